@@ -1,0 +1,73 @@
+// Every setting of walrelay: one plain struct, documented, with its one default.
+//
+// The units are in the types. Where the values come from (file, environment, flags) is the business
+// of config/load; docs/configuration.md is checked against the table in config/keys.
+#pragma once
+
+#include "core/byte_size.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::config {
+
+struct postgres_settings {
+    /// libpq connection string or URI; PG* variables and the password file are honoured by libpq.
+    std::string conninfo;
+    std::string slot = "walrelay";
+    /// Nothing is `auto`: the slot's own plugin, else wal2json where the server accepts it, else
+    /// pgoutput.
+    std::optional<output_plugin> plugin;
+    std::string publication = "walrelay";
+};
+
+struct tls_settings {
+    std::string ca;    // file of PEM certificates
+    std::string cert;  // file of the client's PEM certificate
+    std::string key;   // file of its key
+};
+
+struct nats_settings {
+    std::vector<std::string> urls = {"nats://127.0.0.1:4222"};
+    std::string stream = "OUTBOX";
+    /// Used only where walrelay creates the stream.
+    std::vector<std::string> subjects = {"events.>"};
+    std::int64_t replicas = 1;
+    std::string credentials;    // file
+    std::string nkey_seed;      // file
+    std::string user;
+    std::string password_file;
+    std::string token_file;
+    tls_settings tls;
+};
+
+struct delivery_settings {
+    std::uint64_t window_messages = 4096;
+    byte_size window_bytes{32ULL << 20U};
+    std::chrono::milliseconds ack_timeout{5000};
+    std::chrono::milliseconds backoff_initial{100};
+    std::chrono::milliseconds backoff_max{30000};
+};
+
+enum class log_level { trace, debug, info, warn, error };
+enum class log_format { text, json };
+
+struct log_settings {
+    log_level level = log_level::info;
+    log_format format = log_format::text;
+};
+
+struct settings {
+    postgres_settings postgres;
+    nats_settings nats;
+    delivery_settings delivery;
+    std::vector<outbox_table> outbox;
+    log_settings log;
+};
+
+}  // namespace walrelay::config

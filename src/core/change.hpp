@@ -1,0 +1,70 @@
+// What the WAL says, decoded: the same values from either output plugin.
+//
+// Everything here is a view. The bytes belong to the decoder or to the frame that it was given, and
+// live until the decoder is called again.
+#pragma once
+
+#include "core/lsn.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace walrelay {
+
+/// Wall-clock time as PostgreSQL counts it. Only ever data, never used in the control flow.
+using wall_time = std::chrono::sys_time<std::chrono::microseconds>;
+
+/// Identifies a data type: `pg_type.oid`.
+using type_oid = std::uint32_t;
+
+struct column {
+    std::string name;
+    type_oid type = 0;
+
+    friend bool operator==(const column&, const column&) = default;
+};
+
+/// A table as a run of rows describes it. With pgoutput and publish_via_partition_root the root of a
+/// partitioned table, with wal2json the leaf.
+struct relation {
+    std::string schema;
+    std::string name;
+    std::vector<column> columns;
+    /// Differs between any two descriptions that a decoder gives out, so that what was derived from
+    /// a description can be kept for as long as the number stays the same.
+    std::uint64_t revision = 0;
+};
+
+/// The text of a value as PostgreSQL's output function gives it, or nothing for NULL. One
+/// exception: a bytea is its hex digits without the leading `\x`.
+using field = std::optional<std::string_view>;
+
+struct transaction_begin {
+    lsn commit;
+    wall_time committed_at;
+};
+
+struct row_insert {
+    const relation* table = nullptr;
+    /// As many as `table->columns`, in the same order.
+    std::span<const field> fields;
+};
+
+struct transaction_commit {
+    lsn commit;
+    /// Where the commit record ends: the position to confirm once the transaction is stored.
+    lsn end;
+};
+
+/// Something that is not relayed: a description, an UPDATE, a logical message.
+struct nothing_to_relay {};
+
+using change = std::variant<nothing_to_relay, transaction_begin, row_insert, transaction_commit>;
+
+}  // namespace walrelay

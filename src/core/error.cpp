@@ -1,0 +1,101 @@
+#include "core/error.hpp"
+
+#include <stdexcept>
+
+namespace walrelay {
+namespace {
+
+class category final : public std::error_category {
+public:
+    [[nodiscard]] const char* name() const noexcept override { return "walrelay"; }
+    [[nodiscard]] std::string message(int value) const override;
+};
+
+std::string category::message(int value) const {
+    switch (static_cast<errc>(value)) {
+        case errc::frame_truncated:
+            return "a replication frame ends too early";
+        case errc::frame_malformed:
+            return "a replication frame holds a value that the protocol does not allow";
+        case errc::frame_unexpected:
+            return "the server sent a replication frame that was not asked for";
+        case errc::table_unknown:
+            return "a row came from a table that this connection does not know";
+        case errc::row_unmappable:
+            return "a row cannot be made into a message";
+        case errc::message_too_large:
+            return "a message is larger than the broker takes";
+        case errc::configuration_invalid:
+            return "the configuration cannot be used";
+        case errc::postgres_unavailable:
+            return "PostgreSQL cannot be reached";
+        case errc::postgres_lost:
+            return "the connection to PostgreSQL ended";
+        case errc::postgres_unsuitable:
+            return "PostgreSQL is not set up for walrelay";
+        case errc::slot_in_use:
+            return "another consumer holds the replication slot";
+        case errc::broker_unavailable:
+            return "the broker cannot be reached";
+        case errc::broker_lost:
+            return "the connection to the broker ended";
+        case errc::broker_unsuitable:
+            return "the broker is not set up for walrelay";
+        case errc::message_refused:
+            return "the broker refused a message";
+    }
+    return "unknown error";
+}
+
+}  // namespace
+
+const std::error_category& walrelay_category() noexcept {
+    static const category instance;
+    return instance;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+    return {static_cast<int>(code), walrelay_category()};
+}
+
+advice advice_for(errc code) noexcept {
+    switch (code) {
+        case errc::postgres_unavailable:
+        case errc::broker_unavailable:
+        case errc::slot_in_use:
+            return advice::retry;
+        case errc::table_unknown:
+        case errc::postgres_lost:
+        case errc::broker_lost:
+            return advice::reconnect;
+        case errc::row_unmappable:
+        case errc::message_too_large:
+        case errc::message_refused:
+            return advice::this_message;
+        case errc::frame_truncated:
+        case errc::frame_malformed:
+        case errc::frame_unexpected:
+        case errc::configuration_invalid:
+        case errc::postgres_unsuitable:
+        case errc::broker_unsuitable:
+            return advice::this_configuration;
+    }
+    return advice::this_configuration;
+}
+
+std::string to_string(const error& failure) {
+    std::string line = failure.what;
+    if (!failure.server_said.empty()) {
+        line += " (the server says: " + failure.server_said + ")";
+    }
+    if (!failure.remedy.empty()) {
+        line += ". To mend it: " + failure.remedy;
+    }
+    return line;
+}
+
+void throw_exception_from_error(const error& failure, const boost::source_location& /*where*/) {
+    throw std::runtime_error(to_string(failure));
+}
+
+}  // namespace walrelay

@@ -1,0 +1,89 @@
+// What can go wrong, in words and in consequences.
+//
+// An `error` is a value: a code of our own category, what happened to which thing, what a server
+// said about it, and the command that mends it. Every code can be asked what is to be done now.
+#pragma once
+
+#include <boost/system/result.hpp>
+
+#include <boost/assert/source_location.hpp>
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace walrelay {
+
+enum class errc {
+    /// The bytes of a frame end before the field that was to be read.
+    frame_truncated = 1,
+    /// A field of a frame holds a value that the protocol does not allow.
+    frame_malformed,
+    /// The server sent something that walrelay did not ask for (a streamed transaction, say).
+    frame_unexpected,
+    /// A row of a table that the catalog of this connection does not know.
+    table_unknown,
+    /// A row cannot be made into a message as the configuration asks.
+    row_unmappable,
+    /// A message exceeds what the broker or the stream takes.
+    message_too_large,
+    /// The configuration, a flag or an environment variable cannot be used.
+    configuration_invalid,
+    /// PostgreSQL cannot be reached at the moment.
+    postgres_unavailable,
+    /// The replication connection ended.
+    postgres_lost,
+    /// PostgreSQL is set up in a way that forbids relaying.
+    postgres_unsuitable,
+    /// Another consumer holds the slot.
+    slot_in_use,
+    /// The broker cannot be reached at the moment.
+    broker_unavailable,
+    /// The connection to the broker ended or can no longer be trusted.
+    broker_lost,
+    /// The broker or its stream is set up in a way that forbids relaying.
+    broker_unsuitable,
+    /// The broker refused a message for what the message is.
+    message_refused,
+};
+
+/// What is to be done about an error.
+enum class advice {
+    /// Wait and try the same again, for ever.
+    retry,
+    /// Start over with a new connection.
+    reconnect,
+    /// Only this message is affected.
+    this_message,
+    /// An operator must change the configuration of walrelay or of a server.
+    this_configuration,
+};
+
+[[nodiscard]] const std::error_category& walrelay_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(errc code) noexcept;
+[[nodiscard]] advice advice_for(errc code) noexcept;
+
+struct error {
+    errc code;
+    /// What happened, and to which table, slot, stream, row or LSN. One sentence without full stop.
+    std::string what;
+    /// The command or the change that mends it; empty where waiting is the answer.
+    std::string remedy = {};
+    /// The words of a server, apart from ours: they may quote data of the user.
+    std::string server_said = {};
+};
+
+/// One line for a log or a terminal: what, the server's words, the remedy.
+[[nodiscard]] std::string to_string(const error& failure);
+
+template <class Value>
+using result = boost::system::result<Value, error>;
+
+/// Called by boost::system::result when a value is asked for that is not there.
+[[noreturn]] void throw_exception_from_error(const error& failure,
+                                             const boost::source_location& where);
+
+}  // namespace walrelay
+
+template <>
+struct std::is_error_code_enum<walrelay::errc> : std::true_type {};

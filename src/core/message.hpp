@@ -1,0 +1,48 @@
+// A message as it goes to the broker. Plain, and made to be filled again: strings keep their
+// capacity, so that a relay in full flow allocates nothing here.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/position.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay {
+
+struct header {
+    std::string name;
+    std::string value;
+
+    friend bool operator==(const header&, const header&) = default;
+};
+
+class message {
+public:
+    position where;
+    wall_time committed_at;
+    /// Goes out as `Nats-Msg-Id`.
+    std::string id;
+    std::string subject;
+    std::string body;
+
+    /// Makes it empty but keeps the memory of its strings up to `kept_bytes` each.
+    void clear(std::size_t kept_bytes);
+
+    /// Adds a header; both strings are copied. Names and values must be fit for the wire already.
+    void add_header(std::string_view name, std::string_view value);
+
+    [[nodiscard]] std::size_t header_count() const { return header_count_; }
+    [[nodiscard]] const header& header_at(std::size_t index) const { return headers_[index]; }
+
+    /// What the message weighs in the window: subject, headers and body.
+    [[nodiscard]] std::size_t size_bytes() const;
+
+private:
+    std::vector<header> headers_;
+    std::size_t header_count_ = 0;
+};
+
+}  // namespace walrelay

@@ -1,0 +1,52 @@
+// How one outbox table becomes messages: the configuration's [[outbox]] entry in plain values.
+// The configuration fills it, `outbox` obeys it, the checks look at it.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace walrelay {
+
+/// A table's name as the catalog holds it: unquoted, case as it is.
+struct table_name {
+    std::string schema;
+    std::string name;
+
+    friend auto operator<=>(const table_name&, const table_name&) = default;
+};
+
+/// `schema.name` for people. Not quoted: never to be used in SQL.
+[[nodiscard]] inline std::string to_string(const table_name& table) {
+    return table.schema + "." + table.name;
+}
+
+enum class body_format { event, payload, cloudevents, protobuf };
+
+/// Which column plays which role. A role that is set must be there; one that is not set is played
+/// by the column of the default name where the table has it, and by none where not.
+struct outbox_columns {
+    std::optional<std::string> id;
+    std::optional<std::string> aggregate_type;
+    std::optional<std::string> aggregate_id;
+    std::optional<std::string> event_type;
+    std::optional<std::string> payload;  // default name event_data, else payload
+    std::optional<std::string> metadata;
+    std::optional<std::string> version;
+    std::optional<std::string> created_at;
+};
+
+struct outbox_table {
+    table_name table;
+    outbox_columns columns = {};
+    /// Templates: text with `{name}`, where the name is a role's or a column's.
+    std::string subject = "events.{aggregate_type}.{event_type}";
+    std::string message_id = "{id}";
+    body_format body = body_format::event;
+    /// Header name and template of its value, in the order of the configuration.
+    std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+}  // namespace walrelay

@@ -1,0 +1,50 @@
+// A row of an outbox table becomes a message, as one [[outbox]] entry of the configuration says.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/message.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace walrelay::outbox {
+
+/// Base types of domains, by the domain's oid (postgres_facts::domains).
+using domain_types = std::vector<std::pair<type_oid, type_oid>>;
+
+/// Maps the rows of one table. Resolves column names once for each revision of the relation, so
+/// that a table altered while it is relayed is followed by name.
+class table_mapper {
+public:
+    /// Parses the templates. Errors: configuration_invalid.
+    [[nodiscard]] static result<table_mapper> make(const outbox_table& table);
+
+    table_mapper(table_mapper&&) noexcept;
+    table_mapper& operator=(table_mapper&&) noexcept;
+    ~table_mapper();
+
+    /// Domains of the database, to be given again after each connect. Forgets resolved columns.
+    void set_domains(domain_types domains);
+
+    /// Fills `out` (which is clear) from a row: id, subject, headers, body; `out.where` and
+    /// `out.committed_at` are set by the caller before and are used for headers and times. Errors:
+    /// row_unmappable (naming table, column and row id).
+    [[nodiscard]] result<void> map(const row_insert& row, message& out);
+
+    /// What is wrong with mapping a table of these columns; empty if nothing. One sentence each.
+    [[nodiscard]] std::vector<std::string> problems_with(const std::vector<column>& columns) const;
+
+    /// The subjects of this table's messages with `*` in place of each token that holds a column.
+    [[nodiscard]] std::string subject_pattern() const;
+
+private:
+    struct state;
+    explicit table_mapper(std::unique_ptr<state> initial);
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace walrelay::outbox
