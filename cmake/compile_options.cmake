@@ -1,14 +1,28 @@
-# Flags of every target of the project, as one interface target.
+# Flags of every target of the project, as one interface target, and the optional speed-ups of the
+# build: ccache and mold are used where they are installed, neither is needed.
 add_library(walrelay_options INTERFACE)
+target_include_directories(walrelay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(walrelay_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-    -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wnull-dereference -Wimplicit-fallthrough)
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough)
 if(WALRELAY_WERROR)
     target_compile_options(walrelay_options INTERFACE -Werror)
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    # Checks of the standard library that a release does not pay for.
+    target_compile_definitions(walrelay_options INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 if(WALRELAY_SANITIZE)
     target_compile_options(walrelay_options INTERFACE
         -fsanitize=${WALRELAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(walrelay_options INTERFACE -fsanitize=${WALRELAY_SANITIZE})
 endif()
-target_include_directories(walrelay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+
+find_program(WALRELAY_CCACHE ccache)
+if(WALRELAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${WALRELAY_CCACHE})
+endif()
+find_program(WALRELAY_MOLD mold)
+if(WALRELAY_MOLD AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_link_options(walrelay_options INTERFACE -fuse-ld=mold)
+endif()
