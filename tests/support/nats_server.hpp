@@ -1,0 +1,53 @@
+// A real nats-server with JetStream, of the test's own: own port, own store.
+#pragma once
+
+#include "support/child_process.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+
+struct nats_options {
+    bool jetstream = true;
+    /// Lines for the server's configuration file, e.g. `max_payload: 8MB` or
+    /// `authorization { user: relay, password: secret }`.
+    std::vector<std::string> settings = {};
+};
+
+/// Running once constructed. The program is WALRELAY_TEST_NATS_SERVER, else `nats-server` from the
+/// PATH. Throws std::runtime_error.
+class nats_server {
+public:
+    explicit nats_server(const nats_options& options = {});
+    ~nats_server();
+    nats_server(const nats_server&) = delete;
+    nats_server& operator=(const nats_server&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] std::string url() const;
+
+    /// Asks it to stop and waits for it.
+    void stop();
+    void kill_9();
+    /// Stopped in its tracks: connections stay open and nothing answers, until resume().
+    void freeze();
+    void resume();
+    /// Same port, same store.
+    void start();
+
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+    [[nodiscard]] std::string log() const { return process_->standard_error(); }
+
+private:
+    [[nodiscard]] bool answers() const;
+
+    temporary_folder folder_;
+    std::uint16_t port_;
+    std::optional<child_process> process_;
+};
+
+}  // namespace walrelay::test

@@ -1,0 +1,280 @@
+// See stream_reader.hpp.
+#include "support/stream_reader.hpp"
+
+#include "support/eventually.hpp"
+
+#include <nats/nats.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+namespace walrelay::test {
+namespace {
+
+template <class Handle, void (*Destroy)(Handle*)>
+struct destroy_with {
+    void operator()(Handle* handle) const { Destroy(handle); }
+};
+
+template <class Handle, void (*Destroy)(Handle*)>
+using owned = std::unique_ptr<Handle, destroy_with<Handle, Destroy>>;
+
+using connection_handle = owned<natsConnection, natsConnection_Destroy>;
+using jetstream_handle = owned<jsCtx, jsCtx_Destroy>;
+using message_handle = owned<natsMsg, natsMsg_Destroy>;
+using subscription_handle = owned<natsSubscription, natsSubscription_Destroy>;
+
+void require(natsStatus status, const std::string& what) {
+    if (status != NATS_OK) {
+        const char* detail = nats_GetLastError(nullptr);
+        throw std::runtime_error(what + ": " + natsStatus_GetText(status) + ", " +
+                                 (detail != nullptr ? detail : ""));
+    }
+}
+
+connection_handle connect_to(const std::string& url) {
+    natsOptions* raw_options = nullptr;
+    require(natsOptions_Create(&raw_options), "cannot make options");
+    const owned<natsOptions, natsOptions_Destroy> options(raw_options);
+    constexpr std::int64_t reconnect_wait_milliseconds = 50;
+    require(natsOptions_SetURL(raw_options, url.c_str()), url);
+    require(natsOptions_SetMaxReconnect(raw_options, -1), url);
+    require(natsOptions_SetReconnectWait(raw_options, reconnect_wait_milliseconds), url);
+    require(natsOptions_SetReconnectJitter(raw_options, 1, 1), url);
+    natsConnection* connection = nullptr;
+    require(natsConnection_Connect(&connection, raw_options), "cannot connect to " + url);
+    return connection_handle(connection);
+}
+
+jetstream_handle jetstream_of(natsConnection* connection) {
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Wait = 5000;
+    jsCtx* context = nullptr;
+    require(natsConnection_JetStream(&context, connection, &options), "JetStream");
+    return jetstream_handle(context);
+}
+
+std::map<std::string, std::string> headers_of(natsMsg* message) {
+    const char** names = nullptr;
+    int count = 0;
+    std::map<std::string, std::string> headers;
+    if (natsMsgHeader_Keys(message, &names, &count) != NATS_OK) {
+        return headers;
+    }
+    for (int index = 0; index < count; ++index) {
+        const char* value = nullptr;
+        if (natsMsgHeader_Get(message, names[index], &value) == NATS_OK) {
+            headers[names[index]] = value;
+        }
+    }
+    std::free(static_cast<void*>(names));
+    return headers;
+}
+
+struct delivery {
+    stored_message content;
+    bool last = false;
+};
+
+delivery delivery_of(natsMsg* message) {
+    jsMsgMetaData* raw = nullptr;
+    require(natsMsg_GetMetaData(&raw, message), "a message without metadata");
+    const owned<jsMsgMetaData, jsMsgMetaData_Destroy> metadata(raw);
+    delivery result;
+    result.content.sequence = raw->Sequence.Stream;
+    result.content.subject = natsMsg_GetSubject(message);
+    result.content.headers = headers_of(message);
+    result.content.body.assign(natsMsg_GetData(message),
+                               static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+    result.content.stored_at =
+        std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(raw->Timestamp));
+    result.last = raw->NumPending == 0;
+    return result;
+}
+
+/// A consumer of its own that starts behind `after` and never asks for acknowledgements. Made by
+/// hand, since the client's subscribe call wants a subject and the server one within the stream's.
+std::string create_consumer(jsCtx* jetstream, const std::string& stream, std::uint64_t after) {
+    jsConsumerConfig config;
+    jsConsumerConfig_Init(&config);
+    config.AckPolicy = js_AckNone;
+    config.DeliverPolicy = js_DeliverByStartSequence;
+    config.OptStartSeq = after + 1;
+    jsConsumerInfo* raw = nullptr;
+    require(js_AddConsumer(&raw, jetstream, stream.c_str(), &config, nullptr, nullptr),
+            "cannot read stream " + stream);
+    const owned<jsConsumerInfo, jsConsumerInfo_Destroy> consumer(raw);
+    return raw->Name;
+}
+
+subscription_handle subscribe(jsCtx* jetstream, const std::string& stream, std::uint64_t after) {
+    const auto consumer = create_consumer(jetstream, stream, after);
+    jsSubOptions options;
+    jsSubOptions_Init(&options);
+    options.Stream = stream.c_str();
+    options.Consumer = consumer.c_str();
+    natsSubscription* subscription = nullptr;
+    require(js_PullSubscribe(&subscription, jetstream, "", nullptr, nullptr, &options, nullptr),
+            "cannot bind to the consumer of stream " + stream);
+    return subscription_handle(subscription);
+}
+
+/// True once the stream's last message has been appended.
+bool fetch_more(natsSubscription* subscription, std::vector<stored_message>& messages) {
+    constexpr int batch = 1000;
+    constexpr std::int64_t timeout_milliseconds = 30000;
+    natsMsgList list{};
+    require(natsSubscription_Fetch(&list, subscription, batch, timeout_milliseconds, nullptr),
+            "cannot fetch");
+    const owned<natsMsgList, natsMsgList_Destroy> keeper(&list);
+    bool last = false;
+    for (int index = 0; index < list.Count; ++index) {
+        auto next = delivery_of(list.Msgs[index]);
+        last = next.last;
+        messages.push_back(std::move(next.content));
+    }
+    return last;
+}
+
+stream_state state_of(const jsStreamInfo& info) {
+    stream_state state;
+    state.messages = info.State.Msgs;
+    state.first_sequence = info.State.FirstSeq;
+    state.last_sequence = info.State.LastSeq;
+    const auto& config = *info.Config;
+    state.subjects.assign(config.Subjects, config.Subjects + config.SubjectsLen);
+    state.keeps = config.Retention == js_LimitsPolicy     ? retention::limits
+                  : config.Retention == js_InterestPolicy ? retention::interest
+                                                          : retention::work_queue;
+    state.file_storage = config.Storage == js_FileStorage;
+    state.replicas = config.Replicas;
+    state.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
+    return state;
+}
+
+jsRetentionPolicy policy_of(retention keeps) {
+    switch (keeps) {
+        case retention::interest:
+            return js_InterestPolicy;
+        case retention::work_queue:
+            return js_WorkQueuePolicy;
+        case retention::limits:
+            break;
+    }
+    return js_LimitsPolicy;
+}
+
+}  // namespace
+
+std::string stored_message::header(const std::string& name) const {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string() : found->second;
+}
+
+struct stream_reader::connection {
+    explicit connection(const std::string& url)
+        : link(connect_to(url)), jetstream(jetstream_of(link.get())) {}
+
+    connection_handle link;
+    jetstream_handle jetstream;
+};
+
+stream_reader::stream_reader(const std::string& url)
+    : connection_(std::make_unique<connection>(url)) {}
+
+stream_reader::~stream_reader() = default;
+
+void stream_reader::create(const stream_options& options) {
+    std::vector<const char*> subjects;
+    for (const auto& subject : options.subjects) {
+        subjects.push_back(subject.c_str());
+    }
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    config.Name = options.name.c_str();
+    config.Subjects = subjects.data();
+    config.SubjectsLen = static_cast<int>(subjects.size());
+    config.Retention = policy_of(options.keeps);
+    config.MaxMsgSize = options.max_message_bytes;
+    config.MaxMsgs = options.max_messages;
+    config.Discard = options.discard_new ? js_DiscardNew : js_DiscardOld;
+    require(js_AddStream(nullptr, connection_->jetstream.get(), &config, nullptr, nullptr),
+            "cannot create stream " + options.name);
+}
+
+void stream_reader::remove(const std::string& stream) {
+    require(js_DeleteStream(connection_->jetstream.get(), stream.c_str(), nullptr, nullptr),
+            "cannot delete stream " + stream);
+}
+
+void stream_reader::purge(const std::string& stream) {
+    require(js_PurgeStream(connection_->jetstream.get(), stream.c_str(), nullptr, nullptr),
+            "cannot purge stream " + stream);
+}
+
+void stream_reader::delete_message(const std::string& stream, std::uint64_t sequence) {
+    require(js_DeleteMsg(connection_->jetstream.get(), stream.c_str(), sequence, nullptr, nullptr),
+            "cannot delete from stream " + stream);
+}
+
+std::optional<stream_state> stream_reader::state(const std::string& stream) {
+    jsStreamInfo* raw = nullptr;
+    const auto status =
+        js_GetStreamInfo(&raw, connection_->jetstream.get(), stream.c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+        return std::nullopt;
+    }
+    require(status, "cannot look at stream " + stream);
+    const owned<jsStreamInfo, jsStreamInfo_Destroy> info(raw);
+    return state_of(*info);
+}
+
+std::uint64_t stream_reader::message_count(const std::string& stream) {
+    try {
+        const auto now = state(stream);
+        return now ? now->messages : 0;
+    } catch (const std::runtime_error&) {
+        return 0;
+    }
+}
+
+bool stream_reader::wait_for(const std::string& stream, std::uint64_t messages,
+                             std::chrono::milliseconds patience) {
+    return eventually(patience, [&] { return message_count(stream) >= messages; });
+}
+
+std::vector<stored_message> stream_reader::read(const std::string& stream, std::uint64_t after) {
+    std::vector<stored_message> messages;
+    const auto now = state(stream);
+    if (!now) {
+        throw std::runtime_error("there is no stream " + stream);
+    }
+    if (now->messages == 0 || now->last_sequence <= after) {
+        return messages;
+    }
+    const auto subscription = subscribe(connection_->jetstream.get(), stream, after);
+    while (!fetch_more(subscription.get(), messages)) {
+    }
+    return messages;
+}
+
+std::uint64_t stream_reader::publish(const std::string& subject, const std::string& body,
+                                     const std::map<std::string, std::string>& headers) {
+    natsMsg* raw = nullptr;
+    require(
+        natsMsg_Create(&raw, subject.c_str(), nullptr, body.data(), static_cast<int>(body.size())),
+        subject);
+    const message_handle message(raw);
+    for (const auto& [name, value] : headers) {
+        require(natsMsgHeader_Set(raw, name.c_str(), value.c_str()), name);
+    }
+    jsPubAck* ack = nullptr;
+    require(js_PublishMsg(&ack, connection_->jetstream.get(), raw, nullptr, nullptr),
+            "cannot publish to " + subject);
+    const owned<jsPubAck, jsPubAck_Destroy> keeper(ack);
+    return ack->Sequence;
+}
+
+}  // namespace walrelay::test

@@ -1,0 +1,83 @@
+// The consumer's side of a test: looks into a JetStream stream, and sets streams up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+
+struct stored_message {
+    std::uint64_t sequence = 0;
+    std::string subject;
+    /// Names as they were sent. Of a name that is there twice, the first value.
+    std::map<std::string, std::string> headers;
+    std::string body;
+    /// When the broker stored it, on its own clock.
+    std::chrono::sys_time<std::chrono::nanoseconds> stored_at{};
+
+    /// Empty if the message does not have it.
+    [[nodiscard]] std::string header(const std::string& name) const;
+};
+
+enum class retention { limits, interest, work_queue };
+
+struct stream_options {
+    std::string name;
+    std::vector<std::string> subjects;
+    retention keeps = retention::limits;
+    /// -1 is unlimited.
+    std::int32_t max_message_bytes = -1;
+    std::int64_t max_messages = -1;
+    bool discard_new = false;
+};
+
+struct stream_state {
+    std::uint64_t messages = 0;
+    std::uint64_t first_sequence = 0;
+    std::uint64_t last_sequence = 0;
+    std::vector<std::string> subjects;
+    retention keeps = retention::limits;
+    bool file_storage = false;
+    std::int64_t replicas = 0;
+    std::chrono::nanoseconds duplicate_window{0};
+};
+
+/// Connects when it is constructed and reconnects for ever when the broker comes back. Throws
+/// std::runtime_error with the broker's words, unless a function says otherwise.
+class stream_reader {
+public:
+    explicit stream_reader(const std::string& url);
+    ~stream_reader();
+    stream_reader(const stream_reader&) = delete;
+    stream_reader& operator=(const stream_reader&) = delete;
+
+    void create(const stream_options& options);
+    void remove(const std::string& stream);
+    void purge(const std::string& stream);
+    void delete_message(const std::string& stream, std::uint64_t sequence);
+    /// Nothing if there is no such stream.
+    [[nodiscard]] std::optional<stream_state> state(const std::string& stream);
+    /// 0 also where the stream, or at the moment the broker, is not there.
+    [[nodiscard]] std::uint64_t message_count(const std::string& stream);
+    /// False if there are still fewer after `patience`.
+    [[nodiscard]] bool wait_for(const std::string& stream, std::uint64_t messages,
+                                std::chrono::milliseconds patience);
+
+    /// Every message after the sequence number `after`, in the order of the stream.
+    [[nodiscard]] std::vector<stored_message> read(const std::string& stream,
+                                                   std::uint64_t after = 0);
+    /// Stores a message as a stranger would, and returns its sequence number.
+    std::uint64_t publish(const std::string& subject, const std::string& body,
+                          const std::map<std::string, std::string>& headers = {});
+
+private:
+    struct connection;
+    std::unique_ptr<connection> connection_;
+};
+
+}  // namespace walrelay::test
