@@ -1,0 +1,111 @@
+// The catalog queries of the inspector, for PostgreSQL 13 to 18. They run with search_path =
+// pg_catalog and need no right that PUBLIC lacks. Views and columns: PostgreSQL documentation,
+// "System Catalogs" and "System Views".
+#pragma once
+
+namespace walrelay::postgres::queries {
+
+/// One row on the server and this session. output_plugin_libraries is NULL where the server does
+/// not have it, and where the role may not see it (pg_read_all_settings). The walsenders are
+/// counted by the function, because its view joins what ordinary roles see in part only.
+inline constexpr const char* server = R"sql(
+SELECT current_setting('server_version_num')::int4,
+       pg_is_in_recovery(),
+       CASE WHEN pg_is_in_recovery() THEN '0/0' ELSE pg_current_wal_flush_lsn()::text END,
+       current_database(),
+       current_setting('server_encoding'),
+       current_setting('wal_level'),
+       current_user,
+       (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user),
+       current_setting('max_replication_slots')::int4
+           - (SELECT count(*) FROM pg_replication_slots)::int4,
+       current_setting('max_wal_senders')::int4
+           - (SELECT count(*) FROM pg_stat_get_wal_senders())::int4,
+       (SELECT setting::int8 FROM pg_settings WHERE name = 'wal_sender_timeout'),
+       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries')
+)sql";
+
+/// System identifier and timeline, where the role may call these functions. The timeline is that of
+/// the last checkpoint, so right after a promotion it can be the old one.
+inline constexpr const char* origin = R"sql(
+SELECT (SELECT system_identifier FROM pg_control_system()),
+       (SELECT timeline_id FROM pg_control_checkpoint())
+)sql";
+
+/// The slot $1. By way of jsonb, because two_phase came with PostgreSQL 14.
+inline constexpr const char* slot = R"sql(
+SELECT coalesce(plugin::text, ''), coalesce(database::text, ''), active,
+       coalesce((to_jsonb(s) ->> 'two_phase')::bool, false), coalesce(active_pid, 0),
+       restart_lsn, confirmed_flush_lsn, coalesce(wal_status, '')
+  FROM pg_replication_slots AS s WHERE slot_name = $1
+)sql";
+
+/// The publication $1, and whether it may be younger than the slot $2: then its row was written
+/// after the oldest catalog state that the slot can look back to. An ALTER PUBLICATION looks the
+/// same, so this is a suspicion only.
+inline constexpr const char* publication = R"sql(
+SELECT p.pubinsert, p.pubviaroot, p.puballtables,
+       coalesce(age(p.xmin) <= (SELECT age(s.catalog_xmin) FROM pg_replication_slots AS s
+                                 WHERE s.slot_name = $2), false)
+  FROM pg_publication AS p WHERE p.pubname = $1
+)sql";
+
+/// The tables of the publication $1.
+inline constexpr const char* publication_tables = R"sql(
+SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = $1
+ ORDER BY schemaname, tablename
+)sql";
+
+/// Kind and persistence of the tables ($1 schemas, $2 names), in that order; NULL where missing.
+inline constexpr const char* tables = R"sql(
+SELECT c.relkind, c.relpersistence
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+  LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
+    ON n.nspname = asked.schema AND c.relname = asked.name
+   AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+ ORDER BY asked.place
+)sql";
+
+/// The columns of the tables: place in the request, name, type.
+inline constexpr const char* columns = R"sql(
+SELECT asked.place - 1, a.attname, a.atttypid
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+  JOIN pg_namespace AS n ON n.nspname = asked.schema
+  JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
+   AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+ ORDER BY asked.place, a.attnum
+)sql";
+
+/// The leaf partitions of those that are partitioned: place in the request, schema, name.
+inline constexpr const char* leaves = R"sql(
+SELECT asked.place - 1, leaf_schema.nspname, leaf.relname
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+  JOIN pg_namespace AS n ON n.nspname = asked.schema
+  JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name AND c.relkind = 'p'
+  CROSS JOIN pg_partition_tree(c.oid) AS tree
+  JOIN pg_class AS leaf ON leaf.oid = tree.relid
+  JOIN pg_namespace AS leaf_schema ON leaf_schema.oid = leaf.relnamespace
+ WHERE tree.isleaf AND tree.relid <> c.oid
+ ORDER BY asked.place, leaf_schema.nspname, leaf.relname
+)sql";
+
+/// All tables of the schemas $1.
+inline constexpr const char* tables_of_schemas = R"sql(
+SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = ANY ($1::text[]) AND c.relkind IN ('r', 'p')
+ ORDER BY n.nspname, c.relname
+)sql";
+
+/// Every domain and the type that it stands for in the end, through domains over domains.
+inline constexpr const char* domains = R"sql(
+WITH RECURSIVE chain (domain, base) AS (
+    SELECT oid, typbasetype FROM pg_type WHERE typtype = 'd'
+    UNION ALL
+    SELECT chain.domain, t.typbasetype FROM chain JOIN pg_type AS t ON t.oid = chain.base
+     WHERE t.typtype = 'd')
+SELECT chain.domain, chain.base FROM chain JOIN pg_type AS t ON t.oid = chain.base
+ WHERE t.typtype <> 'd' ORDER BY chain.domain
+)sql";
+
+}  // namespace walrelay::postgres::queries

@@ -1,0 +1,149 @@
+#include "postgres/inspector.hpp"
+
+#include "postgres/fact_reader.hpp"
+#include "postgres/inspection_queries.hpp"
+#include "postgres/plugin_probe.hpp"
+#include "postgres/table_inspection.hpp"
+
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+error no_answer() {
+    return {errc::postgres_unsuitable, "PostgreSQL gave no answer to a query on itself",
+            "use PostgreSQL 13 to 18"};
+}
+
+boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_facts& facts) {
+    const auto rows = co_await sql.query(queries::server);
+    if (rows.has_error())
+        co_return rows.error();
+    if (rows->empty())
+        co_return no_answer();
+    fact_reader reader{*rows};
+    facts.version_number = reader.number<std::int32_t>(0, 0);
+    facts.in_recovery = rows->flag(0, 1);
+    facts.current = reader.maybe_lsn(0, 2).value_or(lsn{});
+    facts.database = rows->text(0, 3);
+    facts.encoding = rows->text(0, 4);
+    facts.wal_level = rows->text(0, 5);
+    facts.role = rows->text(0, 6);
+    facts.role_replicates = rows->flag(0, 7);
+    facts.slots_free = reader.number<std::int32_t>(0, 8);
+    facts.senders_free = reader.number<std::int32_t>(0, 9);
+    facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
+    facts.output_plugin_libraries = rows->at(0, 11);
+    if (reader.failure().has_value())
+        co_return *reader.failure();
+    co_return result<void>{};
+}
+
+/// Leaves {0, 0} where the role may not ask.
+boost::asio::awaitable<result<void>> inspect_origin(connection& sql, postgres_facts& facts) {
+    const auto rows = co_await sql.ask(queries::origin);
+    if (rows.has_error() && rows.error().sqlstate == "42501")
+        co_return result<void>{};
+    if (rows.has_error())
+        co_return explain(rows.error(), {.action = server_action::query, .role = sql.role()});
+    if (rows->empty())
+        co_return no_answer();
+    fact_reader reader{*rows};
+    // A signed number in SQL, unsigned everywhere else.
+    facts.origin.system_identifier = static_cast<std::uint64_t>(reader.number<std::int64_t>(0, 0));
+    facts.origin.timeline = reader.number<std::uint32_t>(0, 1);
+    if (reader.failure().has_value())
+        co_return *reader.failure();
+    co_return result<void>{};
+}
+
+boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string slot,
+                                                  postgres_facts& facts) {
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(queries::slot, std::move(which));
+    if (rows.has_error())
+        co_return rows.error();
+    if (rows->empty())
+        co_return result<void>{};
+    fact_reader reader{*rows};
+    facts.slot = slot_facts{.plugin = rows->text(0, 0),
+                            .database = rows->text(0, 1),
+                            .active = rows->flag(0, 2),
+                            .two_phase = rows->flag(0, 3),
+                            .active_pid = reader.number<std::int32_t>(0, 4),
+                            .restart = reader.maybe_lsn(0, 5),
+                            .confirmed = reader.maybe_lsn(0, 6),
+                            .wal_status = rows->text(0, 7)};
+    if (reader.failure().has_value())
+        co_return *reader.failure();
+    co_return result<void>{};
+}
+
+/// Whether it is worth the try to decode with the publication.
+bool can_peek(const postgres_facts& facts) {
+    return facts.slot.has_value() && !facts.slot->active && facts.slot->plugin == "pgoutput" &&
+           facts.slot->database == facts.database && facts.slot->wal_status != "lost" &&
+           facts.role_replicates;
+}
+
+boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
+                                                         const inspection_request& request,
+                                                         postgres_facts& facts) {
+    std::vector<std::string> which{request.publication, request.slot};
+    std::vector<std::string> name{request.publication};
+    const auto rows = co_await sql.query(queries::publication, std::move(which));
+    if (rows.has_error())
+        co_return rows.error();
+    if (rows->empty())
+        co_return result<void>{};
+    publication_facts found{.publishes_inserts = rows->flag(0, 0),
+                            .via_partition_root = rows->flag(0, 1),
+                            .for_all_tables = rows->flag(0, 2),
+                            .younger_than_slot = false,
+                            .tables = {}};
+    const auto tables = co_await sql.query(queries::publication_tables, std::move(name));
+    if (tables.has_error())
+        co_return tables.error();
+    for (std::size_t row = 0; row < tables->size(); ++row)
+        found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
+    if (rows->flag(0, 3) && can_peek(facts))
+        found.younger_than_slot =
+            co_await publication_is_younger(sql, request.slot, request.publication);
+    facts.publication = std::move(found);
+    co_return result<void>{};
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
+                                                       inspection_request request) {
+    postgres_facts facts;
+    auto step = co_await inspect_server(sql, facts);
+    if (step.has_value())
+        step = co_await inspect_origin(sql, facts);
+    if (step.has_value())
+        step = co_await inspect_slot(sql, request.slot, facts);
+    if (step.has_value())
+        step = co_await inspect_publication(sql, request, facts);
+    if (step.has_value())
+        step = co_await inspect_tables(sql, request.tables, facts);
+    if (step.has_error())
+        co_return step.error();
+    facts.wal2json_allowed = co_await may_use_wal2json(sql, request.slot, facts);
+    co_return facts;
+}
+
+boost::asio::awaitable<result<history>> identify(connection& replication) {
+    const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
+    if (rows.has_error())
+        co_return rows.error();
+    if (rows->empty())
+        co_return no_answer();
+    fact_reader reader{*rows};
+    const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
+    if (reader.failure().has_value())
+        co_return *reader.failure();
+    co_return origin;
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,35 @@
+// Reads what PostgreSQL says of itself into core/facts.hpp. Judges nothing.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "postgres/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+struct inspection_request {
+    std::string slot;
+    std::string publication;
+    /// The configured tables, in the order of the configuration.
+    std::vector<table_name> tables;
+};
+
+/// All facts through a connection of connection_kind::sql. Needs no right besides CONNECT, but:
+/// `origin` is {0, 0} where the role may not call pg_control_system(), and `wal2json_allowed` is
+/// true where it may neither see the setting nor try (see plugin_probe.hpp). The origin that
+/// `identify` gives is to be preferred. Leaves the server as it was; if there is no slot yet, it
+/// makes a temporary one for as long as it takes to try wal2json, at most about 2 seconds.
+[[nodiscard]] boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
+                                                                     inspection_request request);
+
+/// System identifier and timeline through a connection of connection_kind::replication.
+[[nodiscard]] boost::asio::awaitable<result<history>> identify(connection& replication);
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,71 @@
+// A slot's stream: whole CopyData messages in and out, as bytes.
+//
+// Knows how to start an output plugin, not what its messages mean.
+// Source: PostgreSQL documentation, "Streaming Replication Protocol".
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+#include "postgres/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::postgres {
+
+class stream_state;
+
+struct start_options {
+    std::string slot;
+    output_plugin plugin = output_plugin::pgoutput;
+    /// pgoutput only.
+    std::string publication;
+    /// wal2json only: the tables to send; empty sends all.
+    std::vector<table_name> add_tables;
+};
+
+/// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed
+/// completes with errc::postgres_lost.
+class replication_stream {
+public:
+    /// Takes a connection of connection_kind::replication and starts streaming from the slot's own
+    /// position. Errors are those of server_error.hpp with `server_action::start_streaming`.
+    [[nodiscard]] static boost::asio::awaitable<result<replication_stream>> start(
+        connection opened, start_options options);
+
+    explicit replication_stream(std::shared_ptr<stream_state> started);
+    replication_stream(replication_stream&&) noexcept = default;
+    replication_stream& operator=(replication_stream&& other) noexcept;
+    ~replication_stream();
+
+    /// The next CopyData message that is here already, without waiting; nothing if there is none
+    /// yet. The view lives until the next call, `finish` or `close`. An error if the stream ended.
+    [[nodiscard]] result<std::optional<std::string_view>> next_frame();
+
+    /// Waits until the server has sent more, and reads it. To be called once next_frame() has no
+    /// more; only one wait at a time.
+    [[nodiscard]] boost::asio::awaitable<result<void>> wait_readable();
+
+    /// Queues one CopyData message for the server and writes as far as the socket takes it; what
+    /// is left goes out as soon as the socket takes more.
+    [[nodiscard]] result<void> send(std::string_view message);
+
+    /// Ends the stream in good order: what was sent goes out, then CopyDone, and everything is read
+    /// until the server has answered or `limit` has passed; closes. No wait may be pending.
+    [[nodiscard]] boost::asio::awaitable<void> finish(std::chrono::milliseconds limit);
+
+    /// Ends the connection at once.
+    void close();
+
+private:
+    std::shared_ptr<stream_state> state_;
+};
+
+}  // namespace walrelay::postgres

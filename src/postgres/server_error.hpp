@@ -1,0 +1,54 @@
+// What a server's error means for walrelay: (SQLSTATE, text, what was being done) -> error. Pure.
+//
+// Decides by SQLSTATE; texts are only looked at where one SQLSTATE stands for several things, and
+// may be in any language. Source of the codes: PostgreSQL documentation, "PostgreSQL Error Codes".
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace walrelay::postgres {
+
+/// An error as the server or libpq reported it.
+struct server_report {
+    /// Empty where the words are libpq's own: the connection broke, say.
+    std::string sqlstate;
+    std::string message;
+    std::string detail = {};
+};
+
+enum class server_action {
+    connect_sql,
+    connect_replication,
+    query,
+    create_publication,
+    create_slot,
+    start_streaming,
+    stream
+};
+
+/// What the words of an error are about; what does not matter for an action stays empty.
+struct server_context {
+    server_action action = server_action::query;
+    std::string role = {};
+    std::string database = {};
+    std::string slot = {};
+    output_plugin plugin = output_plugin::pgoutput;
+    std::string publication = {};
+    /// server_version_num; 0 if it is not known.
+    int version_number = 0;
+};
+
+[[nodiscard]] error explain(const server_report& report, const server_context& context);
+
+/// Reads libpq's text of a failed connection (with verbosity PQERRORS_VERBOSE): finds the SQLSTATE,
+/// takes the lines away that are for developers of the server.
+[[nodiscard]] server_report report_of_failed_connection(std::string_view text);
+
+/// The words of a report in one line.
+[[nodiscard]] std::string words_of(const server_report& report);
+
+}  // namespace walrelay::postgres

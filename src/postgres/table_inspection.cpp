@@ -1,0 +1,132 @@
+#include "postgres/table_inspection.hpp"
+
+#include "postgres/fact_reader.hpp"
+#include "postgres/inspection_queries.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+/// PostgreSQL's text form of an array of text: every element quoted.
+std::string array_literal(const std::vector<std::string>& elements) {
+    std::string out = "{";
+    for (const auto& element : elements) {
+        out += out.size() > 1 ? ",\"" : "\"";
+        for (const char c : element) {
+            if (c == '"' || c == '\\')
+                out += '\\';
+            out += c;
+        }
+        out += '"';
+    }
+    return out + "}";
+}
+
+std::vector<std::string> schemas_and_names(const std::vector<table_name>& asked) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& table : asked) {
+        schemas.push_back(table.schema);
+        names.push_back(table.name);
+    }
+    return {array_literal(schemas), array_literal(names)};
+}
+
+/// The place of a row's table in the request; fails on what is outside.
+table_facts* table_of(fact_reader& reader, std::size_t row, std::vector<table_facts>& tables) {
+    const auto place = reader.number<std::size_t>(row, 0);
+    return place < tables.size() ? &tables[place] : nullptr;
+}
+
+std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name> asked) {
+    std::vector<table_facts> tables;
+    for (std::size_t row = 0; row < rows.size() && row < asked.size(); ++row) {
+        const auto kind = rows.text(row, 0);
+        tables.push_back({.table = std::move(asked[row]),
+                          .exists = !kind.empty(),
+                          .partitioned = kind == "p",
+                          .ordinary = kind == "r" || kind == "p",
+                          .unlogged = rows.text(row, 1) == "u",
+                          .leaves = {},
+                          .columns = {}});
+    }
+    return tables;
+}
+
+std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        if (auto* table = table_of(reader, row, tables))
+            table->columns.push_back({rows.text(row, 1), reader.number<type_oid>(row, 2)});
+    return reader.failure();
+}
+
+std::optional<error> read_leaves(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        if (auto* table = table_of(reader, row, tables))
+            table->leaves.push_back({rows.text(row, 1), rows.text(row, 2)});
+    return reader.failure();
+}
+
+std::vector<table_name> read_other_tables(const row_set& rows,
+                                          const std::vector<table_facts>& tables) {
+    std::set<table_name> ours;
+    for (const auto& one : tables) {
+        ours.insert(one.table);
+        ours.insert(one.leaves.begin(), one.leaves.end());
+    }
+    std::vector<table_name> others;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        table_name name{rows.text(row, 0), rows.text(row, 1)};
+        if (!ours.contains(name))
+            others.push_back(std::move(name));
+    }
+    return others;
+}
+
+std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        facts.domains.emplace_back(reader.number<type_oid>(row, 0),
+                                   reader.number<type_oid>(row, 1));
+    return reader.failure();
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector<table_name> asked,
+                                                    postgres_facts& facts) {
+    const auto which = schemas_and_names(asked);
+    const std::vector<std::string> schemas{which.front()};
+    const auto tables = co_await sql.query(queries::tables, which);
+    if (tables.has_error())
+        co_return tables.error();
+    const auto columns = co_await sql.query(queries::columns, which);
+    if (columns.has_error())
+        co_return columns.error();
+    const auto leaves = co_await sql.query(queries::leaves, which);
+    if (leaves.has_error())
+        co_return leaves.error();
+    const auto all = co_await sql.query(queries::tables_of_schemas, schemas);
+    if (all.has_error())
+        co_return all.error();
+    const auto domains = co_await sql.query(queries::domains);
+    if (domains.has_error())
+        co_return domains.error();
+    facts.tables = read_tables(*tables, std::move(asked));
+    if (auto failure = read_columns(*columns, facts.tables))
+        co_return *failure;
+    if (auto failure = read_leaves(*leaves, facts.tables))
+        co_return *failure;
+    facts.other_tables = read_other_tables(*all, facts.tables);
+    if (auto failure = read_domains(*domains, facts))
+        co_return *failure;
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres
