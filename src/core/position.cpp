@@ -1,8 +1,9 @@
 #include "core/position.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
-#include <cinttypes>
-#include <cstdio>
+#include <limits>
 
 namespace walrelay {
 namespace {
@@ -34,15 +35,40 @@ bool take_dot(std::string_view& text) {
     return true;
 }
 
+void append_number(std::string& text, std::uint64_t number) {
+    std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 1> digits;
+    const auto [end, failure] = std::to_chars(digits.begin(), digits.end(), number);
+    text.append(digits.begin(), end);
+}
+
+void append_lsn(std::string& text, lsn place) {
+    constexpr unsigned digit_bits = 4;
+    constexpr std::uint64_t digit_mask = 15;
+    std::array<char, lsn_digits> digits;
+    std::uint64_t rest = place.value;
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+        *digit = "0123456789ABCDEF"[rest & digit_mask];
+        rest >>= digit_bits;
+    }
+    text.append(digits.begin(), digits.end());
+}
+
 }  // namespace
 
 std::string to_string(const position& where) {
-    char text[sizeof "18446744073709551615.4294967295.FFFFFFFFFFFFFFFF.18446744073709551615"];
-    const int length = std::snprintf(
-        text, sizeof text, "%" PRIu64 ".%" PRIu32 ".%016" PRIX64 ".%" PRIu64,
-        where.origin.system_identifier, where.origin.timeline, where.at.commit.value,
-        where.at.ordinal);
-    return {text, static_cast<std::size_t>(length)};
+    std::string text;
+    append_to(text, where);
+    return text;
+}
+
+void append_to(std::string& text, const position& where) {
+    append_number(text, where.origin.system_identifier);
+    text += '.';
+    append_number(text, where.origin.timeline);
+    text += '.';
+    append_lsn(text, where.at.commit);
+    text += '.';
+    append_number(text, where.at.ordinal);
 }
 
 std::optional<position> parse_position(std::string_view text) {

@@ -43,6 +43,9 @@ struct position {
 /// `<system identifier>.<timeline>.<commit LSN, 16 hex digits>.<ordinal>`.
 [[nodiscard]] std::string to_string(const position& where);
 
+/// Appends the same text; allocates only where `text` has to grow.
+void append_to(std::string& text, const position& where);
+
 /// Reads the text of `Walrelay-Position`; nothing if it is anything else.
 [[nodiscard]] std::optional<position> parse_position(std::string_view text);
 
