@@ -6,15 +6,13 @@
 #include "core/message.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
+#include "outbox/type_kind.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace walrelay::outbox {
-
-/// Base types of domains, by the domain's oid (postgres_facts::domains).
-using domain_types = std::vector<std::pair<type_oid, type_oid>>;
 
 /// Maps the rows of one table. Resolves column names once for each revision of the relation, so
 /// that a table altered while it is relayed is followed by name.

@@ -1,0 +1,121 @@
+#include "outbox/resolved_columns.hpp"
+
+#include <algorithm>
+
+namespace walrelay::outbox {
+namespace {
+
+class resolver {
+public:
+    resolver(const table_plan& plan, const std::vector<column>& columns,
+             const domain_types& domains)
+        : plan_(plan), columns_(columns), domains_(domains) {}
+
+    resolved_columns run() &&;
+
+private:
+    [[nodiscard]] std::optional<used_column> find(std::string_view name) const;
+    std::optional<used_column> find_for(column_role role);
+    column_indexes find_all(std::string_view setting, const text_template& form);
+    [[nodiscard]] std::optional<used_column> find_in_template(std::string_view name) const;
+    [[nodiscard]] bool is_configured_role(std::string_view name) const;
+    void check_body();
+
+    const table_plan& plan_;
+    const std::vector<column>& columns_;
+    const domain_types& domains_;
+    resolved_columns found_;
+};
+
+std::optional<used_column> resolver::find(std::string_view name) const {
+    const auto place = std::find_if(columns_.begin(), columns_.end(),
+                                    [name](const column& each) { return each.name == name; });
+    if (place == columns_.end()) {
+        return std::nullopt;
+    }
+    return used_column{static_cast<std::uint32_t>(place - columns_.begin()),
+                       kind_of(place->type, domains_)};
+}
+
+std::optional<used_column> resolver::find_for(column_role role) {
+    if (const auto& configured = configured_column(plan_.columns, role)) {
+        auto chosen = find(*configured);
+        if (!chosen) {
+            found_.problems.push_back("table " + to_string(plan_.table) + " has no column \"" +
+                                      *configured + "\", which columns." +
+                                      std::string(to_string(role)) + " names");
+        }
+        return chosen;
+    }
+    if (role == column_role::payload) {
+        if (auto event_data = find("event_data")) {
+            return event_data;
+        }
+    }
+    return find(to_string(role));
+}
+
+std::optional<used_column> resolver::find_in_template(std::string_view name) const {
+    if (const auto role = role_named(name)) {
+        if (const auto& playing = found_.playing(*role)) {
+            return playing;
+        }
+    }
+    return find(name);
+}
+
+/// Where the column of such a role is missing, that has been said already.
+bool resolver::is_configured_role(std::string_view name) const {
+    const auto role = role_named(name);
+    return role && configured_column(plan_.columns, *role);
+}
+
+column_indexes resolver::find_all(std::string_view setting, const text_template& form) {
+    column_indexes indexes;
+    for (const auto& part : form.parts()) {
+        if (part.name.empty()) {
+            continue;
+        }
+        if (const auto named = find_in_template(part.name)) {
+            indexes.push_back(named->index);
+        } else if (!is_configured_role(part.name)) {
+            found_.problems.push_back("table " + to_string(plan_.table) + " has no column for {" +
+                                      part.name + "} in " + std::string(setting) + " \"" +
+                                      form.text() + "\"");
+        }
+    }
+    return indexes;
+}
+
+void resolver::check_body() {
+    const bool needs_payload = plan_.body != body_format::event;
+    if (needs_payload && !found_.playing(column_role::payload) && !plan_.columns.payload) {
+        found_.problems.push_back("table " + to_string(plan_.table) +
+                                  " has no column event_data or payload, and columns.payload "
+                                  "names no other for the body");
+    }
+}
+
+resolved_columns resolver::run() && {
+    for (const auto role : all_roles) {
+        found_.roles[static_cast<std::size_t>(role)] = find_for(role);
+    }
+    found_.subject = find_all("subject", plan_.subject);
+    found_.message_id = find_all("message_id", plan_.message_id);
+    for (const auto& header : plan_.headers) {
+        found_.headers.push_back(find_all("header " + header.name, header.value));
+    }
+    found_.traceparent = find("traceparent");
+    found_.tracestate = find("tracestate");
+    check_body();
+    return std::move(found_);
+}
+
+}  // namespace
+
+resolved_columns resolve(const table_plan& plan, const std::vector<column>& columns,
+                         const domain_types& domains) {
+    return resolver(plan, columns, domains).run();
+}
+
+}  // namespace walrelay::outbox

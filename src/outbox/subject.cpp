@@ -1,0 +1,100 @@
+#include "outbox/subject.hpp"
+
+#include "outbox/percent.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace walrelay::outbox {
+namespace {
+
+constexpr bool is_special(char byte) {
+    return is_control(byte) || byte == ' ' || byte == '.' || byte == '*' || byte == '>' ||
+           byte == '%';
+}
+
+constexpr auto special_bytes = [] {
+    std::array<bool, 256> table{};
+    for (std::size_t byte = 0; byte < table.size(); ++byte) {
+        table[byte] = is_special(static_cast<char>(byte));
+    }
+    return table;
+}();
+
+struct token {
+    std::string literal;
+    bool has_name = false;
+};
+
+/// Only dots in literal text part tokens: those in values are encoded.
+std::vector<token> tokens_of(const text_template& subject) {
+    std::vector<token> tokens(1);
+    for (const auto& part : subject.parts()) {
+        for (const char byte : part.literal) {
+            if (byte == '.') {
+                tokens.emplace_back();
+            } else {
+                tokens.back().literal += byte;
+            }
+        }
+        tokens.back().has_name |= !part.name.empty();
+    }
+    return tokens;
+}
+
+error unfit(const text_template& subject, std::string_view why) {
+    return {errc::configuration_invalid, "subject \"" + subject.text() + "\" " + std::string(why),
+            "write tokens parted by single dots, such as events.{aggregate_type}.{event_type}"};
+}
+
+}  // namespace
+
+void append_subject_token(std::string& subject, std::string_view value) {
+    if (subject.empty() && !value.empty() && value.front() == '$') {
+        append_percent_encoded(subject, '$');
+        value.remove_prefix(1);
+    }
+    std::size_t start = 0;
+    for (std::size_t index = 0; index < value.size(); ++index) {
+        if (special_bytes[static_cast<unsigned char>(value[index])]) {
+            subject.append(value, start, index - start);
+            append_percent_encoded(subject, value[index]);
+            start = index + 1;
+        }
+    }
+    subject.append(value, start, value.size() - start);
+}
+
+result<void> check_subject(const text_template& subject) {
+    if (subject.text().starts_with('$')) {
+        return unfit(subject, "begins with \"$\", which is the server's own");
+    }
+    for (const auto& each : tokens_of(subject)) {
+        if (each.literal.empty() && !each.has_name) {
+            return unfit(subject, "has an empty token");
+        }
+        for (const char byte : each.literal) {
+            if (byte == '*' || byte == '>') {
+                return unfit(subject, "has a wildcard in its literal text");
+            }
+            if (byte == ' ' || is_control(byte)) {
+                return unfit(subject, "has a blank or control character in its literal text");
+            }
+        }
+    }
+    return {};
+}
+
+std::string subject_pattern(const text_template& subject) {
+    std::string pattern;
+    for (const auto& each : tokens_of(subject)) {
+        if (!pattern.empty()) {
+            pattern += '.';
+        }
+        pattern += each.has_name ? "*" : each.literal;
+    }
+    return pattern;
+}
+
+}  // namespace walrelay::outbox

@@ -1,0 +1,151 @@
+#include "outbox/timestamp.hpp"
+
+#include <array>
+
+namespace walrelay::outbox {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr unsigned fraction_digits = 6;
+
+/// Takes the pieces of a timestamp off the front of a text. Once a piece is missing it stays false.
+class timestamp_reader {
+public:
+    explicit timestamp_reader(std::string_view text) : rest_(text) {}
+
+    /// A number of exactly so many digits.
+    int number(std::size_t digits) {
+        int value = 0;
+        for (std::size_t count = 0; count < digits; ++count) {
+            value = value * 10 + digit();
+        }
+        return value;
+    }
+
+    void expect(char wanted) { good_ &= take(wanted); }
+
+    bool take(char wanted) {
+        if (rest_.empty() || rest_.front() != wanted) {
+            return false;
+        }
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    /// What follows the point, in millionths: 1 to 6 digits.
+    microseconds fraction() {
+        std::int64_t value = digit();
+        for (unsigned count = 1; count < fraction_digits; ++count) {
+            value = value * 10 + (at_digit() ? digit() : 0);
+        }
+        return microseconds(value);
+    }
+
+    /// "+05", "-03:30" or "+00:19:32", to be taken away from the time in front of it.
+    std::chrono::seconds zone() {
+        const bool west = take('-');
+        if (!west && !take('+')) {
+            return std::chrono::seconds(0);
+        }
+        std::chrono::seconds offset = std::chrono::hours(number(2));
+        if (take(':')) {
+            offset += std::chrono::minutes(number(2));
+        }
+        if (take(':')) {
+            offset += std::chrono::seconds(number(2));
+        }
+        return west ? -offset : offset;
+    }
+
+    [[nodiscard]] bool finished() const { return good_ && rest_.empty(); }
+
+private:
+    [[nodiscard]] bool at_digit() const {
+        return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
+    }
+
+    int digit() {
+        good_ &= at_digit();
+        if (!good_) {
+            return 0;
+        }
+        const int value = rest_.front() - '0';
+        rest_.remove_prefix(1);
+        return value;
+    }
+
+    std::string_view rest_;
+    bool good_ = true;
+};
+
+bool is_representable(wall_time when) {
+    using namespace std::chrono;
+    return when >= sys_days(year(1) / 1 / 1) && when < sys_days(year(10000) / 1 / 1);
+}
+
+/// Writes `value` with exactly `digits` digits in front of `end`; returns where it begins.
+char* put_number(char* end, std::int64_t value, unsigned digits) {
+    for (unsigned count = 0; count < digits; ++count) {
+        *--end = static_cast<char>('0' + value % 10);
+        value /= 10;
+    }
+    return end;
+}
+
+}  // namespace
+
+std::optional<wall_time> parse_timestamp(std::string_view text) {
+    using namespace std::chrono;
+    timestamp_reader reader(text);
+    const year the_year(reader.number(4));
+    reader.expect('-');
+    const month the_month(static_cast<unsigned>(reader.number(2)));
+    reader.expect('-');
+    const day the_day(static_cast<unsigned>(reader.number(2)));
+    reader.expect(' ');
+    const hours the_hour(reader.number(2));
+    reader.expect(':');
+    const minutes the_minute(reader.number(2));
+    reader.expect(':');
+    const seconds the_second(reader.number(2));
+    const auto fraction = reader.take('.') ? reader.fraction() : microseconds(0);
+    const auto zone = reader.zone();
+    const auto date = the_year / the_month / the_day;
+    if (!reader.finished() || !date.ok() || the_hour >= hours(24) || the_minute >= minutes(60) ||
+        the_second >= seconds(60)) {
+        return std::nullopt;
+    }
+    const wall_time when = sys_days(date) + the_hour + the_minute + the_second + fraction - zone;
+    return is_representable(when) ? std::optional(when) : std::nullopt;
+}
+
+bool append_rfc3339(std::string& text, wall_time when) {
+    using namespace std::chrono;
+    if (!is_representable(when)) {
+        return false;
+    }
+    const auto midnight = floor<days>(when);
+    const year_month_day date(midnight);
+    const hh_mm_ss time(when - midnight);
+    std::array<char, sizeof "2024-02-29T12:30:00" - 1> clock = {
+        0, 0, 0, 0, '-', 0, 0, '-', 0, 0, 'T', 0, 0, ':', 0, 0, ':', 0, 0};
+    put_number(&clock[4], static_cast<int>(date.year()), 4);
+    put_number(&clock[7], static_cast<unsigned>(date.month()), 2);
+    put_number(&clock[10], static_cast<unsigned>(date.day()), 2);
+    put_number(&clock[13], time.hours().count(), 2);
+    put_number(&clock[16], time.minutes().count(), 2);
+    put_number(clock.data() + clock.size(), time.seconds().count(), 2);
+    text.append(clock.data(), clock.size());
+    if (const auto fraction = time.subseconds().count(); fraction != 0) {
+        std::array<char, fraction_digits> digits{};
+        put_number(digits.data() + digits.size(), fraction, fraction_digits);
+        const std::string_view printed(digits.data(), digits.size());
+        text += '.';
+        text.append(printed.substr(0, printed.find_last_not_of('0') + 1));
+    }
+    text += 'Z';
+    return true;
+}
+
+}  // namespace walrelay::outbox

@@ -1,0 +1,77 @@
+#include "outbox/type_kind.hpp"
+
+#include <algorithm>
+
+namespace walrelay::outbox {
+namespace {
+
+namespace oid {
+constexpr type_oid boolean = 16;
+constexpr type_oid bytea = 17;
+constexpr type_oid int8 = 20;
+constexpr type_oid int2 = 21;
+constexpr type_oid int4 = 23;
+constexpr type_oid json = 114;
+constexpr type_oid float4 = 700;
+constexpr type_oid float8 = 701;
+constexpr type_oid timestamp = 1114;
+constexpr type_oid timestamptz = 1184;
+constexpr type_oid numeric = 1700;
+constexpr type_oid jsonb = 3802;
+}  // namespace oid
+
+type_oid base_of(type_oid type, const domain_types& domains) {
+    // A domain can stand for another domain; the bound is for a list that goes in circles.
+    for (std::size_t step = 0; step < domains.size(); ++step) {
+        const auto found = std::find_if(domains.begin(), domains.end(),
+                                        [type](const auto& each) { return each.first == type; });
+        if (found == domains.end()) {
+            break;
+        }
+        type = found->second;
+    }
+    return type;
+}
+
+}  // namespace
+
+type_kind kind_of(type_oid type, const domain_types& domains) {
+    switch (base_of(type, domains)) {
+        case oid::json:
+        case oid::jsonb:
+            return type_kind::json;
+        case oid::bytea:
+            return type_kind::bytea;
+        case oid::boolean:
+            return type_kind::boolean;
+        case oid::int2:
+        case oid::int4:
+        case oid::int8:
+        case oid::float4:
+        case oid::float8:
+        case oid::numeric:
+            return type_kind::number;
+        case oid::timestamp:
+        case oid::timestamptz:
+            return type_kind::timestamp;
+        default:
+            return type_kind::text;
+    }
+}
+
+std::string_view media_type_of(type_kind kind) {
+    switch (kind) {
+        case type_kind::json:
+            return "application/json";
+        case type_kind::bytea:
+            return "application/octet-stream";
+        case type_kind::text:
+        case type_kind::boolean:
+        case type_kind::number:
+        case type_kind::timestamp:
+            break;
+    }
+    return "text/plain; charset=utf-8";
+}
+
+}  // namespace walrelay::outbox

@@ -1,0 +1,32 @@
+// How a column's type decides the form that its value takes in a message. Knows types by their oid
+// alone, and nothing of tables and roles.
+#pragma once
+
+#include "core/change.hpp"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace walrelay::outbox {
+
+/// Base types of domains, by the domain's oid (postgres_facts::domains).
+using domain_types = std::vector<std::pair<type_oid, type_oid>>;
+
+enum class type_kind : std::uint8_t {
+    text,       // everything that is none of the others
+    json,       // json, jsonb
+    bytea,      //
+    boolean,    //
+    number,     // int2, int4, int8, numeric, float4, float8
+    timestamp,  // timestamp, timestamptz
+};
+
+/// A domain counts as what it stands for. Source of the oids: PostgreSQL, pg_type.dat, where the
+/// oids of built-in types are fixed.
+[[nodiscard]] type_kind kind_of(type_oid type, const domain_types& domains);
+
+/// The media type of a column's bytes when they are a body.
+[[nodiscard]] std::string_view media_type_of(type_kind kind);
+
+}  // namespace walrelay::outbox

@@ -1,0 +1,91 @@
+#include "outbox/subject.hpp"
+
+#include "unit/outbox/random_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace walrelay::outbox {
+namespace {
+
+std::string token(std::string_view value) {
+    std::string subject = "a.";
+    append_subject_token(subject, value);
+    return subject.substr(2);
+}
+
+std::string complaint_about(std::string_view subject) {
+    const auto checked = check_subject(text_template::parse("subject", subject).value());
+    return checked ? "" : checked.error().what;
+}
+
+std::string pattern_of(std::string_view subject) {
+    return subject_pattern(text_template::parse("subject", subject).value());
+}
+
+TEST(SubjectToken, LeavesOrdinaryValuesAsTheyAre) {
+    EXPECT_EQ(token("order_placed-7:a/b"), "order_placed-7:a/b");
+    EXPECT_EQ(token("Größe-日本"), "Größe-日本");
+}
+
+TEST(SubjectToken, EncodesWhatNatsGivesAMeaning) {
+    EXPECT_EQ(token("user.created"), "user%2Ecreated");
+    EXPECT_EQ(token("a*b>c"), "a%2Ab%3Ec");
+    EXPECT_EQ(token(" a\tb\r\n"), "%20a%09b%0D%0A");
+    EXPECT_EQ(token("\x7f"), "%7F");
+    EXPECT_EQ(token("100%"), "100%25");
+}
+
+TEST(SubjectToken, EncodesADollarOnlyWhereTheSubjectBegins) {
+    EXPECT_EQ(token("$x"), "$x");
+    std::string subject;
+    append_subject_token(subject, "$JS$.x");
+    EXPECT_EQ(subject, "%24JS$%2Ex");
+}
+
+TEST(SubjectToken, IsOneTokenThatCanBeDecodedForAnyValue) {
+    constexpr unsigned seed = 20240229;
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    for (int round = 0; round < 5000; ++round) {
+        const auto value = test::random_text(random, ".*> %$aZ\t\r\n\x01\x7f\xc3\xbc-2E", 12);
+        std::string subject;
+        append_subject_token(subject, value);
+        EXPECT_EQ(subject.find_first_of(" .*>\t\r\n\x01\x7f"), std::string::npos) << subject;
+        EXPECT_FALSE(subject.starts_with('$'));
+        EXPECT_EQ(test::percent_decoded(subject), value);
+    }
+}
+
+TEST(Subject, TakesTokensPartedByDots) {
+    EXPECT_EQ(complaint_about("events.{a}.{b}"), "");
+    EXPECT_EQ(complaint_about("{a}{b}-out-0"), "");
+    EXPECT_EQ(complaint_about("a.$b"), "");
+}
+
+TEST(Subject, RefusesEmptyTokens) {
+    for (const char* subject : {"", ".", "a.", ".a", "a..b", "{x}.", ".{x}", "a.{x}..{y}"}) {
+        EXPECT_EQ(complaint_about(subject),
+                  "subject \"" + std::string(subject) + "\" has an empty token");
+    }
+}
+
+TEST(Subject, RefusesWildcardsBlanksAndTheServersOwn) {
+    EXPECT_EQ(complaint_about("a.*"), "subject \"a.*\" has a wildcard in its literal text");
+    EXPECT_EQ(complaint_about("a.>"), "subject \"a.>\" has a wildcard in its literal text");
+    EXPECT_EQ(complaint_about("a b"),
+              "subject \"a b\" has a blank or control character in its literal text");
+    EXPECT_EQ(complaint_about("$JS.{x}"),
+              "subject \"$JS.{x}\" begins with \"$\", which is the server's own");
+}
+
+TEST(Subject, ShowsTokensWithColumnsAsWildcards) {
+    EXPECT_EQ(pattern_of("events.{a}.{b}"), "events.*.*");
+    EXPECT_EQ(pattern_of("{a}{b}-out-0.x"), "*.x");
+    EXPECT_EQ(pattern_of("t-{a}.x.y-{b}-z"), "*.x.*");
+    EXPECT_EQ(pattern_of("fixed.subject"), "fixed.subject");
+}
+
+}  // namespace
+}  // namespace walrelay::outbox

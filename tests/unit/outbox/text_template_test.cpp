@@ -1,0 +1,78 @@
+#include "outbox/text_template.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::outbox {
+namespace {
+
+using part = text_template::part;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<part> parts_of(std::string_view text) {
+    return text_template::parse("subject", text).value().parts();
+}
+
+std::string complaint_about(std::string_view text) {
+    const auto parsed = text_template::parse("subject", text);
+    if (parsed) {
+        return {};
+    }
+    EXPECT_EQ(parsed.error().code, errc::configuration_invalid);
+    return parsed.error().what;
+}
+
+TEST(TextTemplate, PartsLiteralTextAndNames) {
+    EXPECT_THAT(parts_of("events.{type}.{name}"),
+                ElementsAre(part{"events.", "type"}, part{".", "name"}));
+}
+
+TEST(TextTemplate, KeepsLiteralTextAtTheEnd) {
+    EXPECT_THAT(parts_of("{type}-out-0"), ElementsAre(part{"", "type"}, part{"-out-0", ""}));
+}
+
+TEST(TextTemplate, TakesTextWithoutNames) {
+    EXPECT_THAT(parts_of("plain"), ElementsAre(part{"plain", ""}));
+    EXPECT_FALSE(text_template::parse("subject", "plain").value().has_names());
+}
+
+TEST(TextTemplate, TakesEmptyText) {
+    EXPECT_THAT(parts_of(""), IsEmpty());
+}
+
+TEST(TextTemplate, TakesAnyOtherCharacterInNames) {
+    EXPECT_THAT(parts_of("{Odd \"Name\".ü}"), ElementsAre(part{"", "Odd \"Name\".ü"}));
+}
+
+TEST(TextTemplate, NamesThePlaceOfAStrayBrace) {
+    EXPECT_EQ(complaint_about("events.{type"),
+              "subject \"events.{type\" has a stray \"{\" at offset 7");
+    EXPECT_EQ(complaint_about("a}b"), "subject \"a}b\" has a stray \"}\" at offset 1");
+    EXPECT_EQ(complaint_about("{a}}"), "subject \"{a}}\" has a stray \"}\" at offset 3");
+    EXPECT_EQ(complaint_about("x{{a}}"), "subject \"x{{a}}\" has a stray \"{\" at offset 1");
+}
+
+TEST(TextTemplate, RefusesAnEmptyName) {
+    EXPECT_EQ(complaint_about("a.{}"),
+              "subject \"a.{}\" has no name between the braces at offset 2");
+}
+
+TEST(TextTemplate, RendersUpToTheFieldThatIsRefused) {
+    const auto form = text_template::parse("subject", "a{x}b{y}c{z}").value();
+    const std::vector<field> fields = {"one", std::nullopt, "three"};
+    std::string text;
+    std::uint32_t culprit = 99;
+    const bool complete = render(
+        form, {2, 1, 0}, fields, culprit, [&](std::string_view literal) { text += literal; },
+        [&](const field& value) {
+            text += value.value_or("");
+            return value.has_value();
+        });
+    EXPECT_FALSE(complete);
+    EXPECT_EQ(culprit, 1U);
+    EXPECT_EQ(text, "athreeb");
+}
+
+}  // namespace
+}  // namespace walrelay::outbox
