@@ -5,6 +5,10 @@ target_include_directories(walrelay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_options(walrelay_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
     -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 takes the operators new and delete of Asio's coroutine frames for a mismatched pair.
+    target_compile_options(walrelay_options INTERFACE -Wno-mismatched-new-delete)
+endif()
 if(WALRELAY_WERROR)
     target_compile_options(walrelay_options INTERFACE -Werror)
 endif()

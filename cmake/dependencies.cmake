@@ -9,6 +9,7 @@ find_package(simdjson REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(PostgreSQL REQUIRED)
 # Found by pkg-config, which knows nats.c in every Debian.
 pkg_check_modules(nats REQUIRED IMPORTED_TARGET libnats)
