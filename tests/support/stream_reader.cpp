@@ -2,97 +2,12 @@
 #include "support/stream_reader.hpp"
 
 #include "support/eventually.hpp"
+#include "support/nats_handles.hpp"
 
-#include <nats/nats.h>
-
-#include <cstdlib>
 #include <stdexcept>
-#include <string_view>
 
 namespace walrelay::test {
 namespace {
-
-template <class Handle, void (*Destroy)(Handle*)>
-struct destroy_with {
-    void operator()(Handle* handle) const { Destroy(handle); }
-};
-
-template <class Handle, void (*Destroy)(Handle*)>
-using owned = std::unique_ptr<Handle, destroy_with<Handle, Destroy>>;
-
-using connection_handle = owned<natsConnection, natsConnection_Destroy>;
-using jetstream_handle = owned<jsCtx, jsCtx_Destroy>;
-using message_handle = owned<natsMsg, natsMsg_Destroy>;
-using subscription_handle = owned<natsSubscription, natsSubscription_Destroy>;
-
-void require(natsStatus status, const std::string& what) {
-    if (status != NATS_OK) {
-        const char* detail = nats_GetLastError(nullptr);
-        throw std::runtime_error(what + ": " + natsStatus_GetText(status) + ", " +
-                                 (detail != nullptr ? detail : ""));
-    }
-}
-
-connection_handle connect_to(const std::string& url) {
-    natsOptions* raw_options = nullptr;
-    require(natsOptions_Create(&raw_options), "cannot make options");
-    const owned<natsOptions, natsOptions_Destroy> options(raw_options);
-    constexpr std::int64_t reconnect_wait_milliseconds = 50;
-    require(natsOptions_SetURL(raw_options, url.c_str()), url);
-    require(natsOptions_SetMaxReconnect(raw_options, -1), url);
-    require(natsOptions_SetReconnectWait(raw_options, reconnect_wait_milliseconds), url);
-    require(natsOptions_SetReconnectJitter(raw_options, 1, 1), url);
-    natsConnection* connection = nullptr;
-    require(natsConnection_Connect(&connection, raw_options), "cannot connect to " + url);
-    return connection_handle(connection);
-}
-
-jetstream_handle jetstream_of(natsConnection* connection) {
-    jsOptions options;
-    jsOptions_Init(&options);
-    options.Wait = 5000;
-    jsCtx* context = nullptr;
-    require(natsConnection_JetStream(&context, connection, &options), "JetStream");
-    return jetstream_handle(context);
-}
-
-std::map<std::string, std::string> headers_of(natsMsg* message) {
-    const char** names = nullptr;
-    int count = 0;
-    std::map<std::string, std::string> headers;
-    if (natsMsgHeader_Keys(message, &names, &count) != NATS_OK) {
-        return headers;
-    }
-    for (int index = 0; index < count; ++index) {
-        const char* value = nullptr;
-        if (natsMsgHeader_Get(message, names[index], &value) == NATS_OK) {
-            headers[names[index]] = value;
-        }
-    }
-    std::free(static_cast<void*>(names));
-    return headers;
-}
-
-struct delivery {
-    stored_message content;
-    bool last = false;
-};
-
-delivery delivery_of(natsMsg* message) {
-    jsMsgMetaData* raw = nullptr;
-    require(natsMsg_GetMetaData(&raw, message), "a message without metadata");
-    const owned<jsMsgMetaData, jsMsgMetaData_Destroy> metadata(raw);
-    delivery result;
-    result.content.sequence = raw->Sequence.Stream;
-    result.content.subject = natsMsg_GetSubject(message);
-    result.content.headers = headers_of(message);
-    result.content.body.assign(natsMsg_GetData(message),
-                               static_cast<std::size_t>(natsMsg_GetDataLength(message)));
-    result.content.stored_at =
-        std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(raw->Timestamp));
-    result.last = raw->NumPending == 0;
-    return result;
-}
 
 /// A consumer of its own that starts behind `after` and never asks for acknowledgements. Made by
 /// hand, since the client's subscribe call wants a subject and the server one within the stream's.
@@ -121,8 +36,9 @@ subscription_handle subscribe(jsCtx* jetstream, const std::string& stream, std::
     return subscription_handle(subscription);
 }
 
-/// True once the stream's last message has been appended.
-bool fetch_more(natsSubscription* subscription, std::vector<stored_message>& messages) {
+/// True once the stream's last message has been visited.
+bool visit_batch(natsSubscription* subscription,
+                 const std::function<void(const stored_message&)>& visit) {
     constexpr int batch = 1000;
     constexpr std::int64_t timeout_milliseconds = 30000;
     natsMsgList list{};
@@ -131,9 +47,9 @@ bool fetch_more(natsSubscription* subscription, std::vector<stored_message>& mes
     const owned<natsMsgList, natsMsgList_Destroy> keeper(&list);
     bool last = false;
     for (int index = 0; index < list.Count; ++index) {
-        auto next = delivery_of(list.Msgs[index]);
+        const auto next = delivery_of(list.Msgs[index]);
         last = next.last;
-        messages.push_back(std::move(next.content));
+        visit(next.content);
     }
     return last;
 }
@@ -245,18 +161,23 @@ bool stream_reader::wait_for(const std::string& stream, std::uint64_t messages,
     return eventually(patience, [&] { return message_count(stream) >= messages; });
 }
 
-std::vector<stored_message> stream_reader::read(const std::string& stream, std::uint64_t after) {
-    std::vector<stored_message> messages;
+void stream_reader::for_each(const std::string& stream, std::uint64_t after,
+                             const std::function<void(const stored_message&)>& visit) {
     const auto now = state(stream);
     if (!now) {
         throw std::runtime_error("there is no stream " + stream);
     }
     if (now->messages == 0 || now->last_sequence <= after) {
-        return messages;
+        return;
     }
     const auto subscription = subscribe(connection_->jetstream.get(), stream, after);
-    while (!fetch_more(subscription.get(), messages)) {
+    while (!visit_batch(subscription.get(), visit)) {
     }
+}
+
+std::vector<stored_message> stream_reader::read(const std::string& stream, std::uint64_t after) {
+    std::vector<stored_message> messages;
+    for_each(stream, after, [&](const stored_message& message) { messages.push_back(message); });
     return messages;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,6 +69,9 @@ public:
     [[nodiscard]] bool wait_for(const std::string& stream, std::uint64_t messages,
                                 std::chrono::milliseconds patience);
 
+    /// Calls `visit` with every message, in the order of the stream, and keeps none.
+    void for_each(const std::string& stream, std::uint64_t after,
+                  const std::function<void(const stored_message&)>& visit);
     /// Every message after the sequence number `after`, in the order of the stream.
     [[nodiscard]] std::vector<stored_message> read(const std::string& stream,
                                                    std::uint64_t after = 0);

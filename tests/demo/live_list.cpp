@@ -1,0 +1,39 @@
+// See live_list.hpp.
+#include "demo/live_list.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+namespace walrelay::demo {
+
+live_list::live_list(latency_book& book, std::chrono::milliseconds at_most_every)
+    : book_(book), at_most_every_(at_most_every) {
+    fmt::print("{:>9} {:>9}  {:<22} {:<20} {}\n", "seconds", "message", "subject", "id",
+               "after COMMIT");
+}
+
+void live_list::arrived(const test::stored_message& message) {
+    const auto latency = book_.arrived(message.header("Nats-Msg-Id"));
+    const auto now = clock::now();
+    if (show_all_ || now - printed_ >= at_most_every_) {
+        printed_ = now;
+        print(message, latency);
+    }
+    ++count_;
+}
+
+void live_list::print(const test::stored_message& message, std::optional<duration> latency) const {
+    constexpr std::size_t subject_width = 22;
+    constexpr std::size_t id_shown = 16;
+    const std::chrono::duration<double> since = clock::now() - started_;
+    const auto id = message.header("Nats-Msg-Id");
+    const auto shown = id.size() <= id_shown ? id : id.substr(0, id_shown) + "...";
+    fmt::print("{:>9.1f} {:>9}  {:<22} {:<20} {}\n", since.count(), message.sequence,
+               message.subject.substr(0, subject_width), shown,
+               latency ? fmt::format("{:9.2f} ms", latency->count()) : std::string("        -"));
+    std::fflush(stdout);
+}
+
+}  // namespace walrelay::demo

@@ -1,0 +1,195 @@
+// The program as its users call it: flags, environment, file, and what it says when they are wrong.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <fstream>
+
+namespace walrelay::test {
+namespace {
+
+class CommandLine : public testing::Test {
+protected:
+    finished_run run(const std::vector<std::string>& arguments,
+                     const std::map<std::string, std::string>& environment = {}) {
+        return run_to_end({.program = WALRELAY_BINARY,
+                           .arguments = arguments,
+                           .folder = folder_.path(),
+                           .environment = environment,
+                           .name = "command" + std::to_string(++runs_)},
+                          patience);
+    }
+
+    std::string write_file(const std::string& text) {
+        const auto file = folder_.path() / "settings.toml";
+        std::ofstream(file) << text;
+        return file.string();
+    }
+
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+
+    static bool contains(const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    }
+
+private:
+    temporary_folder folder_{"command"};
+    int runs_ = 0;
+};
+
+TEST_F(CommandLine, VersionIsOneLine) {
+    const auto version = run({"version"});
+    EXPECT_EQ(version.exit_code, 0);
+    EXPECT_EQ(version.output, "walrelay " WALRELAY_VERSION "\n");
+    EXPECT_EQ(version.errors, "");
+}
+
+TEST_F(CommandLine, HelpNamesEveryCommandAndExitsWithZero) {
+    const auto help = run({"--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    for (const std::string command : {"run", "init", "check", "version"}) {
+        EXPECT_TRUE(contains(help.output, command)) << help.output;
+    }
+}
+
+TEST_F(CommandLine, WrongUsageExitsWithTwo) {
+    EXPECT_EQ(run({}).exit_code, 2);
+    EXPECT_EQ(run({"fly"}).exit_code, 2);
+    const auto unknown = run({"run", "--tabel", "x"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_TRUE(contains(unknown.errors, "--tabel")) << unknown.errors;
+}
+
+TEST_F(CommandLine, MissingFileIsNamed) {
+    const auto missing = run({"check", "--config", "not-there.toml"});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_TRUE(contains(missing.errors, "not-there.toml")) << missing.errors;
+}
+
+TEST_F(CommandLine, EveryErrorOfTheConfigurationIsSaidAtOnceWithKeyAndLine) {
+    const auto file = write_file(R"([postgres]
+conninfo = "host=127.0.0.1"
+slott = "x"
+[nats]
+replicas = "three"
+[delivery]
+ack_timeout = "5 parsecs"
+[[outbox]]
+table = "a.b.c.d"
+body = "xml"
+)");
+    for (const std::string command : {"run", "check", "init"}) {
+        const auto wrong = run({command, "--config", file});
+        EXPECT_EQ(wrong.exit_code, 2);
+        for (const std::string part :
+             {":3", "slott", ":5", "replicas", ":7", "ack_timeout", "5 parsecs", ":9", "a.b.c.d",
+              ":10", "body", "cloudevents"}) {
+            EXPECT_TRUE(contains(wrong.errors, part)) << part << " in:\n" << wrong.errors;
+        }
+    }
+}
+
+TEST_F(CommandLine, KeysOfWhatIsNotThereYetAreRefusedByName) {
+    const auto file = write_file(R"([postgres]
+conninfo = "host=127.0.0.1"
+snapshot = "all"
+[[outbox]]
+table = "outbox_events"
+delete_after = "7d"
+)");
+    const auto refused = run({"run", "--config", file});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.errors, "postgres.snapshot")) << refused.errors;
+    EXPECT_TRUE(contains(refused.errors, "outbox.delete_after")) << refused.errors;
+}
+
+TEST_F(CommandLine, BadConnectionStringIsSaid) {
+    const auto bad = run({"run", "--postgres", "hots=127.0.0.1", "--table", "outbox_events"});
+    EXPECT_EQ(bad.exit_code, 2) << bad.errors;
+    EXPECT_TRUE(contains(bad.errors, "hots")) << bad.errors;
+}
+
+TEST_F(CommandLine, CheckOfServersThatAreNotThereSaysSo) {
+    const auto refused = run({"check", "--postgres", "host=127.0.0.1 port=1 user=x dbname=x",
+                              "--nats", "nats://127.0.0.1:1", "--table", "outbox_events"});
+    EXPECT_EQ(refused.exit_code, 1) << refused.output << refused.errors;
+    EXPECT_TRUE(contains(refused.output, "PostgreSQL")) << refused.output;
+    EXPECT_TRUE(contains(refused.output, "nats://127.0.0.1:1")) << refused.output;
+}
+
+TEST_F(CommandLine, WrongPasswordOfTheBrokerIsSaid) {
+    nats_server broker({.settings = {"authorization { user: relay, password: secret }"}});
+    const auto database = shared_postgres().fresh_database();
+    const auto refused = run({"check", "--postgres", shared_postgres().conninfo(database), "--nats",
+                              broker.url(), "--table", "outbox_events"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(contains(refused.output, "uthori")) << refused.output;
+}
+
+/// No configuration file: flags, or the environment, and the defaults for all the rest.
+class FlagsAlone : public testing::TestWithParam<const char*> {
+protected:
+    FlagsAlone() : database_(postgres_.fresh_database()) {
+        postgres_.session(database_).execute(create_outbox_events());
+    }
+
+    void expect_relayed_by(const relay_start& how) {
+        relay_process relay(how);
+        auto session = postgres_.session(database_);
+        ASSERT_TRUE(eventually(patience, [&] {
+            return session
+                       .query(
+                           "SELECT FROM pg_replication_slots WHERE active AND slot_name ="
+                           " 'walrelay'")
+                       .size() == 1;
+        })) << relay.log();
+        session.execute(insert_events(1, 100));
+        stream_reader reader(broker_.url());
+        EXPECT_TRUE(reader.wait_for("OUTBOX", 100, patience)) << relay.log();
+        EXPECT_EQ(relay.stop(patience), 0);
+        std::vector<seen_event> events;
+        for (const auto& message : reader.read("OUTBOX")) {
+            EXPECT_EQ(message.subject, "events.order.placed");
+            events.push_back(seen(message));
+        }
+        EXPECT_TRUE(exactly_once_in_order(event_ids(1, 100), events));
+    }
+
+    temporary_folder folder_{"flags"};
+    postgres_server postgres_;
+    nats_server broker_;
+    std::string database_;
+};
+
+TEST_P(FlagsAlone, AreEnough) {
+    expect_relayed_by(
+        {.program = WALRELAY_BINARY,
+         .arguments = {"run", "--postgres", postgres_.conninfo(database_), "--nats", broker_.url(),
+                       "--table", "public.outbox_events", "--plugin", GetParam()},
+         .folder = folder_.path()});
+}
+
+TEST_P(FlagsAlone, OrTheEnvironmentAlone) {
+    expect_relayed_by({.program = WALRELAY_BINARY,
+                       .arguments = {"run"},
+                       .folder = folder_.path(),
+                       .environment = {{"WALRELAY_POSTGRES_CONNINFO", "dbname=" + database_},
+                                       {"PGHOST", "127.0.0.1"},
+                                       {"PGPORT", std::to_string(postgres_.port())},
+                                       {"PGUSER", "postgres"},
+                                       {"WALRELAY_POSTGRES_PLUGIN", GetParam()},
+                                       {"WALRELAY_NATS_URLS", broker_.url()},
+                                       {"WALRELAY_OUTBOX_TABLE", "outbox_events"}}});
+}
+
+TEST_P(FlagsAlone, OverTheUnixSocket) {
+    expect_relayed_by(
+        {.program = WALRELAY_BINARY,
+         .arguments = {"run", "--postgres", postgres_.socket_conninfo(database_), "--nats",
+                       broker_.url(), "--table", "outbox_events", "--plugin", GetParam()},
+         .folder = folder_.path()});
+}
+
+INSTANTIATE_TEST_SUITE_P(, FlagsAlone, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test

@@ -1,0 +1,106 @@
+// PostgreSQL goes away and comes back while rows are written: nothing is missing, nothing comes
+// twice, the order stays.
+#include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+namespace walrelay::test {
+namespace {
+
+class PostgresOutage : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.start();
+    }
+
+    /// Stops PostgreSQL in mid-stream with `stop`, starts it again, several times over.
+    template <class Stop>
+    void survive(const Stop& stop) {
+        constexpr int times = 3;
+        constexpr std::uint64_t commits_in_between = 200;
+        background_writer writer(postgres.conninfo(bench.database()));
+        for (int round = 0; round < times; ++round) {
+            const auto goal = writer.commits() + commits_in_between;
+            ASSERT_TRUE(eventually(patience, [&] { return writer.commits() > goal; }));
+            stop();
+            postgres.start();
+        }
+        const auto goal = writer.commits() + commits_in_between;
+        ASSERT_TRUE(eventually(patience, [&] { return writer.commits() > goal; }));
+        writer.stop();
+        bench.expect_relayed(bench.committed_ids());
+    }
+
+    postgres_server postgres;
+    relay_bench bench{postgres, shared_nats(), GetParam()};
+};
+
+TEST_P(PostgresOutage, FastRestartsInMidStream) {
+    survive([this] { postgres.stop(postgres_stop::fast); });
+}
+
+TEST_P(PostgresOutage, ImmediateRestartsInMidStream) {
+    survive([this] { postgres.stop(postgres_stop::immediate); });
+}
+
+TEST_P(PostgresOutage, KilledInMidStream) {
+    survive([this] { postgres.kill_9(); });
+}
+
+TEST_P(PostgresOutage, ReplicationConnectionTerminatedInMidStream) {
+    survive([this] {
+        bench.execute(
+            "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots"
+            " WHERE active");
+        postgres.stop(postgres_stop::fast);
+    });
+}
+
+TEST_P(PostgresOutage, FastStopDoesNotWaitForTheRelay) {
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    postgres.stop(postgres_stop::fast, 5s);
+    postgres.start();
+    bench.execute(insert_events(101, 200));
+
+    bench.expect_relayed(event_ids(1, 200));
+}
+
+TEST_P(PostgresOutage, FastStopDoesNotWaitForABrokerThatIsDown) {
+    nats_server broker;
+    relay_bench own(postgres, broker, GetParam());
+    own.create_table();
+    own.start();
+    own.execute(insert_events(1, 100));
+    ASSERT_TRUE(own.wait_for_messages(100));
+    broker.kill_9();
+    own.execute(insert_events(101, 2000));
+
+    postgres.stop(postgres_stop::fast, 5s);
+    postgres.start();
+    broker.start();
+    own.expect_relayed(event_ids(1, 2000));
+}
+
+TEST_P(PostgresOutage, RelayStartedBeforeItsServersWaitsForThem) {
+    nats_server broker;
+    relay_bench own(postgres, broker, GetParam());
+    own.create_table();
+    postgres.stop(postgres_stop::fast);
+    broker.stop();
+
+    own.launch();
+    EXPECT_TRUE(throughout(2s, [&] { return own.relay().process().running(); }));
+    postgres.start();
+    EXPECT_TRUE(throughout(1s, [&] { return own.relay().process().running(); }));
+    broker.start();
+    ASSERT_TRUE(eventually(patience, [&] { return own.streaming(); })) << own.relay().log();
+    own.execute(insert_events(1, 10));
+    own.expect_relayed(event_ids(1, 10));
+}
+
+INSTANTIATE_TEST_SUITE_P(, PostgresOutage, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test

@@ -1,0 +1,128 @@
+// The relay itself is stopped, killed, idle: what it confirms is what is in the stream.
+#include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/commit_order.hpp"
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <random>
+
+namespace walrelay::test {
+namespace {
+
+class RelayLife : public e2e_test {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.start();
+    }
+
+    [[nodiscard]] std::string conninfo() const {
+        return shared_postgres().conninfo(bench.database());
+    }
+
+    /// The commit LSN in the position of the stream's last message.
+    std::string last_commit_in_stream() {
+        const auto position = bench.events().back().position;
+        const auto ordinal = position.rfind('.');
+        constexpr std::size_t digits = 8;
+        const auto lsn = position.substr(ordinal - 2 * digits, 2 * digits);
+        return lsn.substr(0, digits) + "/" + lsn.substr(digits);
+    }
+};
+
+TEST_P(RelayLife, StoppedWhenIdleHasConfirmedEverything) {
+    bench.execute(insert_events(1, 1000));
+    const auto end = bench.wal_end();
+    ASSERT_TRUE(bench.wait_for_messages(1000));
+    bench.stop();
+
+    EXPECT_EQ(bench.slot("confirmed_flush_lsn >= " + as_literal(end) + "::pg_lsn"), "t");
+    EXPECT_EQ(bench.slot("active"), "f");
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, 1000), bench.events()));
+}
+
+TEST_P(RelayLife, StoppedUnderLoadConfirmsWhatIsInTheStream) {
+    background_writer writer(conninfo());
+    ASSERT_TRUE(bench.wait_for_messages(500));
+    bench.stop();
+    EXPECT_EQ(
+        bench.slot("confirmed_flush_lsn > " + as_literal(last_commit_in_stream()) + "::pg_lsn"),
+        "t");
+    writer.stop();
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(RelayLife, StoppedWhileTheBrokerIsDownEndsInReasonableTime) {
+    nats_server broker;
+    relay_bench own(shared_postgres(), broker, GetParam());
+    own.create_table();
+    own.start();
+    broker.stop();
+    own.execute(insert_events(1, 100));
+    EXPECT_TRUE(eventually(patience, [&] { return own.streaming(); }));
+    EXPECT_EQ(own.relay().stop(20s), 0) << own.relay().log();
+    broker.start();
+    own.start();
+    own.expect_relayed(event_ids(1, 100));
+}
+
+TEST_P(RelayLife, KilledUnderLoadAgainAndAgainLosesNothing) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> life_milliseconds(0, 400);
+    commit_order order(shared_postgres(), bench.database());
+    background_writer one(conninfo(), 1);
+    background_writer two(conninfo(), 1000000);
+    for (int round = 0; round < 15; ++round) {
+        const auto goal = one.commits() + 1;
+        (void)eventually(std::chrono::milliseconds(life_milliseconds(random)),
+                         [] { return false; });
+        ASSERT_TRUE(eventually(patience, [&] { return one.commits() >= goal; }));
+        bench.kill_9();
+        bench.start();
+    }
+    one.stop();
+    two.stop();
+    bench.expect_relayed(order.ids());
+}
+
+TEST_P(RelayLife, KilledInALargeTransactionStartsItAgainWithoutDoubles) {
+    bench.execute(insert_events(1, 50000));
+    for (const std::uint64_t goal : {1000U, 20000U, 40000U}) {
+        ASSERT_TRUE(bench.wait_for_messages(goal));
+        bench.kill_9();
+        bench.start();
+    }
+    bench.expect_relayed(event_ids(1, 50000));
+}
+
+TEST_P(RelayLife, IdleOutboxLetsTheSlotMove) {
+    bench.execute("CREATE TABLE business (n int)");
+    bench.execute("INSERT INTO business SELECT generate_series(1, 10000)");
+    EXPECT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.execute("INSERT INTO business SELECT generate_series(1, 10000)");
+    EXPECT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+    EXPECT_EQ(bench.broker().message_count(bench.stream_name()), 0U);
+}
+
+TEST_P(RelayLife, SecondRelayDoesNotDisturbTheFirst) {
+    relay_process second(
+        {.program = WALRELAY_BINARY,
+         .arguments = {"run", "--config", (bench.folder() / "walrelay.toml").string()},
+         .folder = bench.folder(),
+         .name = "second"});
+    const auto pid = bench.slot("active_pid");
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    EXPECT_TRUE(throughout(2s, [&] { return bench.slot("active_pid") == pid; }));
+    second.kill_9();
+    bench.expect_relayed(event_ids(1, 100));
+}
+
+INSTANTIATE_TEST_SUITE_P(, RelayLife, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
