@@ -36,7 +36,7 @@ bool take_dot(std::string_view& text) {
 }
 
 void append_number(std::string& text, std::uint64_t number) {
-    std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 1> digits;
+    std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 1> digits{};
     const auto [end, failure] = std::to_chars(digits.begin(), digits.end(), number);
     text.append(digits.begin(), end);
 }
@@ -44,10 +44,10 @@ void append_number(std::string& text, std::uint64_t number) {
 void append_lsn(std::string& text, lsn place) {
     constexpr unsigned digit_bits = 4;
     constexpr std::uint64_t digit_mask = 15;
-    std::array<char, lsn_digits> digits;
+    std::array<char, lsn_digits> digits{};
     std::uint64_t rest = place.value;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-        *digit = "0123456789ABCDEF"[rest & digit_mask];
+    for (std::size_t left = digits.size(); left > 0; --left) {
+        digits[left - 1] = "0123456789ABCDEF"[rest & digit_mask];
         rest >>= digit_bits;
     }
     text.append(digits.begin(), digits.end());

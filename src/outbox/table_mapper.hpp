@@ -21,6 +21,8 @@ public:
     /// Parses the templates. Errors: configuration_invalid.
     [[nodiscard]] static result<table_mapper> make(const outbox_table& table);
 
+    table_mapper(const table_mapper&) = delete;
+    table_mapper& operator=(const table_mapper&) = delete;
     table_mapper(table_mapper&&) noexcept;
     table_mapper& operator=(table_mapper&&) noexcept;
     ~table_mapper();
@@ -30,7 +32,7 @@ public:
 
     /// Fills `out` (which is clear) from a row: id, subject, headers, body; `out.where` and
     /// `out.committed_at` are set by the caller before and are used for headers and times. Errors:
-    /// row_unmappable (naming table, column and row id).
+    /// row_unmappable (naming table, column and row id); `out` is then incomplete.
     [[nodiscard]] result<void> map(const row_insert& row, message& out);
 
     /// What is wrong with mapping a table of these columns; empty if nothing. One sentence each.

@@ -13,7 +13,7 @@ using namespace std::string_literals;
 using testing::HasSubstr;
 
 std::string event_body(const sample_row& row, const outbox_table& table = usual_table()) {
-    const auto body = map_row(table, row).body;
+    auto body = map_row(table, row).body;
     simdjson::dom::parser parser;
     const simdjson::padded_string document(body);
     EXPECT_EQ(parser.parse(document).error(), simdjson::SUCCESS) << body;

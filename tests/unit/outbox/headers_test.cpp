@@ -93,17 +93,17 @@ TEST(Headers, OfTheConfigurationTakeThePlaceOfBuiltInOnes) {
 TEST(Headers, AreRefusedWhereTheyAreTooLargeTogether) {
     sample_row row;
     fill_usual(row);
-    row.with("long", type::text, std::string(60 * 1024 - 200, 'x'));
+    row.with("long", type::text, std::string(60UL * 1024 - 200, 'x'));
     const auto table = with_headers({{"X-Long", "{long}"}});
     EXPECT_EQ(refusal(table, row), "");
-    row.with("long", type::text, std::string(60 * 1024, 'x'));
+    row.with("long", type::text, std::string(60UL * 1024, 'x'));
     EXPECT_THAT(refusal(table, row), HasSubstr("row id 42: the headers would have 61"));
 }
 
 TEST(Headers, CountTheMessageIdToo) {
     sample_row row;
     fill_usual(row);
-    row.with("id", type::text, std::string(61 * 1024, 'x'));
+    row.with("id", type::text, std::string(61UL * 1024, 'x'));
     EXPECT_THAT(refusal(usual_table(), row), HasSubstr("the headers would have 62"));
 }
 
