@@ -3,6 +3,7 @@
 // Later sources win: defaults, then the file, then WALRELAY_<SECTION>_<KEY>, then flags.
 #pragma once
 
+#include "config/problem.hpp"
 #include "config/settings.hpp"
 
 #include <boost/system/result.hpp>
@@ -14,19 +15,8 @@
 
 namespace walrelay::config {
 
-/// One thing that is wrong, e.g. what = `delivery.ack_timeout: "5 parsecs" is not a duration`,
-/// where = `walrelay.toml:12`, remedy = `write a number and a unit, such as "5s" or "250ms"`.
-struct problem {
-    std::string where;  // file:line, name of the variable, or the flag
-    std::string key;    // section.key
-    std::string what;
-    std::string remedy;
-};
-
-/// One line: "walrelay.toml:12: delivery.ack_timeout: ... To mend it: ...".
-[[nodiscard]] std::string to_string(const problem& found);
-
 /// Values given on the command line, by `section.key` (`postgres.conninfo`, `outbox.table`, ...).
+/// config/keys says which keys have a flag and its name.
 using flag_values = std::map<std::string, std::string>;
 /// The environment, only what begins with WALRELAY_.
 using environment = std::map<std::string, std::string>;

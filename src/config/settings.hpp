@@ -38,8 +38,8 @@ struct nats_settings {
     /// Used only where walrelay creates the stream.
     std::vector<std::string> subjects = {"events.>"};
     std::int64_t replicas = 1;
-    std::string credentials;    // file
-    std::string nkey_seed;      // file
+    std::string credentials;  // file
+    std::string nkey_seed;    // file
     std::string user;
     std::string password_file;
     std::string token_file;

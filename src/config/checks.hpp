@@ -1,0 +1,35 @@
+// What one setting's text must look like so that the two servers take it.
+#pragma once
+
+#include "config/read.hpp"
+
+#include <optional>
+#include <string>
+
+namespace walrelay::config {
+
+/// Nothing if all is well.
+using text_check = std::optional<complaint> (*)(const std::string&);
+
+/// Files, names of users, templates: judged by whoever uses them.
+[[nodiscard]] std::optional<complaint> check_nothing(const std::string& text);
+
+/// Source: PostgreSQL documentation, "Replication Slots"; ReplicationSlotValidateName in slot.c.
+[[nodiscard]] std::optional<complaint> check_slot(const std::string& text);
+
+/// Source: PostgreSQL documentation, "Identifiers and Key Words". Taken as it is, case included.
+[[nodiscard]] std::optional<complaint> check_publication(const std::string& text);
+
+/// Source: NATS documentation, "Naming" of streams.
+[[nodiscard]] std::optional<complaint> check_stream(const std::string& text);
+
+/// Source: NATS documentation, "Subject-Based Messaging". Wildcards are allowed.
+[[nodiscard]] std::optional<complaint> check_subject(const std::string& text);
+
+/// Never quotes the address: it may hold a password.
+[[nodiscard]] std::optional<complaint> check_url(const std::string& text);
+
+/// Source: RFC 7230, section 3.2.6 (token). The broker reads `Nats-` headers itself.
+[[nodiscard]] std::optional<complaint> check_header_name(const std::string& text);
+
+}  // namespace walrelay::config

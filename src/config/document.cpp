@@ -1,0 +1,130 @@
+// TOML text becomes values.
+#include "config/document.hpp"
+
+#include "config/quote.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <tuple>
+
+namespace walrelay::config {
+namespace {
+
+using placing = std::function<std::string(const toml::source_region&)>;
+
+std::string_view foreign_type(toml::node_type type) {
+    switch (type) {
+        case toml::node_type::floating_point:
+            return "a float";
+        case toml::node_type::date:
+            return "a date";
+        case toml::node_type::time:
+            return "a time";
+        default:
+            return "a date and time";
+    }
+}
+
+value convert(const toml::node& node, const toml::source_region& at, const placing& place);
+
+value_table convert_table(const toml::table& table, const placing& place) {
+    // toml++ keeps keys in the order of the alphabet; people expect the order of the file.
+    std::vector<const toml::key*> keys;
+    for (const auto& [name, node] : table) {
+        keys.push_back(&name);
+    }
+    const auto begins = [](const toml::key* of) {
+        return std::tuple(of->source().begin.line, of->source().begin.column);
+    };
+    std::sort(keys.begin(), keys.end(), [&](const toml::key* left, const toml::key* right) {
+        return begins(left) < begins(right);
+    });
+    value_table members;
+    for (const toml::key* name : keys) {
+        const toml::node& node = *table.get(name->str());
+        members.push_back({std::string(name->str()), convert(node, name->source(), place)});
+    }
+    return members;
+}
+
+value_list convert_array(const toml::array& array, const placing& place) {
+    value_list elements;
+    for (const toml::node& node : array) {
+        elements.push_back(convert(node, node.source(), place));
+    }
+    return elements;
+}
+
+value convert(const toml::node& node, const toml::source_region& at, const placing& place) {
+    const std::string where = place(at);
+    if (const auto* table = node.as_table()) {
+        return {where, convert_table(*table, place)};
+    }
+    if (const auto* array = node.as_array()) {
+        return {where, convert_array(*array, place)};
+    }
+    if (const auto* text = node.as_string()) {
+        return {where, text->get()};
+    }
+    if (const auto* integer = node.as_integer()) {
+        return {where, integer->get()};
+    }
+    if (const auto* boolean = node.as_boolean()) {
+        return {where, boolean->get()};
+    }
+    return {where, foreign{foreign_type(node.type())}};
+}
+
+/// The parser's words up to the first piece of a value that it quotes, which may be of a password;
+/// single characters and, where a key is given twice, its name may stay.
+std::string without_values(std::string_view description) {
+    if (description.find("existing") != std::string_view::npos) {
+        return printable(description);
+    }
+    std::size_t quote = description.find('\'');
+    while (quote != std::string_view::npos && quote + 2 < description.size() &&
+           description[quote + 2] == '\'') {
+        quote = description.find('\'', quote + 3);
+    }
+    const std::string kept = printable(description.substr(0, quote));
+    return quote == std::string_view::npos ? kept : kept + "...";
+}
+
+}  // namespace
+
+boost::system::result<value_table, problem> parse_document(std::string_view text,
+                                                           const std::string& file_name) {
+    const placing place = [&](const toml::source_region& at) {
+        return file_name + ':' + std::to_string(at.begin.line);
+    };
+    // The library as Debian builds it throws; no exception leaves this file.
+    try {
+        return convert_table(toml::parse(text), place);
+    } catch (const toml::parse_error& error) {
+        return problem{place(error.source()), "",
+                       "is not TOML: " + without_values(error.description()),
+                       "correct the line; nothing of the file could be used"};
+    }
+}
+
+boost::system::result<value, problem> parse_inline_table(std::string_view text,
+                                                         const std::string& where) {
+    const problem malformed{where, "", "is not an inline table of TOML",
+                            "write it as in the file, such as { name = \"text\" }"};
+    try {
+        const toml::table parsed = toml::parse("table = " + std::string(text));
+        const toml::node* table = parsed.get("table");
+        if (parsed.size() == 1 && table->is_table()) {
+            return convert(*table, table->source(),
+                           [&](const toml::source_region&) { return where; });
+        }
+        return malformed;
+    } catch (const toml::parse_error&) {
+        return malformed;
+    }
+}
+
+}  // namespace walrelay::config

@@ -1,0 +1,64 @@
+// Settings while they are put together.
+#include "config/draft.hpp"
+
+#include "core/assert.hpp"
+
+namespace walrelay::config {
+
+void draft::take(const key& row, const value& found) {
+    outbox_table nowhere;
+    take(row, found, nowhere, 0);
+}
+
+void draft::take(const key& row, const value& found, std::size_t entry) {
+    WALRELAY_ASSERT(entry < all_.outbox.size());
+    take(row, found, all_.outbox[entry], entry);
+}
+
+void draft::take(const key& row, const value& found, outbox_table& table, std::size_t entry) {
+    auto wrong = row.store(found, {all_, table});
+    origin& from = origins_[{row.full_name(), entry}];
+    from.where = found.where;
+    from.spoilt = from.spoilt || !wrong.empty();
+    for (problem& each : wrong) {
+        add(std::move(each));
+    }
+}
+
+std::size_t draft::add_entry(const std::string& where) {
+    all_.outbox.emplace_back();
+    entries_.push_back(where);
+    return entries_.size() - 1;
+}
+
+void draft::add_spoilt(problem found) {
+    origins_[{found.key, 0}] = {found.where, true};
+    add(std::move(found));
+}
+
+const draft::origin* draft::origin_of(std::string_view full_name, std::size_t entry) const {
+    const auto found = origins_.find({std::string(full_name), entry});
+    return found == origins_.end() ? nullptr : &found->second;
+}
+
+bool draft::is_set(std::string_view full_name, std::size_t entry) const {
+    const origin* from = origin_of(full_name, entry);
+    return from != nullptr && !from->spoilt;
+}
+
+bool draft::is_spoilt(std::string_view full_name, std::size_t entry) const {
+    const origin* from = origin_of(full_name, entry);
+    return from != nullptr && from->spoilt;
+}
+
+std::string draft::where(std::string_view full_name, std::size_t entry) const {
+    const origin* from = origin_of(full_name, entry);
+    return from == nullptr ? file_name_ : from->where;
+}
+
+const std::string& draft::where_of_entry(std::size_t entry) const {
+    WALRELAY_ASSERT(entry < entries_.size());
+    return entries_[entry];
+}
+
+}  // namespace walrelay::config

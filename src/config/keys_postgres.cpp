@@ -1,0 +1,43 @@
+// The keys of [postgres].
+#include "config/key_makers.hpp"
+#include "config/sections.hpp"
+
+namespace walrelay::config {
+
+std::vector<key> postgres_keys() {
+    return {
+        text_key(
+            {"postgres", "conninfo", "--postgres",
+             "How to reach the database: a libpq connection string or URI. `PG*` variables and "
+             "the password file of libpq are honoured, so no password need stand here. "
+             "Required."},
+            [](const destination& to) -> std::string& { return to.all.postgres.conninfo; }),
+        text_key(
+            {"postgres", "slot", "--slot",
+             "The logical replication slot: 1 to 63 of the characters `a-z`, `0-9` and `_`."},
+            [](const destination& to) -> std::string& { return to.all.postgres.slot; }, check_slot),
+        choice_key<std::optional<output_plugin>>(
+            {"postgres", "plugin", "--plugin",
+             "The output plugin of the slot. `\"auto\"` takes the plugin of the slot that is "
+             "there; "
+             "for a new one `wal2json` where the server accepts it, else `pgoutput`."},
+            [](const destination& to) -> std::optional<output_plugin>& {
+                return to.all.postgres.plugin;
+            },
+            {{"auto", std::nullopt},
+             {"wal2json", output_plugin::wal2json},
+             {"pgoutput", output_plugin::pgoutput}}),
+        text_key(
+            {"postgres", "publication", "--publication",
+             "The publication that lists the outbox tables. Only `pgoutput` uses it. The name "
+             "is taken as it is, case included."},
+            [](const destination& to) -> std::string& { return to.all.postgres.publication; },
+            check_publication),
+        later_key({"postgres", "snapshot", "",
+                   "Which rows that were in the tables before the slot was created are published "
+                   "first: `\"none\"`, `\"pending\"` or `\"all\"`."},
+                  R"("none")"),
+    };
+}
+
+}  // namespace walrelay::config

@@ -1,0 +1,20 @@
+// Which known name somebody may have meant.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::config {
+
+/// Characters to insert, delete, replace or swap with their neighbour to make one of the other.
+[[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
+
+/// The known name nearest to what was written; nothing if none is near enough to be meant. The
+/// first of equals.
+[[nodiscard]] std::optional<std::string> nearest(std::string_view written,
+                                                 const std::vector<std::string>& known);
+
+}  // namespace walrelay::config

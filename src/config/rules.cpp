@@ -1,0 +1,120 @@
+// What must hold between settings.
+#include "config/rules.hpp"
+
+#include "config/quote.hpp"
+#include "config/read.hpp"
+
+#include <array>
+#include <optional>
+
+namespace walrelay::config {
+namespace {
+
+void require_conninfo(draft& of) {
+    constexpr std::string_view name = "postgres.conninfo";
+    if (of.all().postgres.conninfo.empty() && !of.is_spoilt(name)) {
+        of.add({of.where(name), std::string(name), "is not set",
+                "start with --postgres \"host=... dbname=... user=...\", or write in the file: "
+                "[postgres] conninfo = \"host=... dbname=... user=...\""});
+    }
+}
+
+void require_pair(draft& of, std::string_view present, const std::string& present_value,
+                  std::string_view absent, const std::string& absent_value) {
+    const bool judged = !of.is_spoilt(present) && !of.is_spoilt(absent);
+    if (judged && !present_value.empty() && absent_value.empty()) {
+        of.add({of.where(present), std::string(present), "is set without " + std::string(absent),
+                "set " + std::string(absent) + " too, or remove it"});
+    }
+}
+
+void check_one_way_to_sign_in(draft& of) {
+    const nats_settings& nats = of.all().nats;
+    using way = std::pair<std::string_view, const std::string*>;
+    const std::array<way, 4> ways{{{"nats.credentials", &nats.credentials},
+                                   {"nats.nkey_seed", &nats.nkey_seed},
+                                   {"nats.user", &nats.user},
+                                   {"nats.token_file", &nats.token_file}}};
+    std::optional<std::string_view> first;
+    for (const auto& [name, set_to] : ways) {
+        if (set_to->empty()) {
+            continue;
+        }
+        if (first) {
+            of.add({of.where(name), std::string(name),
+                    "is a second way to sign in, beside " + std::string(*first),
+                    "keep one of them"});
+        } else {
+            first = name;
+        }
+    }
+}
+
+void check_backoff(draft& of) {
+    const delivery_settings& delivery = of.all().delivery;
+    const bool spoilt =
+        of.is_spoilt("delivery.backoff_initial") || of.is_spoilt("delivery.backoff_max");
+    if (spoilt || delivery.backoff_initial <= delivery.backoff_max) {
+        return;
+    }
+    const std::string_view blamed =
+        of.is_set("delivery.backoff_initial") ? "delivery.backoff_initial" : "delivery.backoff_max";
+    of.add({of.where(blamed), std::string(blamed),
+            "the first wait of " + show(delivery.backoff_initial) +
+                " is longer than the longest of " + show(delivery.backoff_max),
+            "make backoff_initial at most backoff_max"});
+}
+
+/// The earlier entry that has the same table; nothing if there is none.
+std::optional<std::size_t> earlier_entry(const draft& of, std::size_t entry) {
+    const auto& tables = of.all().outbox;
+    for (std::size_t earlier = 0; earlier < entry; ++earlier) {
+        if (tables[earlier].table == tables[entry].table && of.is_set("outbox.table", earlier)) {
+            return earlier;
+        }
+    }
+    return std::nullopt;
+}
+
+void check_entry(draft& of, std::size_t entry) {
+    constexpr std::string_view name = "outbox.table";
+    if (of.is_spoilt(name, entry)) {
+        return;
+    }
+    if (!of.is_set(name, entry)) {
+        of.add({of.where_of_entry(entry), std::string(name), "is not set",
+                "write table = \"public.outbox_events\" in this entry"});
+    } else if (const auto earlier = earlier_entry(of, entry)) {
+        of.add({of.where(name, entry), std::string(name),
+                quoted(to_string(of.all().outbox[entry].table)) + " is there already, see " +
+                    of.where(name, *earlier),
+                "keep one [[outbox]] entry for each table"});
+    }
+}
+
+void check_entries(draft& of) {
+    const std::size_t entries = of.all().outbox.size();
+    if (entries == 0 && !of.is_spoilt("outbox")) {
+        of.add({of.file_name(), "outbox", "no table is named",
+                "start with --table public.outbox_events, or write in the file: [[outbox]] "
+                "table = \"public.outbox_events\""});
+    }
+    for (std::size_t entry = 0; entry < entries; ++entry) {
+        check_entry(of, entry);
+    }
+}
+
+}  // namespace
+
+void check_rules(draft& of) {
+    const nats_settings& nats = of.all().nats;
+    require_conninfo(of);
+    check_one_way_to_sign_in(of);
+    require_pair(of, "nats.password_file", nats.password_file, "nats.user", nats.user);
+    require_pair(of, "nats.tls.cert", nats.tls.cert, "nats.tls.key", nats.tls.key);
+    require_pair(of, "nats.tls.key", nats.tls.key, "nats.tls.cert", nats.tls.cert);
+    check_backoff(of);
+    check_entries(of);
+}
+
+}  // namespace walrelay::config

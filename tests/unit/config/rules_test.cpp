@@ -1,0 +1,89 @@
+// What must hold between settings.
+#include "config/rules.hpp"
+
+#include "unit/config/loading.hpp"
+
+namespace walrelay::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Rules, AllowOneWayToSignIn) {
+    EXPECT_THAT(problems_beside_essentials("[nats]\ncredentials = \"a\"\nuser = \"b\"\n"
+                                           "token_file = \"c\"\n"),
+                ElementsAre("walrelay.toml:7: nats.user: is a second way to sign in, beside "
+                            "nats.credentials. To mend it: keep one of them",
+                            "walrelay.toml:8: nats.token_file: is a second way to sign in, beside "
+                            "nats.credentials. To mend it: keep one of them"));
+}
+
+TEST(Rules, LetAnEmptyTextTakeAWayToSignInBack) {
+    auto from = from_file(essentials + "[nats]\ncredentials = \"a\"\n");
+    from.variables = {{"WALRELAY_NATS_CREDENTIALS", ""}, {"WALRELAY_NATS_NKEY_SEED", "b"}};
+    EXPECT_THAT(problems_of(from), IsEmpty());
+}
+
+TEST(Rules, WantAUserForAPassword) {
+    EXPECT_THAT(problems_beside_essentials("[nats]\npassword_file = \"a\"\n"),
+                ElementsAre("walrelay.toml:6: nats.password_file: is set without nats.user. To "
+                            "mend it: set nats.user too, or remove it"));
+}
+
+TEST(Rules, AllowAUserWithoutAPassword) {
+    EXPECT_THAT(problems_beside_essentials("[nats]\nuser = \"a\"\n"), IsEmpty());
+}
+
+TEST(Rules, WantCertificateAndKeyTogether) {
+    EXPECT_THAT(problems_beside_essentials("[nats]\ntls.cert = \"a\"\n"),
+                ElementsAre("walrelay.toml:6: nats.tls.cert: is set without nats.tls.key. To mend "
+                            "it: set nats.tls.key too, or remove it"));
+    EXPECT_THAT(problems_beside_essentials("[nats]\ntls.key = \"a\"\n"),
+                ElementsAre("walrelay.toml:6: nats.tls.key: is set without nats.tls.cert. To mend "
+                            "it: set nats.tls.cert too, or remove it"));
+}
+
+TEST(Rules, DoNotBlameAKeyForAnotherThatCouldNotBeRead) {
+    EXPECT_EQ(problems_beside_essentials("[nats]\ntls.cert = \"a\"\ntls.key = 5\n").size(), 1U);
+    EXPECT_EQ(problems_beside_essentials("[delivery]\nbackoff_initial = \"1m\"\nbackoff_max = 5\n")
+                  .size(),
+              1U);
+}
+
+TEST(Rules, KeepTheFirstWaitBelowTheLongest) {
+    EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_initial = \"1m\"\n"),
+                ElementsAre("walrelay.toml:6: delivery.backoff_initial: the first wait of 1m is "
+                            "longer than the longest of 30s. To mend it: make backoff_initial at "
+                            "most backoff_max"));
+}
+
+TEST(Rules, BlameTheLongestWaitWhereOnlyItWasSet) {
+    EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_max = \"50ms\"\n"),
+                ElementsAre("walrelay.toml:6: delivery.backoff_max: the first wait of 100ms is "
+                            "longer than the longest of 50ms. To mend it: make backoff_initial at "
+                            "most backoff_max"));
+}
+
+TEST(Rules, AllowTheFirstWaitToBeTheLongest) {
+    EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_max = \"100ms\"\n"), IsEmpty());
+}
+
+TEST(Rules, WantATableInEachEntry) {
+    EXPECT_THAT(problems_beside_essentials("\n[[outbox]]\nbody = \"payload\"\n"),
+                ElementsAre("walrelay.toml:6: outbox.table: is not set. To mend it: write "
+                            "table = \"public.outbox_events\" in this entry"));
+}
+
+TEST(Rules, AllowNoTableTwice) {
+    EXPECT_THAT(problems_beside_essentials("[[outbox]]\ntable = 'Events'\n"),
+                ElementsAre("walrelay.toml:6: outbox.table: \"public.events\" is there already, "
+                            "see walrelay.toml:4. To mend it: keep one [[outbox]] entry for each "
+                            "table"));
+}
+
+TEST(Rules, AllowTablesThatDifferInCaseOnly) {
+    EXPECT_THAT(problems_beside_essentials("[[outbox]]\ntable = '\"Events\"'\n"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace walrelay::config
