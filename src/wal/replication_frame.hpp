@@ -6,7 +6,8 @@
 //     XLogData   'w' Int64 start, Int64 end, Int64 sent at, Byte* payload
 //     keepalive  'k' Int64 end, Int64 sent at, Byte reply requested (0 or 1)
 //   to the server
-//     status     'r' Int64 written, Int64 flushed, Int64 applied, Int64 sent at, Byte reply requested
+//     status     'r' Int64 written, Int64 flushed, Int64 applied, Int64 sent at, Byte reply
+//     requested
 //
 // Times are microseconds since 2000-01-01 00:00 UTC.
 #pragma once

@@ -1,0 +1,252 @@
+#include "wal/pgoutput_decoder.hpp"
+
+#include "wal/pgoutput_skipped.hpp"
+#include "wal/value_text.hpp"
+
+#include <string>
+#include <utility>
+
+namespace walrelay::wal {
+namespace {
+
+/// Reads one column's value of an INSERT. `type` decides how its text is made out.
+result<field> read_value(byte_reader& in, type_oid type) {
+    std::uint8_t kind = 0;
+    if (!in.read(kind, "kind of value")) {
+        return in.failure();
+    }
+    switch (kind) {
+        case 't':
+            break;
+        case 'n':
+            return field{};
+        case 'u':
+            return frame_error(errc::frame_unexpected, in.last_place(),
+                               "says that a stored value is unchanged, which no new row can be");
+        case 'b':
+            return frame_error(errc::frame_unexpected, in.last_place(),
+                               "announces a binary value, which walrelay does not ask for",
+                               "let no proxy change the options of START_REPLICATION; walrelay "
+                               "needs binary 'off'");
+        default:
+            return in.malformed("is none of n, u, t, b");
+    }
+    std::uint32_t length = 0;
+    std::string_view text;
+    if (!in.read(length, "length of value") || !in.read_bytes(text, length, "value")) {
+        return in.failure();
+    }
+    if (type == bytea_oid && !strip_bytea_prefix(text)) {
+        return frame_error(errc::frame_malformed, in.last_place(),
+                           "is a bytea that does not begin with \\x",
+                           "let nothing override bytea_output = hex in walrelay's session");
+    }
+    return field{text};
+}
+
+result<column> read_column(byte_reader& in) {
+    std::uint8_t flags = 0;
+    std::string_view name;
+    std::uint32_t type = 0;
+    std::uint32_t modifier = 0;
+    if (!in.read(flags, "column flags")) {
+        return in.failure();
+    }
+    if (flags > 1) {
+        return in.malformed("is neither 0 nor 1");
+    }
+    if (!in.read_string(name, "column name") || !in.read(type, "type oid") ||
+        !in.read(modifier, "type modifier")) {
+        return in.failure();
+    }
+    return column{std::string{name}, type};
+}
+
+/// Reads everything between the oid and the columns of a Relation message.
+result<relation> read_relation_head(byte_reader& in) {
+    std::string_view schema;
+    std::string_view name;
+    std::uint8_t identity = 0;
+    if (!in.read_string(schema, "namespace") || !in.read_string(name, "name") ||
+        !in.read(identity, "replica identity")) {
+        return in.failure();
+    }
+    if (identity != 'd' && identity != 'n' && identity != 'f' && identity != 'i') {
+        return in.malformed("is none of d, n, f, i");
+    }
+    relation described;
+    described.schema = schema.empty() ? "pg_catalog" : schema;
+    described.name = name;
+    return described;
+}
+
+result<relation> read_relation(byte_reader& in) {
+    auto described = read_relation_head(in);
+    if (!described) {
+        return described;
+    }
+    std::uint16_t count = 0;
+    if (!in.read(count, "number of columns")) {
+        return in.failure();
+    }
+    for (; count > 0; --count) {
+        auto next = read_column(in);
+        if (!next) {
+            return std::move(next).error();
+        }
+        described->columns.push_back(std::move(*next));
+    }
+    if (!in.read_end()) {
+        return in.failure();
+    }
+    return described;
+}
+
+bool same_description(const relation& one, const relation& other) {
+    return one.schema == other.schema && one.name == other.name && one.columns == other.columns;
+}
+
+}  // namespace
+
+result<change> pgoutput_decoder::decode(std::string_view payload) {
+    byte_reader in{payload, "pgoutput message"};
+    std::uint8_t type = 0;
+    if (!in.read(type, "type")) {
+        return in.failure();
+    }
+    switch (type) {
+        case 'I':
+            return insert(in);
+        case 'B':
+            return begin(in);
+        case 'C':
+            return commit(in);
+        case 'R':
+            return describe(in);
+        default:
+            return skip(type, in);
+    }
+}
+
+result<change> pgoutput_decoder::begin(byte_reader& in) {
+    const auto type_place = in.last_place();
+    in.name("pgoutput Begin message");
+    transaction_begin started;
+    std::uint32_t xid = 0;
+    if (!in.read(started.commit, "commit LSN") || !in.read(started.committed_at, "commit time") ||
+        !in.read(xid, "xid") || !in.read_end()) {
+        return in.failure();
+    }
+    if (const auto allowed = transaction_.begin(started.commit, type_place); !allowed) {
+        return allowed.error();
+    }
+    return change{started};
+}
+
+result<change> pgoutput_decoder::commit(byte_reader& in) {
+    const auto type_place = in.last_place();
+    in.name("pgoutput Commit message");
+    std::uint8_t flags = 0;
+    transaction_commit finished;
+    wall_time committed_at;
+    if (!in.read(flags, "flags")) {
+        return in.failure();
+    }
+    if (flags != 0) {
+        return in.malformed("is not 0");
+    }
+    if (!in.read(finished.commit, "commit LSN") || !in.read(finished.end, "end LSN") ||
+        !in.read(committed_at, "commit time") || !in.read_end()) {
+        return in.failure();
+    }
+    if (const auto allowed = transaction_.commit(finished, type_place); !allowed) {
+        return allowed.error();
+    }
+    return change{finished};
+}
+
+result<change> pgoutput_decoder::describe(byte_reader& in) {
+    in.name("pgoutput Relation message");
+    std::uint32_t oid = 0;
+    if (!in.read(oid, "relation oid")) {
+        return in.failure();
+    }
+    auto described = read_relation(in);
+    if (!described) {
+        return std::move(described).error();
+    }
+    remember(oid, std::move(*described));
+    return change{nothing_to_relay{}};
+}
+
+void pgoutput_decoder::remember(std::uint32_t oid, relation&& described) {
+    auto& known = relations_[oid];
+    if (known.revision != 0 && same_description(known, described)) {
+        return;
+    }
+    known = std::move(described);
+    known.revision = ++last_revision_;
+}
+
+result<change> pgoutput_decoder::insert(byte_reader& in) {
+    if (const auto allowed = transaction_.require_open(in.last_place()); !allowed) {
+        return allowed.error();
+    }
+    in.name("pgoutput Insert message");
+    std::uint32_t oid = 0;
+    std::uint8_t kind = 0;
+    if (!in.read(oid, "relation oid")) {
+        return in.failure();
+    }
+    const auto table = relations_.find(oid);
+    if (table == relations_.end()) {
+        return in.malformed("is " + std::to_string(oid) + ", which no Relation message described");
+    }
+    if (!in.read(kind, "kind of tuple")) {
+        return in.failure();
+    }
+    if (kind != 'N') {
+        return in.malformed("is not N");
+    }
+    if (const auto row = read_tuple(in, table->second); !row) {
+        return row.error();
+    }
+    return change{row_insert{&table->second, fields_}};
+}
+
+result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table) {
+    std::uint16_t count = 0;
+    if (!in.read(count, "number of columns")) {
+        return in.failure();
+    }
+    if (count != table.columns.size()) {
+        return in.malformed("is " + std::to_string(count) + ", but " + table.schema + "." +
+                            table.name + " has " + std::to_string(table.columns.size()));
+    }
+    fields_.clear();
+    for (const auto& each : table.columns) {
+        auto value = read_value(in, each.type);
+        if (!value) {
+            return std::move(value).error();
+        }
+        fields_.push_back(*value);
+    }
+    return in.read_end() ? result<void>{} : in.failure();
+}
+
+result<change> pgoutput_decoder::skip(std::uint8_t type, byte_reader& in) {
+    if (needs_transaction(type)) {
+        if (const auto allowed = transaction_.require_open(in.last_place()); !allowed) {
+            return allowed.error();
+        }
+    }
+    if (const auto read = read_skipped(type, in); !read) {
+        return read.error();
+    }
+    if (!in.read_end()) {
+        return in.failure();
+    }
+    return change{nothing_to_relay{}};
+}
+
+}  // namespace walrelay::wal

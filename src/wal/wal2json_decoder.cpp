@@ -1,0 +1,134 @@
+#include "wal/wal2json_decoder.hpp"
+
+#include "wal/frame_error.hpp"
+#include "wal/postgres_time.hpp"
+
+#include <string>
+
+namespace walrelay::wal {
+namespace {
+
+place place_of(const std::optional<wal2json_text>& member, std::string_view name) {
+    return {"wal2json object", name, member ? member->offset_bytes : 0};
+}
+
+error missing(std::string_view name, std::string_view option) {
+    return frame_error(errc::frame_malformed, place_of({}, name),
+                       "is missing (option " + std::string{option} + ")");
+}
+
+result<lsn> read_lsn(const std::optional<wal2json_text>& member, std::string_view name) {
+    if (!member) {
+        return missing(name, "include-lsn");
+    }
+    const auto position = parse_lsn(member->text);
+    if (!position) {
+        return frame_error(errc::frame_malformed, place_of(member, name), "is no LSN");
+    }
+    return *position;
+}
+
+result<wall_time> read_time(const std::optional<wal2json_text>& member) {
+    if (!member) {
+        return missing("timestamp", "include-timestamp");
+    }
+    const auto time = parse_timestamp(member->text);
+    if (!time) {
+        return frame_error(errc::frame_malformed, place_of(member, "timestamp"),
+                           "is no ISO time in UTC",
+                           "let nothing override timezone = UTC in walrelay's session");
+    }
+    return *time;
+}
+
+}  // namespace
+
+result<change> wal2json_decoder::decode(std::string_view payload) {
+    const auto parsed = parser_.parse(payload);
+    if (!parsed) {
+        return parsed.error();
+    }
+    const auto& object = **parsed;
+    if (!object.action) {
+        return missing("action", "format-version 2");
+    }
+    if (object.action->text == "I") {
+        return insert(object);
+    }
+    if (object.action->text == "B") {
+        return begin(object);
+    }
+    if (object.action->text == "C") {
+        return commit(object);
+    }
+    return skip(object);
+}
+
+result<change> wal2json_decoder::begin(const wal2json_object& object) {
+    const auto position = read_lsn(object.commit, "lsn");
+    if (!position) {
+        return position.error();
+    }
+    const auto committed_at = read_time(object.timestamp);
+    if (!committed_at) {
+        return committed_at.error();
+    }
+    const auto allowed = transaction_.begin(*position, place_of(object.action, "action"));
+    if (!allowed) {
+        return allowed.error();
+    }
+    return change{transaction_begin{*position, *committed_at}};
+}
+
+result<change> wal2json_decoder::commit(const wal2json_object& object) {
+    const auto position = read_lsn(object.commit, "lsn");
+    if (!position) {
+        return position.error();
+    }
+    const auto end = read_lsn(object.end, "nextlsn");
+    if (!end) {
+        return end.error();
+    }
+    const transaction_commit finished{*position, *end};
+    const auto allowed = transaction_.commit(finished, place_of(object.action, "action"));
+    if (!allowed) {
+        return allowed.error();
+    }
+    return change{finished};
+}
+
+result<change> wal2json_decoder::insert(const wal2json_object& object) {
+    const auto allowed = transaction_.require_open(place_of(object.action, "action"));
+    if (!allowed) {
+        return allowed.error();
+    }
+    if (!object.schema) {
+        return missing("schema", "include-schemas");
+    }
+    if (!object.table) {
+        return missing("table", "format-version 2");
+    }
+    if (!object.has_columns) {
+        return missing("columns", "format-version 2");
+    }
+    const auto& table =
+        relations_.describe(object.schema->text, object.table->text, object.columns);
+    return change{row_insert{&table, object.fields}};
+}
+
+result<change> wal2json_decoder::skip(const wal2json_object& object) {
+    const auto action = object.action->text;
+    const auto where = place_of(object.action, "action");
+    if (action == "M") {
+        return change{nothing_to_relay{}};
+    }
+    if (action != "U" && action != "D" && action != "T") {
+        return frame_error(errc::frame_malformed, where, "is none of B, C, I, U, D, T, M");
+    }
+    if (const auto allowed = transaction_.require_open(where); !allowed) {
+        return allowed.error();
+    }
+    return change{nothing_to_relay{}};
+}
+
+}  // namespace walrelay::wal

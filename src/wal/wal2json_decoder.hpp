@@ -1,0 +1,44 @@
+// Decodes what wal2json writes in format version 2. It must not know frames, sockets or tables of
+// the configuration: every table that the stream carries is decoded alike.
+//
+// Source: wal2json 2.5 and 2.6, wal2json.c (pg_decode_*_v2, pg_decode_write_value). One JSON object
+// in each frame; the members that matter here:
+//
+//   begin     {"action":"B","timestamp":T,"lsn":L,"nextlsn":L}   lsn is the commit LSN, nextlsn
+//   commit    {"action":"C","timestamp":T,"lsn":L,"nextlsn":L}   the end LSN, in both
+//   insert    {"action":"I","schema":S,"table":S,"columns":[{"name":S,"typeoid":N,"value":V},...]}
+//   others    "U" update, "D" delete, "T" truncate, "M" logical message
+//
+// T is "2026-01-31 12:34:56.789+00" where the session's time zone is UTC; L is "0/16B3748"; the
+// typeoid is printed as a signed number. V is null, true or false for boolean, digits for int2,
+// int4, int8, oid, float4, float8 and numeric (NaN and the infinities become null there, which
+// cannot be seen from here), hex digits without \x for bytea, a string for every other type.
+//
+// Needs the options format-version 2, include-lsn, include-timestamp, include-type-oids and
+// include-transaction. Of a partitioned table the leaf is named.
+#pragma once
+
+#include "wal/decoder.hpp"
+#include "wal/transaction_state.hpp"
+#include "wal/wal2json_object.hpp"
+#include "wal/wal2json_relations.hpp"
+
+namespace walrelay::wal {
+
+class wal2json_decoder final : public decoder {
+public:
+    /// A call that returns an error leaves the decoder as it was.
+    [[nodiscard]] result<change> decode(std::string_view payload) override;
+
+private:
+    [[nodiscard]] result<change> begin(const wal2json_object& object);
+    [[nodiscard]] result<change> commit(const wal2json_object& object);
+    [[nodiscard]] result<change> insert(const wal2json_object& object);
+    [[nodiscard]] result<change> skip(const wal2json_object& object);
+
+    wal2json_parser parser_;
+    wal2json_relations relations_;
+    transaction_state transaction_;
+};
+
+}  // namespace walrelay::wal
