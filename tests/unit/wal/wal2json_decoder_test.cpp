@@ -1,0 +1,259 @@
+// The wal2json decoder, object by object, with JSON written here; see captures_test.cpp for that of
+// a real server.
+#include "wal/wal2json_decoder.hpp"
+
+#include "unit/wal/change_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::wal {
+namespace {
+
+using walrelay::testing::to_text;
+
+constexpr const char* begin_json =
+    R"({"action":"B","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/50","nextlsn":"0/60"})";
+constexpr const char* commit_json =
+    R"({"action":"C","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/50","nextlsn":"0/60"})";
+
+std::string insert_json(const std::string& columns) {
+    return R"({"action":"I","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/40",)"
+           R"("schema":"public","table":"events","columns":[)" +
+           columns + "]}";
+}
+
+std::string column_json(const std::string& value, const std::string& type = "25") {
+    return R"({"name":"c","typeoid":)" + type + R"(,"value":)" + value + "}";
+}
+
+/// A decoder within a transaction.
+class Wal2jsonRow : public ::testing::Test {
+protected:
+    void SetUp() override { ASSERT_TRUE(decoder_.decode(begin_json)); }
+
+    std::string text_of(const std::string& json) {
+        const auto decoded = decoder_.decode(json);
+        return decoded ? to_text(*decoded) : "error: " + to_string(decoded.error());
+    }
+
+    error refused(const std::string& json) {
+        const auto decoded = decoder_.decode(json);
+        EXPECT_FALSE(decoded) << json;
+        return decoded ? error{} : decoded.error();
+    }
+
+    std::uint64_t revision_of(const std::string& columns) {
+        const auto decoded = decoder_.decode(insert_json(columns));
+        return std::get<row_insert>(*decoded).table->revision;
+    }
+
+    wal2json_decoder decoder_;
+};
+
+TEST(Wal2json, DecodesATransaction) {
+    wal2json_decoder decoder;
+    EXPECT_EQ(to_text(*decoder.decode(begin_json)), "begin 0/50 at 2026-01-31 12:34:56.500000");
+    EXPECT_EQ(to_text(*decoder.decode(insert_json(column_json(R"("seven")")))),
+              R"(insert public.events c:25="seven")");
+    EXPECT_EQ(to_text(*decoder.decode(commit_json)), "commit 0/50 end 0/60");
+    EXPECT_TRUE(decoder.decode(begin_json));
+}
+
+TEST_F(Wal2jsonRow, HasEveryKindOfValueAsPostgresqlPrintsIt) {
+    const auto value = [this](const std::string& json) {
+        return text_of(insert_json(column_json(json)));
+    };
+    EXPECT_EQ(value("null"), "insert public.events c:25=null");
+    EXPECT_EQ(value("true"), R"(insert public.events c:25="t")");
+    EXPECT_EQ(value("false"), R"(insert public.events c:25="f")");
+    EXPECT_EQ(value(R"("")"), R"(insert public.events c:25="")");
+    EXPECT_EQ(value(R"("null")"), R"(insert public.events c:25="null")");
+    EXPECT_EQ(value(R"("\u0001\t\"\\\/é😀")"), R"(insert public.events c:25="\x01\x09\"\\/é😀")");
+}
+
+TEST_F(Wal2jsonRow, HasNumbersDigitForDigit) {
+    for (const std::string number : {"0", "-1", "1.50", "-0.000", "12345678901234567890.0123456789",
+                                     "1e+40", "5e-324", "9223372036854775807"}) {
+        EXPECT_EQ(text_of(insert_json(column_json(number, "1700"))),
+                  "insert public.events c:1700=\"" + number + '"');
+    }
+}
+
+TEST_F(Wal2jsonRow, HasBlanksOutsideOfNumbersOnly) {
+    EXPECT_EQ(text_of(insert_json(R"( { "name" : "c" , "typeoid" : 23 , "value" : 42 } )")),
+              R"(insert public.events c:23="42")");
+}
+
+TEST_F(Wal2jsonRow, RefusesValuesThatWal2jsonDoesNotWrite) {
+    for (const std::string value : {"[1]", "{}", "nul", "truely", "1a", "NaN", "-", "e", ""}) {
+        EXPECT_EQ(refused(insert_json(column_json(value))).code, errc::frame_malformed) << value;
+    }
+}
+
+TEST_F(Wal2jsonRow, HasTypesOfTheUpperHalfPrintedNegative) {
+    EXPECT_EQ(text_of(insert_json(column_json("1", "-1"))),
+              R"(insert public.events c:4294967295="1")");
+    EXPECT_EQ(text_of(insert_json(column_json("1", "4294967295"))),
+              R"(insert public.events c:4294967295="1")");
+    for (const std::string oid :
+         {"0", "4294967296", "-2147483649", "25.0", R"("25")", "null", "x"}) {
+        EXPECT_EQ(refused(insert_json(column_json("1", oid))).code, errc::frame_malformed) << oid;
+    }
+}
+
+TEST_F(Wal2jsonRow, DoesNotDependOnTheOrderOfMembers) {
+    EXPECT_EQ(text_of(R"({"columns":[{"value":1,"typeoid":23,"name":"c"}],"table":"events",)"
+                      R"("schema":"public","action":"I"})"),
+              R"(insert public.events c:23="1")");
+}
+
+TEST_F(Wal2jsonRow, SkipsMembersThatItDoesNotKnow) {
+    EXPECT_EQ(
+        text_of(R"({"action":"I","xid":5,"origin":{"a":[1,{"b":2}]},"schema":"s","table":"t",)"
+                R"("columns":[{"name":"c","type":"integer","typeoid":23,"value":1,)"
+                R"("optional":true,"position":1}],"pk":[{"name":"c","type":"integer"}]})"),
+        R"(insert s.t c:23="1")");
+}
+
+TEST_F(Wal2jsonRow, RefusesAMemberThatIsMissing) {
+    for (const auto* json :
+         {R"({"schema":"s","table":"t","columns":[]})",
+          R"({"action":"I","table":"t","columns":[]})",
+          R"({"action":"I","schema":"s","columns":[]})",
+          R"({"action":"I","schema":"s","table":"t"})",
+          R"({"action":null,"schema":"s","table":"t","columns":[]})",
+          R"({"action":"C","lsn":"0/50"})", R"({"action":"C","nextlsn":"0/60"})"}) {
+        EXPECT_EQ(refused(json).code, errc::frame_malformed) << json;
+    }
+    for (const auto* column : {R"({"typeoid":23,"value":1})", R"({"name":"c","value":1})",
+                               R"({"name":"c","typeoid":23})", "{}"}) {
+        EXPECT_EQ(refused(insert_json(column)).code, errc::frame_malformed) << column;
+    }
+}
+
+TEST_F(Wal2jsonRow, RefusesAMemberThatStandsTwice) {
+    for (const auto* json :
+         {R"({"action":"M","action":"B"})", R"({"action":"I","schema":"s","schema":"s"})",
+          R"({"action":"I","columns":[],"columns":[],"schema":"s","table":"t"})"}) {
+        EXPECT_EQ(refused(json).code, errc::frame_malformed) << json;
+    }
+    EXPECT_EQ(refused(insert_json(R"({"name":"c","name":"d","typeoid":23,"value":1})")).code,
+              errc::frame_malformed);
+    EXPECT_EQ(refused(insert_json(R"({"name":"c","typeoid":23,"value":null,"value":1})")).code,
+              errc::frame_malformed);
+}
+
+TEST_F(Wal2jsonRow, RefusesMembersOfTheWrongKind) {
+    for (const auto* json :
+         {R"({"action":1})", R"({"action":"X"})", R"({"action":""})", R"({"action":"II"})",
+          R"({"action":"I","schema":{},"table":"t","columns":[]})",
+          R"({"action":"I","schema":"s","table":"t","columns":{}})",
+          R"({"action":"I","schema":"s","table":"t","columns":[1]})",
+          R"({"action":"I","schema":"s","table":"t","columns":null})",
+          R"({"action":"C","lsn":"50","nextlsn":"0/60"})",
+          R"({"action":"C","lsn":"0/50","nextlsn":60})", "[]", "1", "null", R"("text")"}) {
+        EXPECT_EQ(refused(json).code, errc::frame_malformed) << json;
+    }
+}
+
+TEST_F(Wal2jsonRow, SaysWhereItCannotBeRead) {
+    const auto failure = refused(insert_json(column_json("[]")));
+    EXPECT_EQ(failure.what,
+              "wal2json object: 'value' at byte 145 is none of string, number, true, false, null");
+    EXPECT_EQ(refused(R"({"action":"C","lsn":"0-50","nextlsn":"0/60"})").what,
+              "wal2json object: 'lsn' at byte 20 is no LSN");
+}
+
+TEST_F(Wal2jsonRow, RefusesEveryCutAndEveryAddition) {
+    const auto insert = insert_json(column_json(R"("a\"}")") + "," + column_json("1", "23"));
+    for (const std::string& whole :
+         {insert, std::string{commit_json}, std::string{R"({"action":"M","content":"}"})"},
+          std::string{R"({"action":"U","columns":[{"a":{}}],"identity":[]})"}}) {
+        for (std::size_t length = 0; length < whole.size(); ++length) {
+            EXPECT_FALSE(decoder_.decode(whole.substr(0, length))) << whole.substr(0, length);
+        }
+        for (const std::string more : {"x", "}", "{}", ",", "]", "\"", "1"}) {
+            EXPECT_FALSE(decoder_.decode(whole + more)) << whole + more;
+        }
+    }
+}
+
+TEST_F(Wal2jsonRow, RefusesTextThatIsNotUtf8) {
+    EXPECT_EQ(refused(insert_json(column_json("\"\xe9\""))).code, errc::frame_malformed);
+}
+
+TEST(Wal2json, TakesRowsAndCommitsOnlyInsideATransaction) {
+    for (const std::string& json :
+         {insert_json(column_json("1")), std::string{commit_json}, std::string{R"({"action":"U"})"},
+          std::string{R"({"action":"D"})"}, std::string{R"({"action":"T"})"}}) {
+        wal2json_decoder decoder;
+        const auto decoded = decoder.decode(json);
+        ASSERT_FALSE(decoded) << json;
+        EXPECT_EQ(decoded.error().code, errc::frame_unexpected) << json;
+    }
+}
+
+TEST_F(Wal2jsonRow, StandsInOneTransactionOnly) {
+    EXPECT_EQ(refused(begin_json).code, errc::frame_unexpected);
+    EXPECT_EQ(refused(R"({"action":"C","lsn":"0/51","nextlsn":"0/60"})").code,
+              errc::frame_malformed);
+}
+
+TEST_F(Wal2jsonRow, MayStandBesideWhatIsNotRelayed) {
+    for (const auto* json :
+         {R"({"action":"U","schema":"s","table":"t","columns":[{"odd":1}],"identity":[]})",
+          R"({"action":"D","schema":"s","table":"t","identity":[]})",
+          R"({"action":"T","schema":"s","table":"t"})",
+          R"({"action":"M","xid":null,"timestamp":null,"lsn":"0/1","content":"c"})"}) {
+        EXPECT_EQ(text_of(json), "nothing to relay") << json;
+    }
+}
+
+TEST(Wal2json, TakesMessagesOutsideATransaction) {
+    wal2json_decoder decoder;
+    EXPECT_TRUE(decoder.decode(R"({"action":"M","xid":null,"timestamp":null,"lsn":"0/1"})"));
+}
+
+TEST(Wal2json, NeedsTimesInUtc) {
+    wal2json_decoder decoder;
+    const auto decoded = decoder.decode(
+        R"({"action":"B","timestamp":"2026-01-31 12:34:56.5+01","lsn":"0/50","nextlsn":"0/60"})");
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().code, errc::frame_malformed);
+    EXPECT_NE(decoded.error().remedy.find("timezone"), std::string::npos);
+}
+
+TEST_F(Wal2jsonRow, HasANewRevisionOnlyWhenItsTableDiffers) {
+    const std::string a = R"({"name":"a","typeoid":25,"value":"1"})";
+    const std::string b = R"({"name":"b","typeoid":25,"value":"1"})";
+    const std::string retyped = R"({"name":"b","typeoid":23,"value":1})";
+    const auto first = revision_of(a + "," + b);
+    EXPECT_NE(first, 0U);
+    EXPECT_EQ(revision_of(a + "," + b), first);
+    const auto swapped = revision_of(b + "," + a);
+    EXPECT_GT(swapped, first);
+    const auto shorter = revision_of(b);
+    EXPECT_GT(shorter, swapped);
+    EXPECT_GT(revision_of(retyped), shorter);
+}
+
+TEST_F(Wal2jsonRow, KeepsTablesOfOtherNamesApart) {
+    const auto revision = [this](const std::string& schema, const std::string& table) {
+        const auto decoded =
+            decoder_.decode(R"({"action":"I","schema":")" + schema + R"(","table":")" + table +
+                            R"(","columns":[{"name":"a","typeoid":25,"value":"1"}]})");
+        return std::get<row_insert>(*decoded).table->revision;
+    };
+    const auto first = revision("s", "t");
+    const auto other_schema = revision("r", "t");
+    const auto other_table = revision("s", "u");
+    EXPECT_NE(first, other_schema);
+    EXPECT_NE(first, other_table);
+    EXPECT_EQ(revision("s", "t"), first);
+    EXPECT_EQ(revision("r", "t"), other_schema);
+}
+
+}  // namespace
+}  // namespace walrelay::wal
