@@ -1,0 +1,65 @@
+// Feeds a decoder a sequence of payloads. An input is a row of them, each with its length in front
+// (Int32), as split_captures writes them.
+#pragma once
+
+#include "wal/byte_reader.hpp"
+#include "wal/decoder.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace walrelay::fuzz {
+
+/// Reads every byte that a change points at.
+inline std::size_t sum_of_bytes(std::string_view view) {
+    std::size_t sum = 0;
+    for (const char each : view) {
+        sum += static_cast<unsigned char>(each);
+    }
+    return sum;
+}
+
+/// Ends the process if a change breaks what decoders promise.
+inline void inspect(const change& decoded) {
+    const auto* const row = std::get_if<row_insert>(&decoded);
+    if (row == nullptr) {
+        return;
+    }
+    if (row->table == nullptr || row->table->revision == 0 ||
+        row->fields.size() != row->table->columns.size()) {
+        std::abort();
+    }
+    volatile std::size_t sum = sum_of_bytes(row->table->schema) + sum_of_bytes(row->table->name);
+    for (const auto& each : row->fields) {
+        sum = sum + (each ? sum_of_bytes(*each) : 0);
+    }
+}
+
+/// Every error names its place.
+inline void inspect(const error& failure) {
+    if (failure.what.empty() || failure.remedy.empty()) {
+        std::abort();
+    }
+}
+
+inline int run(std::string_view input, output_plugin plugin) {
+    const auto decoder = wal::make_decoder(plugin);
+    wal::byte_reader in{input, "fuzz input"};
+    std::uint32_t length = 0;
+    std::string_view view;
+    while (in.read(length, "length") && in.read_bytes(view, length, "payload")) {
+        // A copy of just the right size, so that one byte too many is seen.
+        const std::string payload{view};
+        const auto decoded = decoder->decode(payload);
+        if (!decoded) {
+            inspect(decoded.error());
+            break;
+        }
+        inspect(*decoded);
+    }
+    return 0;
+}
+
+}  // namespace walrelay::fuzz
