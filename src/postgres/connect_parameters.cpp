@@ -43,14 +43,18 @@ error unreadable_conninfo() {
 
 result<connect_parameters> connect_parameters::from(const connect_options& options) {
     const pq_conninfo parsed{PQconninfoParse(options.conninfo.c_str(), nullptr)};
-    if (parsed == nullptr)
+    if (parsed == nullptr) {
         return unreadable_conninfo();
+    }
     connect_parameters out;
-    for (const auto* option = parsed.get(); option->keyword != nullptr; ++option)
-        if (option->val != nullptr)
+    for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
+        if (option->val != nullptr) {
             out.set(option->keyword, option->val);
-    for (const auto& [keyword, value] : connection_defaults)
+        }
+    }
+    for (const auto& [keyword, value] : connection_defaults) {
         out.set_default(std::string{keyword}, std::string{value});
+    }
     out.set_default("fallback_application_name", options.application_name);
     out.set("client_encoding", "UTF8");
     out.set("replication", options.kind == connection_kind::replication ? "database" : "false");
@@ -63,15 +67,17 @@ bool connect_parameters::has(std::string_view keyword) const {
 
 void connect_parameters::set(std::string keyword, std::string value) {
     const auto same = std::ranges::find(parameters_, keyword, &parameter::keyword);
-    if (same != parameters_.end())
+    if (same != parameters_.end()) {
         same->value = std::move(value);
-    else
+    } else {
         parameters_.push_back({std::move(keyword), std::move(value)});
+    }
 }
 
 void connect_parameters::set_default(std::string keyword, std::string value) {
-    if (!has(keyword))
+    if (!has(keyword)) {
         set(std::move(keyword), std::move(value));
+    }
 }
 
 std::vector<const char*> connect_parameters::keywords() const {
@@ -92,10 +98,12 @@ std::vector<const char*> connect_parameters::values() const {
 
 std::string pin_statement(connection_kind kind) {
     std::string list;
-    for (const auto& [name, value] : session_pins)
+    for (const auto& [name, value] : session_pins) {
         list += fmt::format("{}('{}', '{}')", list.empty() ? "" : ", ", name, value);
-    if (kind == connection_kind::sql)
+    }
+    if (kind == connection_kind::sql) {
         list += ", ('search_path', 'pg_catalog')";
+    }
     return fmt::format(
         "SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings AS s, "
         "(VALUES {}) AS v (name, value) WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) "

@@ -19,8 +19,9 @@ std::size_t find_sqlstate(std::string_view line) {
     for (auto at = line.find(":  "); at != std::string_view::npos; at = line.find(":  ", at + 1)) {
         const auto code = at + 3;
         if (is_sqlstate(line.substr(code, sqlstate_length)) &&
-            line.substr(code + sqlstate_length, 2) == ": ")
+            line.substr(code + sqlstate_length, 2) == ": ") {
             return code;
+        }
     }
     return std::string_view::npos;
 }
@@ -32,15 +33,17 @@ void add_line(server_report& report, std::string_view line) {
         report.sqlstate = line.substr(code, sqlstate_length);
         words += line.substr(code + sqlstate_length + 2);
     }
-    if (!report.message.empty())
+    if (!report.message.empty()) {
         report.message += ' ';
+    }
     report.message += words;
 }
 
 std::string_view trimmed(std::string_view line) {
     const auto first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos)
+    if (first == std::string_view::npos) {
         return {};
+    }
     return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
@@ -58,8 +61,9 @@ server_report report_of_failed_connection(std::string_view text) {
     while (!text.empty()) {
         const auto end = std::min(text.find('\n'), text.size());
         const auto line = trimmed(text.substr(0, end));
-        if (!line.empty() && !names_source_line(line))
+        if (!line.empty() && !names_source_line(line)) {
             add_line(report, line);
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return report;

@@ -40,15 +40,19 @@ error timed_out(std::chrono::milliseconds limit) {
 
 /// libpq's own loop, PQconnectPoll. The socket may be another one after each step.
 boost::asio::awaitable<bool> shake_hands(std::shared_ptr<session> with) {
-    auto step = PGRES_POLLING_WRITING;
+    auto step =
+        PQstatus(with->handle()) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (step != PGRES_POLLING_OK) {
-        if (step == PGRES_POLLING_FAILED)
+        if (step == PGRES_POLLING_FAILED) {
             co_return false;
+        }
         with->attach_socket();
         const auto direction = step == PGRES_POLLING_READING ? session::wait_type::wait_read
                                                              : session::wait_type::wait_write;
-        if (!co_await with->wait(direction))
+        const bool awake = co_await with->wait(direction);
+        if (!awake) {
             co_return false;
+        }
         with->release_socket();
         step = PQconnectPoll(with->handle());
     }
@@ -59,8 +63,9 @@ boost::asio::awaitable<bool> shake_hands(std::shared_ptr<session> with) {
 
 boost::asio::awaitable<result<void>> pin(std::shared_ptr<session> with, connection_kind kind) {
     const auto done = co_await run_statement(with, protocol_of(kind), pin_statement(kind), {});
-    if (done.has_error())
+    if (done.has_error()) {
         co_return explain(done.error(), context_of(*with, action_of(kind)));
+    }
     co_return result<void>{};
 }
 
@@ -70,16 +75,18 @@ std::shared_ptr<session> begin_session(const boost::asio::any_io_executor& execu
     // done only where there is no stream to be served.
     pq_connection handle{
         PQconnectStartParams(parameters.keywords().data(), parameters.values().data(), 0)};
-    if (handle == nullptr)
+    if (handle == nullptr) {
         return nullptr;
+    }
     // Verbose errors name the SQLSTATE, which libpq tells in no other way before there are results.
     PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
     return std::make_shared<session>(executor, std::move(handle));
 }
 
 error failed_connection(const session& with, const connect_options& options) {
-    if (with.has_expired())
+    if (with.has_expired()) {
         return timed_out(options.timeout);
+    }
     return explain(report_of_failed_connection(PQerrorMessage(with.handle())),
                    context_of(with, action_of(options.kind)));
 }
@@ -89,19 +96,25 @@ error failed_connection(const session& with, const connect_options& options) {
 boost::asio::awaitable<result<connection>> connection::open(boost::asio::any_io_executor executor,
                                                             connect_options options) {
     const auto parameters = connect_parameters::from(options);
-    if (parameters.has_error())
+    if (parameters.has_error()) {
         co_return parameters.error();
+    }
     const auto begun = begin_session(executor, *parameters);
-    if (begun == nullptr)
+    if (begun == nullptr) {
         co_return error{errc::postgres_unavailable, "out of memory for a connection to PostgreSQL"};
+    }
     begun->expire_after(options.timeout);
-    if (PQstatus(begun->handle()) == CONNECTION_BAD || !co_await shake_hands(begun))
+    const bool ready = co_await shake_hands(begun);
+    if (!ready) {
         co_return failed_connection(*begun, options);
+    }
     const auto pinned = co_await pin(begun, options.kind);
-    if (begun->has_expired())
+    if (begun->has_expired()) {
         co_return timed_out(options.timeout);
-    if (pinned.has_error())
+    }
+    if (pinned.has_error()) {
         co_return pinned.error();
+    }
     begun->keep_waiting();
     co_return connection{begun, options.kind};
 }

@@ -17,8 +17,9 @@ query_protocol protocol_of(connection_kind kind) {
 
 server_context query_context(const session& of) {
     server_context context;
-    if (!of.is_closed())
+    if (!of.is_closed()) {
         context.role = PQuser(of.handle());
+    }
     context.version_number = of.version_number();
     return context;
 }
@@ -26,30 +27,38 @@ server_context query_context(const session& of) {
 boost::asio::awaitable<result<row_set>> run_query(std::shared_ptr<session> with,
                                                   query_protocol protocol, std::string sql,
                                                   std::vector<std::string> parameters) {
-    if (with == nullptr)
+    if (with == nullptr) {
         co_return closed_here();
+    }
     auto given = co_await run_statement(with, protocol, std::move(sql), std::move(parameters));
-    if (given.has_error())
+    if (given.has_error()) {
         co_return explain(given.error(), query_context(*with));
+    }
     co_return std::move(*given);
 }
 
 boost::asio::awaitable<error> wait_for_end(std::shared_ptr<session> of) {
-    if (of == nullptr)
+    if (of == nullptr) {
         co_return closed_here();
+    }
     const server_context context{.action = server_action::query};
-    while (co_await of->wait(session::wait_type::wait_read)) {
+    for (;;) {
+        const bool readable = co_await of->wait(session::wait_type::wait_read);
+        if (!readable) {
+            co_return closed_here();
+        }
         const bool fine = of->read();
         // Parses what came: a server that shuts down says so before it closes the connection.
         PQisBusy(of->handle());
-        if (of->farewell().has_value())
+        if (of->farewell().has_value()) {
             co_return error{errc::postgres_lost, "PostgreSQL ended the session", "",
                             words_of(*of->farewell())};
-        if (!fine)
+        }
+        if (!fine) {
             co_return error{errc::postgres_lost, "the connection to PostgreSQL broke", "",
                             words_of(report_of(of->handle()))};
+        }
     }
-    co_return closed_here();
 }
 
 }  // namespace
@@ -81,8 +90,9 @@ std::string connection::database() const {
 }
 
 void connection::close() {
-    if (session_ != nullptr)
+    if (session_ != nullptr) {
         session_->close();
+    }
 }
 
 std::shared_ptr<session> connection::release() {

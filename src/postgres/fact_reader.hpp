@@ -28,19 +28,22 @@ public:
         }
         const char* end = text->data() + text->size();
         const auto read = std::from_chars(text->data(), end, value);
-        if (read.ec != std::errc{} || read.ptr != end)
+        if (read.ec != std::errc{} || read.ptr != end) {
             note_failure(column);
+        }
         return value;
     }
 
     /// Nothing for NULL.
     [[nodiscard]] std::optional<lsn> maybe_lsn(std::size_t row, std::size_t column) {
         const auto& text = rows_->at(row, column);
-        if (!text.has_value())
+        if (!text.has_value()) {
             return std::nullopt;
+        }
         const auto value = parse_lsn(*text);
-        if (!value.has_value())
+        if (!value.has_value()) {
             note_failure(column);
+        }
         return value;
     }
 

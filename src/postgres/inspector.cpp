@@ -17,10 +17,12 @@ error no_answer() {
 
 boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_facts& facts) {
     const auto rows = co_await sql.query(queries::server);
-    if (rows.has_error())
+    if (rows.has_error()) {
         co_return rows.error();
-    if (rows->empty())
+    }
+    if (rows->empty()) {
         co_return no_answer();
+    }
     fact_reader reader{*rows};
     facts.version_number = reader.number<std::int32_t>(0, 0);
     facts.in_recovery = rows->flag(0, 1);
@@ -34,26 +36,31 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     facts.senders_free = reader.number<std::int32_t>(0, 9);
     facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
     facts.output_plugin_libraries = rows->at(0, 11);
-    if (reader.failure().has_value())
+    if (reader.failure().has_value()) {
         co_return *reader.failure();
+    }
     co_return result<void>{};
 }
 
 /// Leaves {0, 0} where the role may not ask.
 boost::asio::awaitable<result<void>> inspect_origin(connection& sql, postgres_facts& facts) {
     const auto rows = co_await sql.ask(queries::origin);
-    if (rows.has_error() && rows.error().sqlstate == "42501")
+    if (rows.has_error() && rows.error().sqlstate == "42501") {
         co_return result<void>{};
-    if (rows.has_error())
+    }
+    if (rows.has_error()) {
         co_return explain(rows.error(), {.action = server_action::query, .role = sql.role()});
-    if (rows->empty())
+    }
+    if (rows->empty()) {
         co_return no_answer();
+    }
     fact_reader reader{*rows};
     // A signed number in SQL, unsigned everywhere else.
     facts.origin.system_identifier = static_cast<std::uint64_t>(reader.number<std::int64_t>(0, 0));
     facts.origin.timeline = reader.number<std::uint32_t>(0, 1);
-    if (reader.failure().has_value())
+    if (reader.failure().has_value()) {
         co_return *reader.failure();
+    }
     co_return result<void>{};
 }
 
@@ -61,10 +68,12 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
                                                   postgres_facts& facts) {
     std::vector<std::string> which{std::move(slot)};
     const auto rows = co_await sql.query(queries::slot, std::move(which));
-    if (rows.has_error())
+    if (rows.has_error()) {
         co_return rows.error();
-    if (rows->empty())
+    }
+    if (rows->empty()) {
         co_return result<void>{};
+    }
     fact_reader reader{*rows};
     facts.slot = slot_facts{.plugin = rows->text(0, 0),
                             .database = rows->text(0, 1),
@@ -74,8 +83,9 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
                             .restart = reader.maybe_lsn(0, 5),
                             .confirmed = reader.maybe_lsn(0, 6),
                             .wal_status = rows->text(0, 7)};
-    if (reader.failure().has_value())
+    if (reader.failure().has_value()) {
         co_return *reader.failure();
+    }
     co_return result<void>{};
 }
 
@@ -92,23 +102,28 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     std::vector<std::string> which{request.publication, request.slot};
     std::vector<std::string> name{request.publication};
     const auto rows = co_await sql.query(queries::publication, std::move(which));
-    if (rows.has_error())
+    if (rows.has_error()) {
         co_return rows.error();
-    if (rows->empty())
+    }
+    if (rows->empty()) {
         co_return result<void>{};
+    }
     publication_facts found{.publishes_inserts = rows->flag(0, 0),
                             .via_partition_root = rows->flag(0, 1),
                             .for_all_tables = rows->flag(0, 2),
                             .younger_than_slot = false,
                             .tables = {}};
     const auto tables = co_await sql.query(queries::publication_tables, std::move(name));
-    if (tables.has_error())
+    if (tables.has_error()) {
         co_return tables.error();
-    for (std::size_t row = 0; row < tables->size(); ++row)
+    }
+    for (std::size_t row = 0; row < tables->size(); ++row) {
         found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
-    if (rows->flag(0, 3) && can_peek(facts))
+    }
+    if (rows->flag(0, 3) && can_peek(facts)) {
         found.younger_than_slot =
             co_await publication_is_younger(sql, request.slot, request.publication);
+    }
     facts.publication = std::move(found);
     co_return result<void>{};
 }
@@ -119,30 +134,38 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
                                                        inspection_request request) {
     postgres_facts facts;
     auto step = co_await inspect_server(sql, facts);
-    if (step.has_value())
+    if (step.has_value()) {
         step = co_await inspect_origin(sql, facts);
-    if (step.has_value())
+    }
+    if (step.has_value()) {
         step = co_await inspect_slot(sql, request.slot, facts);
-    if (step.has_value())
+    }
+    if (step.has_value()) {
         step = co_await inspect_publication(sql, request, facts);
-    if (step.has_value())
+    }
+    if (step.has_value()) {
         step = co_await inspect_tables(sql, request.tables, facts);
-    if (step.has_error())
+    }
+    if (step.has_error()) {
         co_return step.error();
+    }
     facts.wal2json_allowed = co_await may_use_wal2json(sql, request.slot, facts);
     co_return facts;
 }
 
 boost::asio::awaitable<result<history>> identify(connection& replication) {
     const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
-    if (rows.has_error())
+    if (rows.has_error()) {
         co_return rows.error();
-    if (rows->empty())
+    }
+    if (rows->empty()) {
         co_return no_answer();
+    }
     fact_reader reader{*rows};
     const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
-    if (reader.failure().has_value())
+    if (reader.failure().has_value()) {
         co_return *reader.failure();
+    }
     co_return origin;
 }
 

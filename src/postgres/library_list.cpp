@@ -17,8 +17,9 @@ std::string take_quoted(std::string_view& list) {
     std::string entry;
     list.remove_prefix(1);
     while (!list.empty()) {
-        if (list.front() == '"' && !list.substr(1).starts_with('"'))
+        if (list.front() == '"' && !list.substr(1).starts_with('"')) {
             break;
+        }
         const std::size_t taken = list.front() == '"' ? 2 : 1;
         entry += list.front();
         list.remove_prefix(taken);
@@ -41,8 +42,9 @@ bool lists_library(std::string_view list, std::string_view library) {
     while (!list.empty()) {
         skip_blanks(list);
         const auto entry = list.starts_with('"') ? take_quoted(list) : take_plain(list);
-        if (entry == library)
+        if (entry == library) {
             return true;
+        }
         list.remove_prefix(std::min<std::size_t>(1, list.size()));
     }
     return false;

@@ -54,14 +54,17 @@ bool refuses_plugin(std::string_view sqlstate) {
 boost::asio::awaitable<bool> may_use_wal2json(connection& sql, std::string slot,
                                               const postgres_facts& known) {
     if (known.output_plugin_libraries.has_value() &&
-        !lists_library(*known.output_plugin_libraries, "wal2json"))
+        !lists_library(*known.output_plugin_libraries, "wal2json")) {
         co_return false;
-    if (!known.role_replicates || known.in_recovery || known.wal_level != "logical")
+    }
+    if (!known.role_replicates || known.in_recovery || known.wal_level != "logical") {
         co_return true;
+    }
     std::string sqlstate;
     if (known.slot.has_value()) {
-        if (known.slot->plugin != "wal2json" || known.slot->active)
+        if (known.slot->plugin != "wal2json" || known.slot->active) {
             co_return true;
+        }
         std::vector<std::string> which{std::move(slot)};
         sqlstate = co_await try_for(sql, "5000", peek_shortly, std::move(which));
     } else if (known.slots_free > 0) {

@@ -25,8 +25,9 @@ boost::asio::awaitable<result<void>> create_publication(connection& sql, std::st
     context.publication = publication;
     auto statement = create_publication_sql(publication, tables);
     const auto done = co_await sql.ask(std::move(statement));
-    if (done.has_error())
+    if (done.has_error()) {
         co_return explain(done.error(), context);
+    }
     co_return result<void>{};
 }
 
@@ -37,13 +38,15 @@ boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slo
     context.plugin = plugin;
     auto statement = create_slot_sql(slot, plugin);
     const auto done = co_await sql.ask(std::move(statement));
-    if (done.has_error())
+    if (done.has_error()) {
         co_return explain(done.error(), context);
+    }
     const auto start = done->empty() ? std::nullopt : parse_lsn(done->text(0, 0));
-    if (!start.has_value())
+    if (!start.has_value()) {
         co_return error{errc::postgres_unsuitable,
                         fmt::format("PostgreSQL gave no position for the slot {}", slot),
                         drop_slot_sql(slot)};
+    }
     co_return *start;
 }
 

@@ -23,25 +23,31 @@ server_context context_of(const connection& opened, const start_options& options
 /// Sends the command and waits for the server to begin the copy, or for its refusal.
 boost::asio::awaitable<result<void>> begin_copy(std::shared_ptr<session> over, std::string command,
                                                 server_context context) {
-    if (over == nullptr || over->is_closed())
+    if (over == nullptr || over->is_closed()) {
         co_return error{errc::postgres_lost, "the connection to PostgreSQL was closed"};
-    if (PQsendQuery(over->handle(), command.c_str()) != 1)
+    }
+    if (PQsendQuery(over->handle(), command.c_str()) != 1) {
         co_return explain(report_of(over->handle()), context);
+    }
     bool whole = co_await over->write_all();
-    while (whole && PQisBusy(over->handle()) == 1)
+    while (whole && PQisBusy(over->handle()) == 1) {
         whole = co_await over->read_more();
-    if (over->is_closed())
+    }
+    if (over->is_closed()) {
         co_return error{errc::postgres_lost, "the connection to PostgreSQL was closed"};
+    }
     const pq_result first{PQgetResult(over->handle())};
-    if (first != nullptr && PQresultStatus(first.get()) == PGRES_COPY_BOTH)
+    if (first != nullptr && PQresultStatus(first.get()) == PGRES_COPY_BOTH) {
         co_return result<void>{};
+    }
     co_return explain(first ? report_of(first.get()) : report_of(over->handle()), context);
 }
 
 boost::asio::awaitable<void> finish_stream(std::shared_ptr<stream_state> state,
                                            std::chrono::milliseconds limit) {
-    if (state == nullptr)
+    if (state == nullptr) {
         co_return;
+    }
     co_await state->say_goodbye(limit);
     state->close();
 }
@@ -54,8 +60,9 @@ boost::asio::awaitable<result<replication_stream>> replication_stream::start(
     const auto over = opened.release();
     const auto begun = co_await begin_copy(over, start_command(options), context);
     if (begun.has_error()) {
-        if (over != nullptr)
+        if (over != nullptr) {
             over->close();
+        }
         co_return begun.error();
     }
     context.action = server_action::stream;
@@ -87,6 +94,12 @@ boost::asio::awaitable<result<void>> replication_stream::wait_readable() {
     return stream_state::read_more(state_);
 }
 
+void replication_stream::interrupt() {
+    if (state_ != nullptr) {
+        state_->interrupt();
+    }
+}
+
 result<void> replication_stream::send(std::string_view message) {
     WALRELAY_ASSERT(state_ != nullptr);
     return state_->send(message);
@@ -97,8 +110,9 @@ boost::asio::awaitable<void> replication_stream::finish(std::chrono::millisecond
 }
 
 void replication_stream::close() {
-    if (state_ != nullptr)
+    if (state_ != nullptr) {
         state_->close();
+    }
 }
 
 }  // namespace walrelay::postgres

@@ -26,9 +26,9 @@ struct start_options {
     std::string slot;
     output_plugin plugin = output_plugin::pgoutput;
     /// pgoutput only.
-    std::string publication;
+    std::string publication = {};
     /// wal2json only: the tables to send; empty sends all.
-    std::vector<table_name> add_tables;
+    std::vector<table_name> add_tables = {};
 };
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed
@@ -52,6 +52,9 @@ public:
     /// Waits until the server has sent more, and reads it. To be called once next_frame() has no
     /// more; only one wait at a time.
     [[nodiscard]] boost::asio::awaitable<result<void>> wait_readable();
+
+    /// Ends a wait that is pending, as if the server had sent nothing worth reading.
+    void interrupt();
 
     /// Queues one CopyData message for the server and writes as far as the socket takes it; what
     /// is left goes out as soon as the socket takes more.

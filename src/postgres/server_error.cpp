@@ -45,32 +45,37 @@ error unsuitable(std::string what, std::string remedy) {
 }
 
 std::string recreate_slot(const server_context& context) {
-    return fmt::format("{}; then: walrelay init", drop_slot_sql(context.slot));
+    return fmt::format("{} then: walrelay init", drop_slot_sql(context.slot));
 }
 
 error explain_connect(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
-    if (code == sqlstate::invalid_password)
+    if (code == sqlstate::invalid_password) {
         return unsuitable(fmt::format("PostgreSQL refused the password of role {}", context.role),
                           "set the password in postgres.conninfo, PGPASSWORD or ~/.pgpass");
-    if (code == sqlstate::invalid_authorization)
+    }
+    if (code == sqlstate::invalid_authorization) {
         return unsuitable(fmt::format("PostgreSQL does not let role {} into database {} from here",
                                       context.role, context.database),
                           "create the role, or add a line for it to pg_hba.conf and: "
                           "SELECT pg_reload_conf();");
-    if (code == sqlstate::invalid_catalog_name)
+    }
+    if (code == sqlstate::invalid_catalog_name) {
         return unsuitable(fmt::format("the database {} does not exist", context.database),
                           "set dbname in postgres.conninfo to the outbox's database");
+    }
     if (code == sqlstate::insufficient_privilege &&
-        context.action == server_action::connect_replication)
+        context.action == server_action::connect_replication) {
         return unsuitable(fmt::format("the role {} may not replicate", context.role),
                           grant_replication_sql(context.role));
-    if (code == sqlstate::insufficient_privilege)
+    }
+    if (code == sqlstate::insufficient_privilege) {
         return unsuitable(
             fmt::format("the role {} may not connect to database {}", context.role,
                         context.database),
             fmt::format("GRANT CONNECT ON DATABASE {} TO {};", quote_identifier(context.database),
                         quote_identifier(context.role)));
+    }
     return {errc::postgres_unavailable, "PostgreSQL cannot be reached"};
 }
 
@@ -94,31 +99,37 @@ error explain_refused_plugin() {
 
 /// Errors of loading an output plugin: wherever a slot is created, started or peeked at.
 std::optional<error> explain_plugin(const server_report& report, const server_context& context) {
-    if (context.plugin != output_plugin::wal2json)
+    if (context.plugin != output_plugin::wal2json) {
         return std::nullopt;
+    }
     if (report.sqlstate == sqlstate::insufficient_privilege &&
-        (mentions(report, "output plugin") || mentions(report, "\"wal2json\"")))
+        (mentions(report, "output plugin") || mentions(report, "\"wal2json\""))) {
         return explain_refused_plugin();
-    if (report.sqlstate == sqlstate::undefined_file && mentions(report, "wal2json"))
+    }
+    if (report.sqlstate == sqlstate::undefined_file && mentions(report, "wal2json")) {
         return explain_missing_library(context);
+    }
     return std::nullopt;
 }
 
 /// 55000 stands for four states of a slot and for wal_level.
 error explain_state(const server_report& report, const server_context& context) {
-    if (mentions(report, "wal_level"))
+    if (mentions(report, "wal_level")) {
         return unsuitable(
             "PostgreSQL does not write what logical decoding needs: wal_level is not "
             "logical",
             "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL");
-    if (mentions(report, "was not created in this database"))
+    }
+    if (mentions(report, "was not created in this database")) {
         return unsuitable(fmt::format("the slot {} belongs to another database than {}",
                                       context.slot, context.database),
                           "set postgres.slot to another name, or dbname in postgres.conninfo to "
                           "the slot's database");
-    if (mentions(report, "physical replication slot"))
+    }
+    if (mentions(report, "physical replication slot")) {
         return unsuitable(fmt::format("the slot {} is a physical one", context.slot),
                           "set postgres.slot to another name");
+    }
     return unsuitable(fmt::format("the slot {} is invalidated: PostgreSQL gave up the WAL that "
                                   "walrelay has not read",
                                   context.slot),
@@ -127,19 +138,23 @@ error explain_state(const server_report& report, const server_context& context) 
 
 error explain_create_slot(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
-    if (code == sqlstate::insufficient_privilege)
+    if (code == sqlstate::insufficient_privilege) {
         return unsuitable(
             fmt::format("the role {} may not create a replication slot", context.role),
             grant_replication_sql(context.role));
-    if (code == sqlstate::duplicate_object)
+    }
+    if (code == sqlstate::duplicate_object) {
         return unsuitable(fmt::format("the slot {} exists already", context.slot),
                           "set postgres.slot to another name, or: " + drop_slot_sql(context.slot));
-    if (code == sqlstate::configuration_limit_exceeded)
+    }
+    if (code == sqlstate::configuration_limit_exceeded) {
         return unsuitable("all replication slots of PostgreSQL are in use",
                           "raise max_replication_slots with ALTER SYSTEM SET and restart "
                           "PostgreSQL, or drop a slot that nobody needs");
-    if (code == sqlstate::object_not_in_prerequisite_state)
+    }
+    if (code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
+    }
     const auto what = fmt::format("PostgreSQL did not create the slot {}", context.slot);
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
 }
@@ -148,33 +163,39 @@ error explain_create_publication(const server_report& report, const server_conte
     const auto& code = report.sqlstate;
     const auto what =
         fmt::format("PostgreSQL did not create the publication {}", context.publication);
-    if (code == sqlstate::insufficient_privilege)
+    if (code == sqlstate::insufficient_privilege) {
         return unsuitable(
             what, fmt::format("GRANT CREATE ON DATABASE {} TO {}; and make it an "
                               "owner of the tables, or run the output of walrelay "
                               "init --print as a role that may",
                               quote_identifier(context.database), quote_identifier(context.role)));
-    if (code == sqlstate::duplicate_object)
+    }
+    if (code == sqlstate::duplicate_object) {
         return unsuitable(fmt::format("the publication {} exists already", context.publication),
                           "set postgres.publication to another name, or add the tables: ALTER "
                           "PUBLICATION " +
                               quote_identifier(context.publication) + " ADD TABLE ...;");
+    }
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
             is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};
 }
 
 error explain_start(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
-    if (code == sqlstate::object_in_use)
+    if (code == sqlstate::object_in_use) {
         return {errc::slot_in_use,
                 fmt::format("the slot {} is in use by another consumer", context.slot)};
-    if (code == sqlstate::undefined_object)
+    }
+    if (code == sqlstate::undefined_object) {
         return unsuitable(fmt::format("the slot {} does not exist", context.slot), "walrelay init");
-    if (code == sqlstate::object_not_in_prerequisite_state)
+    }
+    if (code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
-    if (code == sqlstate::insufficient_privilege)
+    }
+    if (code == sqlstate::insufficient_privilege) {
         return unsuitable(fmt::format("the role {} may not replicate", context.role),
                           grant_replication_sql(context.role));
+    }
     const auto what =
         fmt::format("PostgreSQL did not start the stream of the slot {}", context.slot);
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
@@ -183,7 +204,7 @@ error explain_start(const server_report& report, const server_context& context) 
 
 error explain_stream(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
-    if (code == sqlstate::undefined_object && context.plugin == output_plugin::pgoutput)
+    if (code == sqlstate::undefined_object && context.plugin == output_plugin::pgoutput) {
         return unsuitable(
             fmt::format("the publication {} is missing, or younger than the slot {}: pgoutput "
                         "cannot decode what was written before it",
@@ -191,28 +212,34 @@ error explain_stream(const server_report& report, const server_context& context)
             recreate_slot(context) +
                 "; compare the tables with the stream before that, rows in "
                 "between are in the tables alone");
-    if (code == sqlstate::undefined_file || code == sqlstate::object_not_in_prerequisite_state)
+    }
+    if (code == sqlstate::undefined_file || code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
+    }
     const auto what = fmt::format("the stream of the slot {} ended", context.slot);
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
             is_permanent(code) ? "walrelay check" : ""};
 }
 
 error explain_query(const server_report& report, const server_context& context) {
-    if (report.sqlstate == sqlstate::insufficient_privilege)
+    if (report.sqlstate == sqlstate::insufficient_privilege) {
         return unsuitable(
             fmt::format("the role {} lacks a right", context.role),
             "grant the right that PostgreSQL names to " + quote_identifier(context.role));
-    if (is_permanent(report.sqlstate))
+    }
+    if (is_permanent(report.sqlstate)) {
         return unsuitable("PostgreSQL refused a query", "walrelay check");
-    if (report.sqlstate == sqlstate::query_canceled)
+    }
+    if (report.sqlstate == sqlstate::query_canceled) {
         return {errc::postgres_lost, "PostgreSQL cancelled a query"};
+    }
     return {errc::postgres_lost, "a query to PostgreSQL was not answered"};
 }
 
 error explain_words(const server_report& report, const server_context& context) {
-    if (auto plugin_trouble = explain_plugin(report, context))
+    if (auto plugin_trouble = explain_plugin(report, context)) {
         return *plugin_trouble;
+    }
     switch (context.action) {
         case server_action::connect_sql:
         case server_action::connect_replication:
@@ -241,8 +268,9 @@ error explain(const server_report& report, const server_context& context) {
 
 std::string words_of(const server_report& report) {
     auto words = report.message;
-    if (!report.detail.empty())
+    if (!report.detail.empty()) {
         words += "; " + report.detail;
+    }
     std::ranges::replace(words, '\n', ' ');
     std::erase(words, '\r');
     const auto last = words.find_last_not_of(" \t");

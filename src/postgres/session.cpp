@@ -22,8 +22,9 @@ std::string field_of(const PGresult* failed, int name) {
 
 server_report report_of(const PGresult* failed) {
     auto message = field_of(failed, PG_DIAG_MESSAGE_PRIMARY);
-    if (message.empty())
+    if (message.empty()) {
         message = PQresultErrorMessage(failed);
+    }
     return {field_of(failed, PG_DIAG_SQLSTATE), message, field_of(failed, PG_DIAG_MESSAGE_DETAIL)};
 }
 
@@ -42,13 +43,15 @@ session::~session() {
 
 void session::attach_socket() {
     release_socket();
-    if (const int descriptor = PQsocket(handle_.get()); descriptor >= 0)
+    if (const int descriptor = PQsocket(handle_.get()); descriptor >= 0) {
         socket_.assign(descriptor);
+    }
 }
 
 void session::release_socket() {
-    if (socket_.is_open())
+    if (socket_.is_open()) {
         socket_.release();
+    }
 }
 
 void session::expire_after(std::chrono::milliseconds limit) {
@@ -56,8 +59,9 @@ void session::expire_after(std::chrono::milliseconds limit) {
     deadline_.expires_after(limit);
     deadline_.async_wait([held = weak_from_this()](const boost::system::error_code& cancelled) {
         const auto self = held.lock();
-        if (cancelled || self == nullptr)
+        if (cancelled || self == nullptr) {
             return;
+        }
         self->expired_ = true;
         self->wake();
     });
@@ -68,8 +72,9 @@ void session::keep_waiting() {
 }
 
 boost::asio::awaitable<bool> session::wait(wait_type type) {
-    if (!socket_.is_open() || expired_)
+    if (!socket_.is_open() || expired_) {
         co_return false;
+    }
     const auto [failure] = co_await socket_.async_wait(type, as_outcome);
     co_return !failure && !is_closed() && !expired_;
 }
@@ -81,13 +86,15 @@ boost::asio::awaitable<bool> session::wait_any() {
 }
 
 void session::wake() {
-    if (socket_.is_open())
+    if (socket_.is_open()) {
         socket_.cancel();
+    }
 }
 
 void session::follow_loss() {
-    if (PQsocket(handle_.get()) < 0)
+    if (PQsocket(handle_.get()) < 0) {
         release_socket();
+    }
 }
 
 bool session::read() {
@@ -110,24 +117,31 @@ int session::write() {
 boost::asio::awaitable<bool> session::write_all() {
     while (!is_closed()) {
         const int state = write();
-        if (state <= 0)
+        if (state <= 0) {
             co_return state == 0;
-        if (!co_await wait_any() || !read())
+        }
+        const bool awake = co_await wait_any();
+        if (!awake || !read()) {
             co_return false;
+        }
     }
     co_return false;
 }
 
 boost::asio::awaitable<bool> session::read_more() {
-    const bool here = has_decrypted_bytes() || co_await wait(wait_type::wait_read);
+    bool here = has_decrypted_bytes();
+    if (!here) {
+        here = co_await wait(wait_type::wait_read);
+    }
     co_return here && !is_closed() && read();
 }
 
 void session::on_notice(void* self, const PGresult* notice) {
     const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     if (severity == nullptr ||
-        (std::strcmp(severity, "FATAL") != 0 && std::strcmp(severity, "PANIC") != 0))
+        (std::strcmp(severity, "FATAL") != 0 && std::strcmp(severity, "PANIC") != 0)) {
         return;
+    }
     static_cast<session*>(self)->farewell_ = report_of(notice);
 }
 

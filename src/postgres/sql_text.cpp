@@ -10,8 +10,9 @@ std::string quoted(std::string_view text, char quote) {
     out.reserve(text.size() + 2);
     out += quote;
     for (const char c : text) {
-        if (c == quote)
+        if (c == quote) {
             out += c;
+        }
         out += c;
     }
     out += quote;
@@ -25,12 +26,14 @@ std::string quote_identifier(std::string_view name) {
 }
 
 std::string quote_literal(std::string_view text) {
-    if (text.find('\\') == std::string_view::npos)
+    if (text.find('\\') == std::string_view::npos) {
         return quoted(text, '\'');
+    }
     // An E'' string means the same whatever standard_conforming_strings is set to.
     std::string escaped;
-    for (const char c : text)
+    for (const char c : text) {
         escaped.append(c == '\\' ? 2 : 1, c);
+    }
     return "E" + quoted(escaped, '\'');
 }
 
@@ -42,8 +45,9 @@ std::string create_publication_sql(std::string_view publication,
                                    std::span<const table_name> tables) {
     std::string list;
     for (const auto& table : tables) {
-        if (!list.empty())
+        if (!list.empty()) {
             list += ", ";
+        }
         list += quote_table(table);
     }
     return fmt::format(

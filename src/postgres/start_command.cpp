@@ -16,8 +16,9 @@ using plugin_option = std::pair<std::string_view, std::string>;
 /// The grammar of replication commands knows no E'' strings, and a backslash is itself there.
 std::string quote_command_literal(std::string_view text) {
     std::string out = "'";
-    for (const char c : text)
+    for (const char c : text) {
         out.append(c == '\'' ? 2 : 1, c);
+    }
     return out + "'";
 }
 
@@ -29,8 +30,9 @@ bool is_plain(char c) {
 
 void append_escaped(std::string& list, std::string_view name) {
     for (const char c : name) {
-        if (!is_plain(c))
+        if (!is_plain(c)) {
             list += '\\';
+        }
         list += c;
     }
 }
@@ -45,8 +47,9 @@ std::vector<plugin_option> wal2json_options(const start_options& options) {
         {"include-types", "0"},  {"include-type-oids", "1"}, {"include-transaction", "1"},
         {"actions", "insert"},
     };
-    if (!options.add_tables.empty())
+    if (!options.add_tables.empty()) {
         chosen.emplace_back("add-tables", wal2json_table_list(options.add_tables));
+    }
     return chosen;
 }
 
@@ -55,8 +58,9 @@ std::vector<plugin_option> wal2json_options(const start_options& options) {
 std::string wal2json_table_list(std::span<const table_name> tables) {
     std::string list;
     for (const auto& table : tables) {
-        if (!list.empty())
+        if (!list.empty()) {
             list += ',';
+        }
         append_escaped(list, table.schema);
         list += '.';
         append_escaped(list, table.name);
@@ -69,8 +73,9 @@ std::string start_command(const start_options& options) {
                                                                   : pgoutput_options(options);
     std::string list;
     for (const auto& [name, value] : chosen) {
-        if (!list.empty())
+        if (!list.empty()) {
             list += ", ";
+        }
         list += quote_identifier(name) + " " + quote_command_literal(value);
     }
     return fmt::format("START_REPLICATION SLOT {} LOGICAL 0/0 ({})", quote_identifier(options.slot),

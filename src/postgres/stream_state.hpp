@@ -21,6 +21,7 @@ public:
 
     [[nodiscard]] result<std::optional<std::string_view>> next_frame();
     [[nodiscard]] result<void> send(std::string_view message);
+    void interrupt() { session_->wake(); }
     void close();
 
     /// Waits for the server and reads once. A loss is told by next_frame(), after what came before.

@@ -17,8 +17,9 @@ std::string array_literal(const std::vector<std::string>& elements) {
     for (const auto& element : elements) {
         out += out.size() > 1 ? ",\"" : "\"";
         for (const char c : element) {
-            if (c == '"' || c == '\\')
+            if (c == '"' || c == '\\') {
                 out += '\\';
+            }
             out += c;
         }
         out += '"';
@@ -59,17 +60,21 @@ std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name
 
 std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>& tables) {
     fact_reader reader{rows};
-    for (std::size_t row = 0; row < rows.size(); ++row)
-        if (auto* table = table_of(reader, row, tables))
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
             table->columns.push_back({rows.text(row, 1), reader.number<type_oid>(row, 2)});
+        }
+    }
     return reader.failure();
 }
 
 std::optional<error> read_leaves(const row_set& rows, std::vector<table_facts>& tables) {
     fact_reader reader{rows};
-    for (std::size_t row = 0; row < rows.size(); ++row)
-        if (auto* table = table_of(reader, row, tables))
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
             table->leaves.push_back({rows.text(row, 1), rows.text(row, 2)});
+        }
+    }
     return reader.failure();
 }
 
@@ -83,17 +88,19 @@ std::vector<table_name> read_other_tables(const row_set& rows,
     std::vector<table_name> others;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         table_name name{rows.text(row, 0), rows.text(row, 1)};
-        if (!ours.contains(name))
+        if (!ours.contains(name)) {
             others.push_back(std::move(name));
+        }
     }
     return others;
 }
 
 std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
     fact_reader reader{rows};
-    for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t row = 0; row < rows.size(); ++row) {
         facts.domains.emplace_back(reader.number<type_oid>(row, 0),
                                    reader.number<type_oid>(row, 1));
+    }
     return reader.failure();
 }
 
@@ -104,28 +111,36 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     const auto which = schemas_and_names(asked);
     const std::vector<std::string> schemas{which.front()};
     const auto tables = co_await sql.query(queries::tables, which);
-    if (tables.has_error())
+    if (tables.has_error()) {
         co_return tables.error();
+    }
     const auto columns = co_await sql.query(queries::columns, which);
-    if (columns.has_error())
+    if (columns.has_error()) {
         co_return columns.error();
+    }
     const auto leaves = co_await sql.query(queries::leaves, which);
-    if (leaves.has_error())
+    if (leaves.has_error()) {
         co_return leaves.error();
+    }
     const auto all = co_await sql.query(queries::tables_of_schemas, schemas);
-    if (all.has_error())
+    if (all.has_error()) {
         co_return all.error();
+    }
     const auto domains = co_await sql.query(queries::domains);
-    if (domains.has_error())
+    if (domains.has_error()) {
         co_return domains.error();
+    }
     facts.tables = read_tables(*tables, std::move(asked));
-    if (auto failure = read_columns(*columns, facts.tables))
+    if (auto failure = read_columns(*columns, facts.tables)) {
         co_return *failure;
-    if (auto failure = read_leaves(*leaves, facts.tables))
+    }
+    if (auto failure = read_leaves(*leaves, facts.tables)) {
         co_return *failure;
+    }
     facts.other_tables = read_other_tables(*all, facts.tables);
-    if (auto failure = read_domains(*domains, facts))
+    if (auto failure = read_domains(*domains, facts)) {
         co_return *failure;
+    }
     co_return result<void>{};
 }
 

@@ -1,0 +1,90 @@
+// What needs no server, or what no server can be brought to say.
+#include "postgres/server_error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::postgres {
+namespace {
+
+using testing::HasSubstr;
+
+server_context streaming() {
+    return {.action = server_action::stream, .slot = "s", .publication = "p"};
+}
+
+TEST(ServerError, KeepsTheWordsOfTheServerInOneLine) {
+    const auto failure = explain({"XX000", "it broke\n", "in two\nlines"}, streaming());
+    EXPECT_EQ(failure.server_said, "it broke ; in two lines");
+}
+
+TEST(ServerError, TakesAnInternalErrorOfAStreamForALoss) {
+    EXPECT_EQ(explain({"XX000", "out of luck"}, streaming()).code, errc::postgres_lost);
+    EXPECT_EQ(explain({"57P01", "going down"}, streaming()).code, errc::postgres_lost);
+    EXPECT_EQ(explain({"53200", "out of memory"}, streaming()).code, errc::postgres_lost);
+    EXPECT_EQ(explain({"", "SSL SYSCALL error: EOF detected"}, streaming()).code,
+              errc::postgres_lost);
+}
+
+TEST(ServerError, TakesWhatComesBackForeverForUnsuitable) {
+    EXPECT_EQ(explain({"54000", "invalid memory alloc"}, streaming()).code,
+              errc::postgres_unsuitable);
+    EXPECT_EQ(explain({"22021", "invalid byte sequence"}, streaming()).code,
+              errc::postgres_unsuitable);
+}
+
+TEST(ServerError, TakesRemovedWalForALostSlot) {
+    const auto failure =
+        explain({"58P01", "requested WAL segment 0000 has already been removed"}, streaming());
+    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_THAT(failure.remedy, HasSubstr("SELECT pg_drop_replication_slot('s');"));
+}
+
+TEST(ServerError, DecidesBySqlstateWhateverTheLanguage) {
+    const auto failure = explain({"42704", "Publikation »p« existiert nicht"}, streaming());
+    EXPECT_THAT(failure.what, HasSubstr("the publication p is missing, or younger"));
+}
+
+TEST(ServerError, NamesThePackageOfWal2json) {
+    const auto failure = explain({"58P01", "could not access file \"wal2json\": No such file"},
+                                 {.action = server_action::create_slot,
+                                  .plugin = output_plugin::wal2json,
+                                  .version_number = 170'004});
+    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_THAT(failure.remedy, HasSubstr("apt-get install postgresql-17-wal2json"));
+    EXPECT_THAT(failure.remedy, HasSubstr("postgres.plugin = \"pgoutput\""));
+}
+
+TEST(ServerError, DoesNotTakeAMissingRoleAttributeForARefusedPlugin) {
+    const auto failure = explain(
+        {"42501", "must be superuser or replication role"},
+        {.action = server_action::create_slot, .role = "r", .plugin = output_plugin::wal2json});
+    EXPECT_EQ(failure.remedy, "ALTER ROLE \"r\" REPLICATION;");
+}
+
+TEST(ServerError, ReadsTheSqlstateOutOfAFailedConnection) {
+    const auto report = report_of_failed_connection(
+        "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password "
+        "authentication failed for user \"x\"\nLOCATION:  auth_failed, auth.c:338\n");
+    EXPECT_EQ(report.sqlstate, "28P01");
+    EXPECT_EQ(report.message,
+              "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  password "
+              "authentication failed for user \"x\"");
+}
+
+TEST(ServerError, FindsNoSqlstateInAnErrorOfTheNetwork) {
+    const auto report = report_of_failed_connection(
+        "connection to server at \"h\" (1.2.3.4), port 1 failed: Connection refused\n\tIs the "
+        "server running on that host and accepting TCP/IP connections?\n");
+    EXPECT_EQ(report.sqlstate, "");
+    EXPECT_THAT(report.message, HasSubstr("refused Is the server"));
+}
+
+TEST(ServerError, HoldsAStartingServerForUnavailable) {
+    const auto failure = explain({"57P03", "the database system is starting up"},
+                                 {.action = server_action::connect_sql});
+    EXPECT_EQ(failure.code, errc::postgres_unavailable);
+}
+
+}  // namespace
+}  // namespace walrelay::postgres

@@ -1,0 +1,49 @@
+#include "postgres/start_command.hpp"
+
+#include "postgres/sql_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::postgres {
+namespace {
+
+TEST(StartCommand, OfPgoutputQuotesThePublicationTwice) {
+    EXPECT_EQ(start_command({.slot = "walrelay",
+                             .plugin = output_plugin::pgoutput,
+                             .publication = "it's \"mine\"",
+                             .add_tables = {}}),
+              "START_REPLICATION SLOT \"walrelay\" LOGICAL 0/0 (\"proto_version\" '1', "
+              "\"publication_names\" '\"it''s \"\"mine\"\"\"')");
+}
+
+TEST(StartCommand, OfWal2jsonAsksForNoTypeNames) {
+    EXPECT_EQ(
+        start_command(
+            {.slot = "s", .plugin = output_plugin::wal2json, .publication = "", .add_tables = {}}),
+        "START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"format-version\" '2', \"include-lsn\" "
+        "'1', \"include-timestamp\" '1', \"include-types\" '0', \"include-type-oids\" '1', "
+        "\"include-transaction\" '1', \"actions\" 'insert')");
+}
+
+TEST(StartCommand, EscapesWhatWal2jsonCouldMisread) {
+    const std::vector<table_name> tables{{"public", "outbox_2"}, {"a.b", "c,d e"}, {"*", "\\"}};
+    EXPECT_EQ(wal2json_table_list(tables), R"(public.outbox_2,a\.b.c\,d\ e,\*.\\)");
+}
+
+TEST(SqlText, QuotesIdentifiersAndLiterals) {
+    EXPECT_EQ(quote_identifier("a\"b"), "\"a\"\"b\"");
+    EXPECT_EQ(quote_literal("it's"), "'it''s'");
+    EXPECT_EQ(quote_literal("a\\'b"), "E'a\\\\''b'");
+}
+
+TEST(SqlText, ShowsWhatIsSent) {
+    const std::vector<table_name> tables{{"public", "a"}, {"S", "b"}};
+    EXPECT_EQ(create_publication_sql("walrelay", tables),
+              "CREATE PUBLICATION \"walrelay\" FOR TABLE \"public\".\"a\", \"S\".\"b\" WITH "
+              "(publish = 'insert', publish_via_partition_root = true);");
+    EXPECT_EQ(create_slot_sql("walrelay", output_plugin::wal2json),
+              "SELECT lsn FROM pg_create_logical_replication_slot('walrelay', 'wal2json');");
+}
+
+}  // namespace
+}  // namespace walrelay::postgres
