@@ -85,11 +85,10 @@ result<void> protobuf_body::fill_timestamp(const row_view& view) {
         return unmappable(view, view.columns.playing(column_role::created_at)->index,
                           complaint::not_rfc3339, mend_value);
     }
-    using namespace std::chrono;
-    const auto whole = floor<seconds>(*when);
+    const auto whole = std::chrono::floor<std::chrono::seconds>(*when);
     event_.mutable_timestamp()->set_seconds(whole.time_since_epoch().count());
     event_.mutable_timestamp()->set_nanos(
-        static_cast<std::int32_t>(nanoseconds(*when - whole).count()));
+        static_cast<std::int32_t>(std::chrono::nanoseconds(*when - whole).count()));
     return {};
 }
 

@@ -5,7 +5,8 @@
 namespace walrelay::outbox {
 namespace {
 
-using std::chrono::microseconds;
+namespace chrono = std::chrono;
+using chrono::microseconds;
 
 constexpr unsigned fraction_digits = 6;
 
@@ -43,17 +44,17 @@ public:
     }
 
     /// "+05", "-03:30" or "+00:19:32", to be taken away from the time in front of it.
-    std::chrono::seconds zone() {
+    chrono::seconds zone() {
         const bool west = take('-');
         if (!west && !take('+')) {
-            return std::chrono::seconds(0);
+            return chrono::seconds(0);
         }
-        std::chrono::seconds offset = std::chrono::hours(number(2));
+        chrono::seconds offset = chrono::hours(number(2));
         if (take(':')) {
-            offset += std::chrono::minutes(number(2));
+            offset += chrono::minutes(number(2));
         }
         if (take(':')) {
-            offset += std::chrono::seconds(number(2));
+            offset += chrono::seconds(number(2));
         }
         return west ? -offset : offset;
     }
@@ -80,8 +81,8 @@ private:
 };
 
 bool is_representable(wall_time when) {
-    using namespace std::chrono;
-    return when >= sys_days(year(1) / 1 / 1) && when < sys_days(year(10000) / 1 / 1);
+    return when >= chrono::sys_days(chrono::year(1) / 1 / 1) &&
+           when < chrono::sys_days(chrono::year(10000) / 1 / 1);
 }
 
 /// Writes `value` with exactly `digits` digits in front of `end`; returns where it begins.
@@ -96,38 +97,37 @@ char* put_number(char* end, std::int64_t value, unsigned digits) {
 }  // namespace
 
 std::optional<wall_time> parse_timestamp(std::string_view text) {
-    using namespace std::chrono;
     timestamp_reader reader(text);
-    const year the_year(reader.number(4));
+    const chrono::year the_year(reader.number(4));
     reader.expect('-');
-    const month the_month(static_cast<unsigned>(reader.number(2)));
+    const chrono::month the_month(static_cast<unsigned>(reader.number(2)));
     reader.expect('-');
-    const day the_day(static_cast<unsigned>(reader.number(2)));
+    const chrono::day the_day(static_cast<unsigned>(reader.number(2)));
     reader.expect(' ');
-    const hours the_hour(reader.number(2));
+    const chrono::hours the_hour(reader.number(2));
     reader.expect(':');
-    const minutes the_minute(reader.number(2));
+    const chrono::minutes the_minute(reader.number(2));
     reader.expect(':');
-    const seconds the_second(reader.number(2));
+    const chrono::seconds the_second(reader.number(2));
     const auto fraction = reader.take('.') ? reader.fraction() : microseconds(0);
     const auto zone = reader.zone();
     const auto date = the_year / the_month / the_day;
-    if (!reader.finished() || !date.ok() || the_hour >= hours(24) || the_minute >= minutes(60) ||
-        the_second >= seconds(60)) {
+    if (!reader.finished() || !date.ok() || the_hour >= chrono::hours(24) ||
+        the_minute >= chrono::minutes(60) || the_second >= chrono::seconds(60)) {
         return std::nullopt;
     }
-    const wall_time when = sys_days(date) + the_hour + the_minute + the_second + fraction - zone;
+    const wall_time when =
+        chrono::sys_days(date) + the_hour + the_minute + the_second + fraction - zone;
     return is_representable(when) ? std::optional(when) : std::nullopt;
 }
 
 bool append_rfc3339(std::string& text, wall_time when) {
-    using namespace std::chrono;
     if (!is_representable(when)) {
         return false;
     }
-    const auto midnight = floor<days>(when);
-    const year_month_day date(midnight);
-    const hh_mm_ss time(when - midnight);
+    const auto midnight = chrono::floor<chrono::days>(when);
+    const chrono::year_month_day date(midnight);
+    const chrono::hh_mm_ss time(when - midnight);
     std::array<char, sizeof "2024-02-29T12:30:00" - 1> clock = {
         0, 0, 0, 0, '-', 0, 0, '-', 0, 0, 'T', 0, 0, ':', 0, 0, ':', 0, 0};
     put_number(&clock[4], static_cast<int>(date.year()), 4);

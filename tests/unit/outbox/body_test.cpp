@@ -1,3 +1,4 @@
+// The bodies `event` and `payload` as a consumer gets them, byte for byte.
 #include "outbox/body.hpp"
 
 #include "unit/outbox/sample_row.hpp"
@@ -9,7 +10,7 @@
 namespace walrelay::test {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 using testing::HasSubstr;
 
 std::string event_body(const sample_row& row, const outbox_table& table = usual_table()) {

@@ -1,3 +1,4 @@
+// Hexadecimal digits as bytes and as base64.
 #include "outbox/bytea.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace walrelay::outbox {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 std::string base64(std::string_view digits) {
     std::string text;

@@ -1,3 +1,4 @@
+// CloudEvents in binary mode, as the NATS binding has them.
 #include "unit/outbox/random_text.hpp"
 #include "unit/outbox/sample_row.hpp"
 

@@ -1,3 +1,4 @@
+// What may go out as the value of a header, for any value of a column.
 #include "outbox/header_value.hpp"
 
 #include "unit/outbox/random_text.hpp"

@@ -1,3 +1,4 @@
+// Which headers a message has, in which order and from where.
 #include "outbox/header_writer.hpp"
 #include "unit/outbox/sample_row.hpp"
 

@@ -1,3 +1,4 @@
+// Values of each kind as JSON, read back by a parser of another make.
 #include "outbox/json_value.hpp"
 
 #include "outbox/complaints.hpp"
@@ -9,7 +10,7 @@
 namespace walrelay::outbox {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 std::string json_of(std::string_view text, type_kind kind) {
     std::string json;

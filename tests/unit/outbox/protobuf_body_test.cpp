@@ -1,3 +1,4 @@
+// The body `protobuf`, read back with the generated code.
 #include "outbox/protobuf_body.hpp"
 
 #include "unit/outbox/sample_row.hpp"
@@ -7,7 +8,7 @@
 namespace walrelay::test {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 outbox_table protobuf_table() {
     auto table = usual_table();

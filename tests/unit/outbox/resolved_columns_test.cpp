@@ -1,3 +1,4 @@
+// Which column plays which role, and what is said where none does.
 #include "outbox/resolved_columns.hpp"
 
 #include "unit/outbox/sample_row.hpp"

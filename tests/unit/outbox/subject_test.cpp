@@ -1,3 +1,4 @@
+// Subjects: tokens out of values, and literal text that NATS takes.
 #include "outbox/subject.hpp"
 
 #include "unit/outbox/random_text.hpp"

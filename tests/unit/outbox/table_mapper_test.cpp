@@ -1,3 +1,4 @@
+// Rows as messages, through the one door that the rest of the program uses.
 #include "outbox/table_mapper.hpp"
 
 #include "unit/outbox/sample_row.hpp"

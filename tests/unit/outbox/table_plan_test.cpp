@@ -1,3 +1,4 @@
+// What of a table's configuration is refused before a row is seen.
 #include "outbox/table_plan.hpp"
 
 #include "unit/outbox/sample_row.hpp"

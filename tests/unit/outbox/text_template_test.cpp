@@ -1,3 +1,4 @@
+// The form of templates and the places of their errors.
 #include "outbox/text_template.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// PostgreSQL's timestamps as RFC 3339.
 #include "outbox/timestamp.hpp"
 
 #include <gtest/gtest.h>

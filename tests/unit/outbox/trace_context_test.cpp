@@ -1,3 +1,4 @@
+// Trace context out of metadata, broken metadata among it.
 #include "outbox/trace_context.hpp"
 
 #include <gtest/gtest.h>

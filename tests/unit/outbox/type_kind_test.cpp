@@ -1,3 +1,4 @@
+// Types by oid, and domains.
 #include "outbox/type_kind.hpp"
 
 #include <gtest/gtest.h>
