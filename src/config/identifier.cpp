@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t identifier_bytes_limit = 63;  // NAMEDATALEN - 1
 constexpr std::string_view quoting_remedy =
-    R"(write schema.table, and double quotes around a part that needs them in SQL: public."My Table")";
+    "write schema.table, and double quotes around a part that needs them in SQL: "
+    R"(public."My Table")";
 
 bool begins_identifier(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

@@ -63,7 +63,7 @@ bool asks_for(const value& found, const std::string& accepted) {
 }
 
 key make_later(const key_description& about, const std::string& accepted,
-               std::function<bool(const value&)> is_accepted) {
+               const std::function<bool(const value&)>& is_accepted) {
     const std::string remedy = accepted.empty() ? "remove it" : "remove it, or write " + accepted;
     const std::string what =
         accepted.empty() ? "is not available in this version yet"
@@ -127,7 +127,7 @@ key size_key(key_description about, place<byte_size> at, bounds<byte_size> allow
             }};
 }
 
-key later_key(key_description about, std::string accepted) {
+key later_key(key_description about, const std::string& accepted) {
     return make_later(about, accepted, [accepted](const value& found) {
         return !accepted.empty() && asks_for(found, accepted);
     });

@@ -48,7 +48,7 @@ template <class Value, class Read>
 
 /// A key whose work is not built yet. `accepted` is the one value, in the notation of the file,
 /// that asks for what walrelay does anyway: a string, true or false; empty if there is none.
-[[nodiscard]] key later_key(key_description about, std::string accepted);
+[[nodiscard]] key later_key(key_description about, const std::string& accepted);
 /// The same where only the duration of nothing is accepted.
 [[nodiscard]] key later_duration_key(key_description about);
 
