@@ -1,0 +1,51 @@
+#include "app/broker_side.hpp"
+
+#include "app/log.hpp"
+#include "app/translate.hpp"
+
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+error vanished(const config::settings& settings) {
+    return {errc::broker_unsuitable,
+            "stream " + settings.nats.stream + " is gone; it was there before",
+            "if it was deleted on purpose, walrelay init creates it again and the next start goes "
+            "on from the slot; messages that only the old stream had are still in the table"};
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
+    boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
+    const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
+    missing_stream policy) {
+    auto options = nats_options_of(settings);
+    auto opened = co_await nats::connection::open(executor, blocking, std::move(options), epoch,
+                                                  std::move(events));
+    if (!opened) {
+        co_return opened.error();
+    }
+    auto connection = std::move(*opened);
+    if (!connection->facts().stream && policy == missing_stream::report) {
+        co_return vanished(settings);
+    }
+    if (!connection->facts().stream && policy == missing_stream::create) {
+        const auto definition = stream_definition_of(settings);
+        if (auto made = co_await connection->create_stream(definition); !made) {
+            co_return made.error();
+        }
+        log_info("created stream " + definition.name + " (file storage, limits retention)");
+    }
+    if (policy != missing_stream::leave) {
+        const auto findings =
+            relay::broker_findings(expectations_of(settings), connection->facts());
+        if (auto forbids = to_error(findings, errc::broker_unsuitable)) {
+            co_return *forbids;
+        }
+    }
+    co_return std::move(connection);
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,33 @@
+// Getting ready on the broker's side: connect, judge the stream, make it where it is missing.
+#pragma once
+
+#include "app/findings_error.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/connection.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace walrelay::app {
+
+enum class missing_stream {
+    /// No stream yet: make it.
+    create,
+    /// There was one a moment ago: an operator must know.
+    report,
+    /// Only looking.
+    leave,
+};
+
+/// A connection whose stream exists (unless it was to be left) and can be written to. Findings that
+/// forbid that are an error, broker_unsuitable.
+[[nodiscard]] boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
+    boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
+    const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
+    missing_stream policy);
+
+}  // namespace walrelay::app

@@ -1,0 +1,91 @@
+#include "app/broker_side.hpp"
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/findings_error.hpp"
+#include "app/log.hpp"
+#include "app/postgres_side.hpp"
+#include "app/run_to_end.hpp"
+#include "app/translate.hpp"
+#include "core/sql_text.hpp"
+#include "postgres/inspector.hpp"
+
+#include <fmt/format.h>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+int fail(const error& why) {
+    log_error(to_string(why));
+    return exit_operator_needed;
+}
+
+awaitable<int> create_all(executors on, const config::settings& settings) {
+    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
+    const auto broker = co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard,
+                                                missing_stream::create);
+    if (!broker) {
+        co_return fail(broker.error());
+    }
+    auto sql = co_await open_sql(on.loop, settings);
+    if (!sql) {
+        co_return fail(sql.error());
+    }
+    auto wanted = inspection_of(settings);
+    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    if (!facts) {
+        co_return fail(facts.error());
+    }
+    // An operator who asks for the slot by this command has been told of the gap.
+    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, {});
+    if (const auto forbids = to_error(findings, errc::postgres_unsuitable)) {
+        co_return fail(*forbids);
+    }
+    const auto plugin = co_await provision(*sql, settings, *facts);
+    if (!plugin) {
+        co_return fail(plugin.error());
+    }
+    log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
+             settings.nats.stream + "; start with walrelay run");
+    co_return exit_done;
+}
+
+void print_all(const config::settings& settings, output_plugin plugin) {
+    fmt::print("-- PostgreSQL, in the database of the outbox\n");
+    if (plugin == output_plugin::pgoutput) {
+        fmt::print("{};\n", create_publication_sql(settings.postgres.publication,
+                                                   table_names_of(settings)));
+    }
+    fmt::print("{};\n", create_slot_sql(settings.postgres.slot, plugin));
+    fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
+               to_json(stream_definition_of(settings)));
+}
+
+awaitable<int> print(executors on, const config::settings& settings) {
+    auto plugin = settings.postgres.plugin;
+    if (!plugin) {
+        auto sql = co_await open_sql(on.loop, settings);
+        if (!sql) {
+            co_return fail(sql.error());
+        }
+        auto wanted = inspection_of(settings);
+        const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+        if (!facts) {
+            co_return fail(facts.error());
+        }
+        plugin = relay::choose_plugin(expectations_of(settings), *facts);
+    }
+    print_all(settings, *plugin);
+    co_return exit_done;
+}
+
+}  // namespace
+
+int command_init(const config::settings& settings, bool print_only) {
+    return run_to_end([&](executors on) {
+        return print_only ? print(on, settings) : create_all(on, settings);
+    });
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,30 @@
+// argv becomes a command and the values of its flags. Reads no file and no environment.
+#pragma once
+
+#include "config/load.hpp"
+
+#include <optional>
+#include <string>
+
+namespace walrelay::app {
+
+enum class command { run, init, check, version };
+
+struct command_line {
+    command wanted = command::run;
+    std::optional<std::string> config_file;
+    config::flag_values flags;
+    bool print_only = false;  // init --print
+    bool json = false;        // check --json
+};
+
+/// The command line, or the exit code where the program has answered by itself (--help, a flag
+/// that does not exist).
+struct parsed_command_line {
+    std::optional<command_line> line;
+    int exit_code = 0;
+};
+
+[[nodiscard]] parsed_command_line parse_command_line(int argc, const char* const* argv);
+
+}  // namespace walrelay::app

@@ -1,0 +1,17 @@
+// The commands of the program; each has a file of its own, and gives the exit code.
+#pragma once
+
+#include "app/command_line.hpp"
+#include "config/settings.hpp"
+
+namespace walrelay::app {
+
+/// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
+[[nodiscard]] int command_run(const config::settings& settings);
+/// Creates publication, slot and stream where they are missing; with `print_only` shows them.
+[[nodiscard]] int command_init(const config::settings& settings, bool print_only);
+/// Looks at both sides and prints every finding.
+[[nodiscard]] int command_check(const config::settings& settings, bool json);
+[[nodiscard]] int command_version();
+
+}  // namespace walrelay::app

@@ -1,0 +1,16 @@
+// What the program's exit codes mean; docs/operating.md shows the same table.
+#pragma once
+
+namespace walrelay::app {
+
+enum exit_code : int {
+    exit_done = 0,
+    /// check found something.
+    exit_findings = 1,
+    /// The command line or the configuration cannot be used.
+    exit_usage = 2,
+    /// Stopped because an operator must decide; the last line says what.
+    exit_operator_needed = 3,
+};
+
+}  // namespace walrelay::app

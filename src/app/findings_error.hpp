@@ -1,0 +1,16 @@
+// Findings that stand in the way, as the error that stops the relay.
+#pragma once
+
+#include "core/error.hpp"
+#include "relay/preflight.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace walrelay::app {
+
+/// Logs every warning and all but the first error; the first error is returned, nothing if there is
+/// none.
+[[nodiscard]] std::optional<error> to_error(const std::vector<relay::finding>& findings, errc code);
+
+}  // namespace walrelay::app

@@ -1,0 +1,94 @@
+#include "app/log.hpp"
+
+#include "app/json_text.hpp"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+namespace walrelay::app {
+namespace {
+
+/// %J: the message as a JSON string.
+class json_message_flag final : public spdlog::custom_flag_formatter {
+public:
+    void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+                spdlog::memory_buf_t& into) override {
+        const auto text = json_string({message.payload.data(), message.payload.size()});
+        into.append(text.data(), text.data() + text.size());
+    }
+
+    [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+        return spdlog::details::make_unique<json_message_flag>();
+    }
+};
+
+spdlog::level::level_enum level_of(config::log_level level) {
+    switch (level) {
+        case config::log_level::trace:
+            return spdlog::level::trace;
+        case config::log_level::debug:
+            return spdlog::level::debug;
+        case config::log_level::info:
+            return spdlog::level::info;
+        case config::log_level::warn:
+            return spdlog::level::warn;
+        case config::log_level::error:
+            return spdlog::level::err;
+    }
+    return spdlog::level::info;
+}
+
+}  // namespace
+
+void set_up_log(const config::log_settings& settings) {
+    auto logger = std::make_shared<spdlog::logger>(
+        "walrelay", std::make_shared<spdlog::sinks::stderr_sink_st>());
+    auto formatter =
+        std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    formatter->add_flag<json_message_flag>('J');
+    if (settings.format == config::log_format::json) {
+        formatter->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%J})");
+    } else {
+        formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %-7l %v");
+    }
+    logger->set_formatter(std::move(formatter));
+    logger->set_level(level_of(settings.level));
+    logger->flush_on(spdlog::level::trace);
+    spdlog::set_default_logger(std::move(logger));
+}
+
+void log_debug(std::string_view text) {
+    spdlog::debug("{}", text);
+}
+
+void log_info(std::string_view text) {
+    spdlog::info("{}", text);
+}
+
+void log_warning(std::string_view text) {
+    spdlog::warn("{}", text);
+}
+
+void log_error(std::string_view text) {
+    spdlog::error("{}", text);
+}
+
+void log_finding(const relay::finding& found) {
+    const auto line = found.what + ". To mend it: " + found.remedy;
+    switch (found.severity) {
+        case relay::finding_severity::note:
+            log_info(found.what + ": " + found.remedy);
+            break;
+        case relay::finding_severity::warning:
+            log_warning(line);
+            break;
+        case relay::finding_severity::error:
+            log_error(line);
+            break;
+    }
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,151 @@
+#include "app/postgres_side.hpp"
+
+#include "app/findings_error.hpp"
+#include "app/log.hpp"
+#include "app/translate.hpp"
+#include "postgres/inspector.hpp"
+#include "postgres/provisioner.hpp"
+#include "relay/preflight.hpp"
+
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+awaitable<result<void>> make_slot(postgres::connection& sql, const config::settings& settings,
+                                  output_plugin plugin) {
+    const auto made = co_await postgres::create_slot(sql, settings.postgres.slot, plugin);
+    if (!made) {
+        co_return made.error();
+    }
+    log_info("created slot " + settings.postgres.slot + " with plugin " + to_string(plugin) +
+             " at LSN " + to_string(*made) + ": rows committed from now on are relayed");
+    co_return result<void>{};
+}
+
+awaitable<result<void>> make_publication(postgres::connection& sql,
+                                         const config::settings& settings) {
+    auto tables = table_names_of(settings);
+    const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
+                                                            std::move(tables));
+    if (!made) {
+        co_return made.error();
+    }
+    log_info("created publication " + settings.postgres.publication);
+    co_return result<void>{};
+}
+
+/// The filter for wal2json. A partition that does not exist yet cannot be named, so a partitioned
+/// outbox is relayed without a filter.
+std::vector<table_name> filter_of(const postgres_facts& facts) {
+    std::vector<table_name> names;
+    for (const auto& table : facts.tables) {
+        if (table.partitioned) {
+            return {};
+        }
+        names.push_back(table.table);
+    }
+    return names;
+}
+
+awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
+                                                         const config::settings& settings) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    options.kind = postgres::connection_kind::replication;
+    co_return co_await postgres::connection::open(executor, options);
+}
+
+awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
+                                       const std::optional<std::string>& earlier_run) {
+    auto wanted = inspection_of(settings);
+    auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    const auto findings =
+        relay::postgres_findings(expectations_of(settings), *facts, earlier_run);
+    if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
+        co_return *forbids;
+    }
+    co_return facts;
+}
+
+}  // namespace
+
+awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
+                                                 const config::settings& settings) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    co_return co_await postgres::connection::open(executor, options);
+}
+
+awaitable<result<output_plugin>> provision(postgres::connection& sql,
+                                           const config::settings& settings,
+                                           const postgres_facts& facts) {
+    auto plugin = relay::choose_plugin(expectations_of(settings), facts);
+    if (facts.slot) {
+        co_return plugin;
+    }
+    if (plugin == output_plugin::wal2json) {
+        const auto made = co_await make_slot(sql, settings, plugin);
+        if (made || settings.postgres.plugin) {
+            co_return made ? result<output_plugin>(plugin) : made.error();
+        }
+        log_info("wal2json is not to be had here (" + made.error().server_said +
+                 "); using pgoutput");
+        plugin = output_plugin::pgoutput;
+    }
+    // The publication first: pgoutput cannot decode from before it.
+    if (!facts.publication) {
+        if (auto made = co_await make_publication(sql, settings); !made) {
+            co_return made.error();
+        }
+    }
+    if (auto made = co_await make_slot(sql, settings, plugin); !made) {
+        co_return made.error();
+    }
+    co_return plugin;
+}
+
+awaitable<result<streaming_postgres>> prepare_postgres(boost::asio::any_io_executor executor,
+                                                       const config::settings& settings,
+                                                       std::optional<std::string> earlier_run) {
+    auto sql = co_await open_sql(executor, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    const auto facts = co_await look(*sql, settings, earlier_run);
+    if (!facts) {
+        co_return facts.error();
+    }
+    const auto plugin = co_await provision(*sql, settings, *facts);
+    if (!plugin) {
+        co_return plugin.error();
+    }
+    auto replication = co_await open_replication(executor, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    const auto origin = co_await postgres::identify(*replication);
+    if (!origin) {
+        co_return origin.error();
+    }
+    // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
+    postgres::start_options options{settings.postgres.slot, *plugin, settings.postgres.publication,
+                                    filter_of(*facts)};
+    auto stream =
+        co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
+    if (!stream) {
+        co_return stream.error();
+    }
+    streaming_postgres ready{
+        {*origin, relay::table_catalog(settings.outbox, *facts), *plugin, facts->sender_timeout},
+        std::move(*stream),
+        std::move(*sql)};
+    co_return std::move(ready);
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,35 @@
+#include "app/program.hpp"
+
+#include "app/command_line.hpp"
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/log.hpp"
+#include "app/read_settings.hpp"
+
+namespace walrelay::app {
+
+int run_program(int argc, const char* const* argv) {
+    const auto parsed = parse_command_line(argc, argv);
+    if (!parsed.line) {
+        return parsed.exit_code;
+    }
+    const auto& line = *parsed.line;
+    if (line.wanted == command::version) {
+        return command_version();
+    }
+    const auto settings = read_settings(line);
+    if (!settings) {
+        return exit_usage;
+    }
+    set_up_log(settings->log);
+    switch (line.wanted) {
+        case command::init:
+            return command_init(*settings, line.print_only);
+        case command::check:
+            return command_check(*settings, line.json);
+        default:
+            return command_run(*settings);
+    }
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,81 @@
+#include "app/read_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace walrelay::app {
+namespace {
+
+constexpr std::array default_files{"./walrelay.toml", "/etc/walrelay/walrelay.toml"};
+
+std::optional<std::string> read_file(const std::string& name) {
+    std::ifstream file(name, std::ios::binary);
+    if (!file) {
+        return std::nullopt;
+    }
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    return file.bad() ? std::nullopt : std::optional(std::move(text));
+}
+
+config::environment read_environment() {
+    constexpr std::string_view prefix = "WALRELAY_";
+    config::environment variables;
+    for (char** each = environ; *each != nullptr; ++each) {
+        const std::string_view variable = *each;
+        const auto equals = variable.find('=');
+        if (variable.starts_with(prefix) && equals != std::string_view::npos) {
+            variables.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+        }
+    }
+    return variables;
+}
+
+/// False if a file that was asked for cannot be read.
+bool find_file(const command_line& line, config::sources& into) {
+    if (line.config_file) {
+        into.file_name = *line.config_file;
+        into.file_text = read_file(*line.config_file);
+        return into.file_text.has_value();
+    }
+    for (const auto* const name : default_files) {
+        if (auto text = read_file(name)) {
+            into.file_name = name;
+            into.file_text = std::move(text);
+            return true;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<config::settings> read_settings(const command_line& line) {
+    config::sources from;
+    from.variables = read_environment();
+    from.flags = line.flags;
+    if (!find_file(line, from)) {
+        fmt::print(stderr,
+                   "walrelay: the configuration file {} cannot be read. To mend it: check the name "
+                   "and that this user may read it\n",
+                   *line.config_file);
+        return std::nullopt;
+    }
+    auto loaded = config::load(from);
+    if (loaded) {
+        return *loaded;
+    }
+    for (const auto& problem : loaded.error()) {
+        fmt::print(stderr, "walrelay: {}\n", to_string(problem));
+    }
+    return std::nullopt;
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,14 @@
+// Finds the configuration file and the environment, and hands their texts to config/load.
+#pragma once
+
+#include "app/command_line.hpp"
+#include "config/settings.hpp"
+
+#include <optional>
+
+namespace walrelay::app {
+
+/// The settings, or nothing after all problems have been printed on standard error.
+[[nodiscard]] std::optional<config::settings> read_settings(const command_line& line);
+
+}  // namespace walrelay::app

@@ -1,0 +1,71 @@
+// Obeys the relay machine: turns its actions into calls of the adapters and what the adapters
+// report into its events. Decides nothing.
+#pragma once
+
+#include "app/postgres_side.hpp"
+#include "config/settings.hpp"
+#include "nats/connection.hpp"
+#include "relay/relay_machine.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace walrelay::app {
+
+/// All on the thread that runs `io`, apart from nats.c's blocking calls on a thread of their own.
+class relay_driver {
+public:
+    relay_driver(boost::asio::io_context& io, const config::settings& settings,
+                 std::vector<outbox::table_mapper> mappers, std::uint64_t seed);
+
+    void start();
+    /// Drain, confirm, end.
+    void stop();
+    /// Set once the relay has ended; the io_context is then stopped.
+    [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
+
+private:
+    struct postgres_link;
+
+    // Obeying.
+    void settle();
+    void obey(relay::action& wanted);
+    void obey_publish(const relay::outgoing& what);
+    void arm_timer();
+
+    // PostgreSQL.
+    boost::asio::awaitable<void> connect_postgres(std::uint64_t epoch);
+    boost::asio::awaitable<void> read_stream(std::shared_ptr<postgres_link> over);
+    boost::asio::awaitable<void> watch_sentinel(std::shared_ptr<postgres_link> over);
+    boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
+    bool read_what_is_here(postgres_link& over);
+    void lose_postgres(const postgres_link& over, const error& why);
+    void close_postgres();
+
+    // The broker.
+    boost::asio::awaitable<void> connect_broker(std::uint64_t epoch);
+    [[nodiscard]] nats::connection_events broker_events(std::uint64_t epoch);
+
+    boost::asio::io_context& io_;
+    const config::settings& settings_;
+    relay::relay_machine machine_;
+    boost::asio::thread_pool blocking_{1};
+    boost::asio::steady_timer timer_;
+    std::optional<monotonic_time> armed_for_;
+    bool settling_ = false;
+    std::unique_ptr<nats::connection> broker_;
+    std::uint64_t broker_epoch_ = 0;  // 0 while none is wanted
+    bool stream_was_there_ = false;
+    std::shared_ptr<postgres_link> postgres_;
+    std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
+    std::optional<std::string> earlier_run_;
+    std::optional<int> exit_code_;
+};
+
+}  // namespace walrelay::app

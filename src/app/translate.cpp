@@ -1,0 +1,66 @@
+#include "app/translate.hpp"
+
+#include <utility>
+
+namespace walrelay::app {
+
+relay::expectations expectations_of(const config::settings& settings) {
+    return {settings.postgres.slot, settings.postgres.publication, settings.postgres.plugin,
+            settings.nats.stream, settings.outbox};
+}
+
+relay::relay_options relay_options_of(const config::settings& settings) {
+    const auto& delivery = settings.delivery;
+    relay::relay_options options;
+    options.slot = settings.postgres.slot;
+    options.stream = settings.nats.stream;
+    options.lane = {delivery.window_messages, delivery.window_bytes.bytes, delivery.ack_timeout};
+    options.backoff = {delivery.backoff_initial, delivery.backoff_max};
+    return options;
+}
+
+nats::connect_options nats_options_of(const config::settings& settings) {
+    const auto& from = settings.nats;
+    nats::connect_options options;
+    options.urls = from.urls;
+    options.stream = from.stream;
+    options.credentials = from.credentials;
+    options.nkey_seed = from.nkey_seed;
+    options.user = from.user;
+    options.password_file = from.password_file;
+    options.token_file = from.token_file;
+    options.tls_ca = from.tls.ca;
+    options.tls_cert = from.tls.cert;
+    options.tls_key = from.tls.key;
+    return options;
+}
+
+nats::stream_definition stream_definition_of(const config::settings& settings) {
+    return {settings.nats.stream, settings.nats.subjects, settings.nats.replicas};
+}
+
+std::vector<table_name> table_names_of(const config::settings& settings) {
+    std::vector<table_name> names;
+    for (const auto& table : settings.outbox) {
+        names.push_back(table.table);
+    }
+    return names;
+}
+
+postgres::inspection_request inspection_of(const config::settings& settings) {
+    return {settings.postgres.slot, settings.postgres.publication, table_names_of(settings)};
+}
+
+result<std::vector<outbox::table_mapper>> mappers_of(const config::settings& settings) {
+    std::vector<outbox::table_mapper> mappers;
+    for (const auto& table : settings.outbox) {
+        auto mapper = outbox::table_mapper::make(table);
+        if (!mapper) {
+            return mapper.error();
+        }
+        mappers.push_back(std::move(*mapper));
+    }
+    return mappers;
+}
+
+}  // namespace walrelay::app

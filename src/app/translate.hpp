@@ -1,0 +1,26 @@
+// The settings in the words of each part that works with them.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/connect_options.hpp"
+#include "outbox/table_mapper.hpp"
+#include "postgres/inspector.hpp"
+#include "relay/preflight.hpp"
+#include "relay/relay_machine.hpp"
+
+#include <vector>
+
+namespace walrelay::app {
+
+[[nodiscard]] relay::expectations expectations_of(const config::settings& settings);
+[[nodiscard]] relay::relay_options relay_options_of(const config::settings& settings);
+[[nodiscard]] nats::connect_options nats_options_of(const config::settings& settings);
+[[nodiscard]] nats::stream_definition stream_definition_of(const config::settings& settings);
+[[nodiscard]] postgres::inspection_request inspection_of(const config::settings& settings);
+[[nodiscard]] std::vector<table_name> table_names_of(const config::settings& settings);
+/// Errors: configuration_invalid, where a template cannot be used.
+[[nodiscard]] result<std::vector<outbox::table_mapper>> mappers_of(
+    const config::settings& settings);
+
+}  // namespace walrelay::app

@@ -1,0 +1,56 @@
+#include "core/sql_text.hpp"
+
+namespace walrelay {
+namespace {
+
+std::string doubled(std::string_view text, std::string_view special) {
+    std::string quoted;
+    for (const char each : text) {
+        quoted.append(special.find(each) == std::string_view::npos ? 1 : 2, each);
+    }
+    return quoted;
+}
+
+}  // namespace
+
+std::string quote_identifier(std::string_view name) {
+    return '"' + doubled(name, "\"") + '"';
+}
+
+std::string quote_literal(std::string_view text) {
+    const bool escaped = text.find('\\') != std::string_view::npos;
+    return (escaped ? "E'" : "'") + doubled(text, "'\\") + '\'';
+}
+
+std::string quote_table(const table_name& table) {
+    return quote_identifier(table.schema) + "." + quote_identifier(table.name);
+}
+
+std::string create_publication_sql(std::string_view publication,
+                                   std::span<const table_name> tables) {
+    std::string sql = "CREATE PUBLICATION " + quote_identifier(publication) + " FOR TABLE ";
+    for (const auto& table : tables) {
+        sql += (&table == tables.data() ? "" : ", ") + quote_table(table);
+    }
+    return sql + " WITH (publish = 'insert', publish_via_partition_root = true)";
+}
+
+std::string create_slot_sql(std::string_view slot, output_plugin plugin) {
+    return "SELECT pg_create_logical_replication_slot(" + quote_literal(slot) + ", '" +
+           to_string(plugin) + "')";
+}
+
+std::string drop_slot_sql(std::string_view slot) {
+    return "SELECT pg_drop_replication_slot(" + quote_literal(slot) + ")";
+}
+
+std::string grant_replication_sql(std::string_view role) {
+    return "ALTER ROLE " + quote_identifier(role) + " REPLICATION";
+}
+
+std::string allow_wal2json_sql() {
+    return "ALTER SYSTEM SET output_plugin_libraries = pgoutput, test_decoding, wal2json; "
+           "SELECT pg_reload_conf();";
+}
+
+}  // namespace walrelay

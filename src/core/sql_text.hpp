@@ -1,0 +1,31 @@
+// Statements as text, each as walrelay runs it and as it is shown to people.
+//
+// Quoting as in PostgreSQL's documentation, "Lexical Structure".
+#pragma once
+
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace walrelay {
+
+/// `"name"`, with quotes inside doubled. Always quoted, so that no list of key words is needed.
+[[nodiscard]] std::string quote_identifier(std::string_view name);
+/// `'text'`, or `E'text'` where a backslash is in it.
+[[nodiscard]] std::string quote_literal(std::string_view text);
+/// `"schema"."name"`.
+[[nodiscard]] std::string quote_table(const table_name& table);
+
+[[nodiscard]] std::string create_publication_sql(std::string_view publication,
+                                                 std::span<const table_name> tables);
+[[nodiscard]] std::string create_slot_sql(std::string_view slot, output_plugin plugin);
+[[nodiscard]] std::string drop_slot_sql(std::string_view slot);
+[[nodiscard]] std::string grant_replication_sql(std::string_view role);
+/// The two statements that let a server load wal2json. The list must not be one quoted string:
+/// that would be one bogus name, and refuse pgoutput as well.
+[[nodiscard]] std::string allow_wal2json_sql();
+
+}  // namespace walrelay

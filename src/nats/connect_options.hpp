@@ -1,0 +1,36 @@
+// What a connection to the broker is made from.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace walrelay::nats {
+
+struct connect_options {
+    std::vector<std::string> urls;
+    std::string stream;
+    /// Files, each empty where not used. At most one way of authentication.
+    std::string credentials;
+    std::string nkey_seed;
+    std::string user;
+    std::string password_file;
+    std::string token_file;
+    std::string tls_ca;
+    std::string tls_cert;
+    std::string tls_key;
+    std::chrono::milliseconds timeout{5000};
+};
+
+/// What a stream is made with: file storage, limits retention.
+struct stream_definition {
+    std::string name;
+    std::vector<std::string> subjects;
+    std::int64_t replicas = 1;
+};
+
+/// The definition as `nats stream add --config` reads it, for `walrelay init --print`.
+[[nodiscard]] std::string to_json(const stream_definition& definition);
+
+}  // namespace walrelay::nats

@@ -1,0 +1,25 @@
+// Owners of nats.c's C handles. Only for this folder: nats.h goes no further.
+#pragma once
+
+#include <nats/nats.h>
+
+#include <memory>
+
+namespace walrelay::nats {
+
+template <auto destroy>
+struct deleter {
+    template <class Handle>
+    void operator()(Handle* handle) const {
+        destroy(handle);
+    }
+};
+
+using options_handle = std::unique_ptr<natsOptions, deleter<natsOptions_Destroy>>;
+using connection_handle = std::unique_ptr<natsConnection, deleter<natsConnection_Destroy>>;
+using subscription_handle = std::unique_ptr<natsSubscription, deleter<natsSubscription_Destroy>>;
+using message_handle = std::unique_ptr<natsMsg, deleter<natsMsg_Destroy>>;
+using jetstream_handle = std::unique_ptr<jsCtx, deleter<jsCtx_Destroy>>;
+using stream_info_handle = std::unique_ptr<jsStreamInfo, deleter<jsStreamInfo_Destroy>>;
+
+}  // namespace walrelay::nats

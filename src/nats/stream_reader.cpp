@@ -1,0 +1,157 @@
+#include "nats/stream_reader.hpp"
+
+#include <utility>
+
+namespace walrelay::nats {
+namespace {
+
+struct jetstream_call {
+    jetstream_handle context;
+    jsOptions options;
+};
+
+result<jetstream_call> open_jetstream(natsConnection* connection,
+                                      std::chrono::milliseconds timeout) {
+    jetstream_call call;
+    jsOptions_Init(&call.options);
+    call.options.Wait = timeout.count();
+    jsCtx* context = nullptr;
+    const auto status = natsConnection_JetStream(&context, connection, &call.options);
+    if (status != NATS_OK) {
+        return error{errc::broker_unavailable, "JetStream cannot be used", "",
+                     last_error_text(status)};
+    }
+    call.context.reset(context);
+    return call;
+}
+
+error refusal(natsStatus status, jsErrCode code, const std::string& what) {
+    constexpr std::string_view enable = "enable JetStream for the account (jetstream {} in "
+                                        "nats-server.conf, or --jetstream)";
+    if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
+        return {errc::broker_unavailable, what + ": JetStream is not enabled", std::string(enable),
+                last_error_text(status)};
+    }
+    return {errc::broker_unavailable, what, "", last_error_text(status)};
+}
+
+void copy_config(const jsStreamConfig& config, stream_facts& facts) {
+    for (int index = 0; index < config.SubjectsLen; ++index) {
+        facts.subjects.emplace_back(config.Subjects[index]);
+    }
+    facts.retention = config.Retention == js_InterestPolicy    ? stream_retention::interest
+                      : config.Retention == js_WorkQueuePolicy ? stream_retention::work_queue
+                                                               : stream_retention::limits;
+    facts.file_storage = config.Storage == js_FileStorage;
+    facts.discard_new = config.Discard == js_DiscardNew;
+    facts.sealed = config.Sealed;
+    facts.no_ack = config.NoAck;
+    facts.mirror_or_sourced = config.Mirror != nullptr || config.SourcesLen > 0;
+    facts.max_messages = config.MaxMsgs;
+    facts.max_bytes = config.MaxBytes;
+    facts.max_message_bytes = config.MaxMsgSize;
+    facts.max_age = std::chrono::nanoseconds(config.MaxAge);
+    facts.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
+    facts.replicas = config.Replicas;
+}
+
+/// The stream's last message; it may be gone, which is no error.
+result<void> read_tail(jetstream_call& call, const std::string& stream, stream_facts& facts) {
+    if (facts.last_sequence == 0 || facts.message_count == 0) {
+        return {};
+    }
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status = js_GetMsg(&raw, call.context.get(), stream.c_str(), facts.last_sequence,
+                                  &call.options, &code);
+    if (status == NATS_NOT_FOUND) {
+        return {};
+    }
+    if (status != NATS_OK) {
+        return refusal(status, code, "the last message of stream " + stream + " cannot be read");
+    }
+    const message_handle last(raw);
+    facts.last_message_there = true;
+    const char* value = nullptr;
+    if (natsMsgHeader_Get(raw, "Walrelay-Position", &value) == NATS_OK) {
+        facts.last_position = parse_position(value);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string last_error_text(natsStatus status) {
+    natsStatus last = NATS_OK;
+    const char* const text = nats_GetLastError(&last);
+    if (last == status && text != nullptr && *text != '\0') {
+        return text;
+    }
+    return natsStatus_GetText(status);
+}
+
+result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
+                                 std::chrono::milliseconds timeout) {
+    broker_facts facts;
+    facts.max_payload_bytes =
+        static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
+    auto call = open_jetstream(connection, timeout);
+    if (!call) {
+        return call.error();
+    }
+    jsStreamInfo* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetStreamInfo(&raw, call->context.get(), stream.c_str(), &call->options, &code);
+    if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) {
+        return facts;
+    }
+    if (status != NATS_OK) {
+        return refusal(status, code, "stream " + stream + " cannot be looked at");
+    }
+    const stream_info_handle info(raw);
+    facts.stream.emplace();
+    copy_config(*info->Config, *facts.stream);
+    facts.stream->last_sequence = info->State.LastSeq;
+    facts.stream->message_count = info->State.Msgs;
+    if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
+        return tail.error();
+    }
+    return facts;
+}
+
+result<void> make_stream(natsConnection* connection, const stream_definition& definition,
+                         std::chrono::milliseconds timeout) {
+    auto call = open_jetstream(connection, timeout);
+    if (!call) {
+        return call.error();
+    }
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    std::vector<const char*> subjects;
+    for (const auto& subject : definition.subjects) {
+        subjects.push_back(subject.c_str());
+    }
+    config.Name = definition.name.c_str();
+    config.Subjects = subjects.data();
+    config.SubjectsLen = static_cast<int>(subjects.size());
+    config.Storage = js_FileStorage;
+    config.Retention = js_LimitsPolicy;
+    config.Replicas = definition.replicas;
+    jsErrCode code{};
+    const auto status =
+        js_AddStream(nullptr, call->context.get(), &config, &call->options, &code);
+    if (status == NATS_OK) {
+        return {};
+    }
+    auto failure = refusal(status, code, "stream " + definition.name + " cannot be created");
+    if (code != 0 && failure.remedy.empty()) {
+        failure.code = errc::broker_unsuitable;
+        failure.remedy = "change nats.subjects or nats.replicas so that the server takes them "
+                         "(no other stream may have an overlapping subject), or create the stream "
+                         "by hand";
+    }
+    return failure;
+}
+
+}  // namespace walrelay::nats

@@ -1,0 +1,50 @@
+// What the relay machine wants done. Small values: the driver obeys them and decides nothing.
+#pragma once
+
+#include "core/error.hpp"
+#include "relay/lane.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace walrelay::relay {
+
+enum class log_severity { debug, info, warning, error };
+
+/// Connect, look at the stream, and report broker_connected or broker_failed with this epoch.
+struct connect_broker {
+    std::uint64_t epoch = 0;
+};
+struct close_broker {};
+
+/// Connect, check, start streaming, and report postgres_connected or postgres_failed.
+struct connect_postgres {
+    std::uint64_t epoch = 0;
+};
+/// At once, without a word to the server.
+struct close_postgres {};
+/// End the stream in good order, then report postgres_finished.
+struct finish_postgres {};
+
+/// Hand one message to the broker. The content lives at least until the next event.
+struct publish {
+    outgoing what;
+};
+/// Send one CopyData message to PostgreSQL.
+struct send_status {
+    std::string bytes;
+};
+struct write_log {
+    log_severity severity = log_severity::info;
+    std::string text;
+};
+/// The relay is at its end; the program exits with this code.
+struct finish {
+    int exit_code = 0;
+};
+
+using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
+                            finish_postgres, publish, send_status, write_log, finish>;
+
+}  // namespace walrelay::relay

@@ -1,0 +1,91 @@
+// From a replication frame to a message in the lane. Pure.
+//
+// Knows the transaction that is being read, gives every outbox event its position, drops what the
+// stream already has, and asks the table's mapper for the message. Knows nothing of connections.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/instant.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "outbox/table_mapper.hpp"
+#include "relay/lane.hpp"
+#include "relay/table_catalog.hpp"
+#include "wal/decoder.hpp"
+#include "wal/replication_frame.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace walrelay::relay {
+
+/// What the broker takes at most; both count headers and body together.
+struct size_limits {
+    std::uint64_t max_payload_bytes = 0;  // of the connection, 0 is not known
+    std::int64_t max_message_bytes = -1;  // of the stream, -1 is unlimited
+};
+
+/// What a frame did.
+struct frame_read {
+    /// Set where the frame ended a transaction.
+    struct transaction_end {
+        std::optional<commit_position> last_event;
+        lsn end;
+    };
+    std::optional<transaction_end> ended = {};
+    std::optional<wal::keepalive> alive = {};
+    lsn received;
+};
+
+class intake {
+public:
+    /// `mappers` in the order of the configuration's tables. `stream` only for the size of headers.
+    intake(std::vector<outbox::table_mapper> mappers, std::string stream);
+
+    /// A new replication connection begins to stream.
+    void begin_stream(history origin, table_catalog catalog, output_plugin plugin);
+
+    void set_limits(size_limits limits) { limits_ = limits; }
+
+    /// Reads one frame; at most one message enters the lane, which must have room.
+    /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog),
+    /// row_unmappable and message_too_large (this message).
+    [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
+
+    [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
+
+private:
+    struct open_transaction {
+        transaction_begin begin;
+        std::uint64_t next_ordinal = 0;
+        std::optional<commit_position> last_event;
+    };
+
+    result<frame_read> take(const wal::xlog_data& data, lane& into);
+    result<void> take(const row_insert& row, lane& into);
+    result<table_catalog::answer> whose(const relation& table);
+    result<void> check_size(const message& candidate) const;
+
+    std::vector<outbox::table_mapper> mappers_;
+    std::string stream_;
+    history origin_;
+    table_catalog catalog_;
+    std::set<table_name> asked_;  // names that a fresh catalog was fetched for
+    std::unique_ptr<wal::decoder> decoder_;
+    std::optional<open_transaction> transaction_;
+    size_limits limits_;
+    // The table of the last row, because rows of one table come in runs.
+    std::uint64_t last_revision_ = 0;
+    table_catalog::answer last_answer_;
+};
+
+/// What a publish of this message puts on the wire as headers and body, in bytes; exact for the
+/// headers that nats.c writes ("Name: value" CR LF each, behind "NATS/1.0" CR LF).
+[[nodiscard]] std::uint64_t wire_bytes(const message& content, std::string_view stream);
+
+}  // namespace walrelay::relay

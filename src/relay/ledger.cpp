@@ -1,0 +1,44 @@
+#include "relay/ledger.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+
+void ledger::transaction_ended(std::optional<commit_position> last_event, lsn end) {
+    const bool stored = !last_event || (stored_ && *last_event <= *stored_);
+    if (stored && pending_.empty()) {
+        confirm(end);
+    } else if (!last_event) {
+        // Rides on the transaction before it, so that a busy database with few outbox rows does
+        // not make this queue grow.
+        pending_.back().end = std::max(pending_.back().end, end);
+    } else {
+        WALRELAY_ASSERT(pending_.empty() || pending_.back().last_event < *last_event);
+        pending_.push_back({*last_event, end});
+    }
+}
+
+void ledger::stored_up_to(commit_position where) {
+    if (stored_ && where <= *stored_) {
+        return;
+    }
+    stored_ = where;
+    while (!pending_.empty() && pending_.front().last_event <= where) {
+        confirm(pending_.front().end);
+        pending_.pop_front();
+    }
+}
+
+void ledger::idle_at(lsn end) {
+    if (settled()) {
+        confirm(end);
+    }
+}
+
+void ledger::confirm(lsn end) {
+    confirmed_ = std::max(confirmed_, end);
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,59 @@
+// Turns what the stream has into what the slot may forget.
+//
+//   value      moves when                                          never
+//   confirmed  every event of a transaction and of all before it   inside a transaction, past an
+//              is stored; then it is that transaction's end LSN     event not stored, backwards
+//   idle       a keepalive arrives while nothing is unconfirmed    while anything is pending
+//              and no transaction is open
+//
+// A transaction without outbox events counts as stored at once. Positions are those of one history
+// (see core/position.hpp); with a new history comes a new ledger.
+#pragma once
+
+#include "core/lsn.hpp"
+#include "core/position.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace walrelay::relay {
+
+class ledger {
+public:
+    /// A transaction has been read to its end. `last_event` is the position of its last outbox
+    /// event, nothing if it has none; transactions come in commit order.
+    void transaction_ended(std::optional<commit_position> last_event, lsn end);
+
+    /// Every event up to and including this one is stored.
+    void stored_up_to(commit_position where);
+
+    /// The server has nothing for us up to `end`. To be called only outside a transaction.
+    void idle_at(lsn end);
+
+    /// The replication connection is gone: what was read but not confirmed will be read again.
+    void forget_pending() { pending_.clear(); }
+
+    /// What may be reported as flushed. 0 until something is known.
+    [[nodiscard]] lsn confirmed() const { return confirmed_; }
+
+    /// Whether every transaction that was read is confirmed.
+    [[nodiscard]] bool settled() const { return pending_.empty(); }
+
+    /// Transactions waiting for their acks; never more than there are events in flight.
+    [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
+
+private:
+    struct transaction {
+        commit_position last_event;
+        lsn end;
+    };
+
+    void confirm(lsn end);
+
+    std::deque<transaction> pending_;
+    std::optional<commit_position> stored_;
+    lsn confirmed_;
+};
+
+}  // namespace walrelay::relay

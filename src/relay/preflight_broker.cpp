@@ -1,0 +1,100 @@
+#include "outbox/table_mapper.hpp"
+#include "relay/findings_list.hpp"
+#include "relay/preflight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+std::string join(const std::vector<std::string>& parts) {
+    std::string joined;
+    for (const auto& part : parts) {
+        joined += (joined.empty() ? "" : ",") + part;
+    }
+    return joined;
+}
+
+void look_at_subjects(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    for (const auto& table : wanted.tables) {
+        const auto mapper = outbox::table_mapper::make(table);
+        if (!mapper) {
+            continue;  // a finding of the PostgreSQL side
+        }
+        const auto pattern = mapper->subject_pattern();
+        const auto any = [&](auto matches) {
+            return std::any_of(stream.subjects.begin(), stream.subjects.end(),
+                               [&](const std::string& each) { return matches(each, pattern); });
+        };
+        if (any(subject_covers)) {
+            continue;
+        }
+        auto more = stream.subjects;
+        more.push_back(pattern);
+        const auto remedy =
+            "nats stream edit " + wanted.stream + " --subjects=\"" + join(more) + "\"";
+        const auto what = "stream " + wanted.stream + " (subjects " + join(stream.subjects) +
+                          ") does not cover ";
+        if (any(subjects_overlap)) {
+            found.warning(what + "every subject of " + to_string(table.table) + " (" + pattern +
+                              "); a row with another subject stops the relay",
+                          remedy);
+        } else {
+            found.error(what + "the subjects of " + to_string(table.table) + " (" + pattern + ")",
+                        remedy);
+        }
+    }
+}
+
+void look_at_policies(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    const auto replace = "nats stream rm " + wanted.stream +
+                         "; then walrelay init; or name another stream: nats.stream";
+    if (stream.retention != stream_retention::limits) {
+        found.error("stream " + wanted.stream + " has " +
+                        (stream.retention == stream_retention::interest ? "interest" : "workqueue") +
+                        " retention: consumed messages vanish, and with them the place to go on "
+                        "from; walrelay needs limits",
+                    replace);
+    }
+    if (stream.sealed) {
+        found.error("stream " + wanted.stream + " is sealed", replace);
+    }
+    if (stream.no_ack) {
+        found.error("stream " + wanted.stream + " does not ack (no_ack)",
+                    "nats stream edit " + wanted.stream + " --ack");
+    }
+    if (stream.mirror_or_sourced) {
+        found.error("stream " + wanted.stream + " is a mirror or has sources, so walrelay is not "
+                        "its only writer",
+                    "name a stream of its own: nats.stream");
+    }
+    if (!stream.file_storage) {
+        found.warning("stream " + wanted.stream + " is kept in memory: a restart of the broker "
+                          "loses what was published",
+                      replace);
+    }
+    if (stream.max_age.count() > 0) {
+        found.warning("stream " + wanted.stream + " deletes messages by age (max_age): after an "
+                          "idle time without any message, rows are recognised by Nats-Msg-Id alone",
+                      "nats stream edit " + wanted.stream + " --max-age=0");
+    }
+}
+
+}  // namespace
+
+std::vector<finding> broker_findings(const expectations& wanted, const broker_facts& facts) {
+    findings_list found;
+    if (!facts.stream) {
+        found.note("stream " + wanted.stream + " does not exist yet",
+                   "walrelay init (or run) creates it");
+        return found.take();
+    }
+    look_at_policies(wanted, *facts.stream, found);
+    look_at_subjects(wanted, *facts.stream, found);
+    return found.take();
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,263 @@
+#include "relay/preflight.hpp"
+
+#include "core/sql_text.hpp"
+#include "outbox/table_mapper.hpp"
+#include "relay/findings_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+void look_at_server(const postgres_facts& facts, findings_list& found) {
+    constexpr int oldest_version = 130000;
+    constexpr int version_that_decodes_on_standby = 160000;
+    if (facts.version_number < oldest_version) {
+        found.error("PostgreSQL " + std::to_string(facts.version_number) + " is older than 13",
+                    "upgrade the server");
+    }
+    if (facts.wal_level != "logical") {
+        found.error("wal_level is " + facts.wal_level + ", logical decoding needs logical",
+                    "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL");
+    }
+    if (facts.encoding != "UTF8") {
+        found.error("database " + facts.database + " has encoding " + facts.encoding +
+                        ", and messages are UTF8",
+                    "CREATE DATABASE " + quote_identifier(facts.database + "_utf8") +
+                        " ENCODING 'UTF8' TEMPLATE template0; then move the data with pg_dump and "
+                        "pg_restore");
+    }
+    if (facts.in_recovery && facts.version_number < version_that_decodes_on_standby) {
+        found.error("the server is a standby, which decodes only from PostgreSQL 16 on",
+                    "point postgres.conninfo at the primary, e.g. with "
+                    "target_session_attrs=read-write");
+    }
+    if (!facts.role_replicates) {
+        found.error("role " + facts.role + " has no REPLICATION attribute",
+                    grant_replication_sql(facts.role) + ";");
+    }
+}
+
+void look_at_table(const outbox_table& wanted, const table_facts& facts,
+                   const std::string& database, findings_list& found) {
+    const auto name = to_string(facts.table);
+    if (!facts.exists) {
+        found.error("table " + name + " does not exist in database " + database,
+                    "create it, or name another one with --table or outbox.table; a name with "
+                    "upper case or blanks needs double quotes");
+        return;
+    }
+    if (!facts.ordinary) {
+        found.error(name + " is not a table, and logical decoding sees only tables",
+                    "name the table that the writers insert into");
+        return;
+    }
+    if (facts.unlogged) {
+        found.error("table " + name + " is unlogged, so its rows never reach the WAL",
+                    "ALTER TABLE " + quote_table(facts.table) + " SET LOGGED;");
+    }
+    const auto mapper = outbox::table_mapper::make(wanted);
+    if (!mapper) {
+        found.error(mapper.error().what, mapper.error().remedy);
+        return;
+    }
+    for (auto& problem : mapper->problems_with(facts.columns)) {
+        found.error(std::move(problem),
+                    "name the columns of " + name + " in outbox.columns, outbox.subject and "
+                    "outbox.message_id (docs/configuration.md)");
+    }
+}
+
+void look_at_plugin(const expectations& wanted, const postgres_facts& facts,
+                    findings_list& found) {
+    if (choose_plugin(wanted, facts) == output_plugin::wal2json && !facts.wal2json_allowed) {
+        found.error(
+            "the server refuses the output plugin wal2json: output_plugin_libraries is " +
+                facts.output_plugin_libraries.value_or("unset"),
+            allow_wal2json_sql() + " (the list without quotes: one quoted string is one bogus "
+                                   "name and refuses pgoutput as well); or plugin = \"pgoutput\"");
+    }
+}
+
+bool is_known_plugin(const std::string& name) {
+    return name == to_string(output_plugin::wal2json) || name == to_string(output_plugin::pgoutput);
+}
+
+void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
+    const auto& slot = *facts.slot;
+    const auto recreate = drop_slot_sql(wanted.slot) + "; then walrelay init; rows that were "
+                          "inserted since the slot's position are then only in the table";
+    if (slot.plugin.empty()) {
+        found.error("slot " + wanted.slot + " is a physical one", "name another one: postgres.slot");
+        return;
+    }
+    if (slot.database != facts.database) {
+        found.error("slot " + wanted.slot + " belongs to database " + slot.database + ", not to " +
+                        facts.database,
+                    "name another one: postgres.slot");
+        return;
+    }
+    if (!is_known_plugin(slot.plugin) ||
+        (wanted.plugin && slot.plugin != to_string(*wanted.plugin))) {
+        found.error("slot " + wanted.slot + " was created for the plugin " + slot.plugin +
+                        (wanted.plugin ? std::string(", and postgres.plugin asks for ") +
+                                             to_string(*wanted.plugin)
+                                       : ", which walrelay does not decode"),
+                    is_known_plugin(slot.plugin)
+                        ? "set postgres.plugin = \"" + slot.plugin + "\" (or \"auto\")"
+                        : "name another slot: postgres.slot");
+    }
+    if (slot.wal_status == "lost") {
+        found.error("slot " + wanted.slot + " has lost WAL that it needs (wal_status = lost)",
+                    recreate);
+    }
+    if (slot.two_phase) {
+        found.error("slot " + wanted.slot + " has two_phase on, which would publish prepared "
+                        "transactions before they commit",
+                    recreate);
+    }
+}
+
+void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
+                           const std::optional<std::string>& earlier_run, findings_list& found) {
+    if (earlier_run) {
+        found.error(
+            "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
+                " shows an earlier run (" + *earlier_run +
+                "): a new slot would silently skip the rows in between",
+            "look for rows newer than the last message of the stream, then create the slot: " +
+                create_slot_sql(wanted.slot, choose_plugin(wanted, facts)) + ";");
+        return;
+    }
+    found.note("slot " + wanted.slot + " does not exist yet",
+               "walrelay init (or run) creates it");
+    if (facts.slots_free <= 0) {
+        found.error("all replication slots are taken",
+                    "ALTER SYSTEM SET max_replication_slots = 20; then restart PostgreSQL");
+    }
+}
+
+bool contains(const std::vector<table_name>& tables, const table_name& wanted) {
+    return std::find(tables.begin(), tables.end(), wanted) != tables.end();
+}
+
+bool published(const publication_facts& publication, const table_facts& table) {
+    // Without publish_via_partition_root a partitioned table is listed by its leaves.
+    return publication.for_all_tables || contains(publication.tables, table.table) ||
+           (!table.leaves.empty() &&
+            std::all_of(table.leaves.begin(), table.leaves.end(), [&](const table_name& leaf) {
+                return contains(publication.tables, leaf);
+            }));
+}
+
+void look_at_publication(const expectations& wanted, const postgres_facts& facts,
+                         findings_list& found) {
+    const auto& publication = *facts.publication;
+    const auto name = quote_identifier(wanted.publication);
+    if (!publication.publishes_inserts) {
+        found.error("publication " + wanted.publication + " does not publish inserts",
+                    "ALTER PUBLICATION " + name + " SET (publish = 'insert');");
+    }
+    for (const auto& table : facts.tables) {
+        if (table.exists && !published(publication, table)) {
+            found.error("publication " + wanted.publication + " does not contain table " +
+                            to_string(table.table),
+                        "ALTER PUBLICATION " + name + " ADD TABLE " + quote_table(table.table) +
+                            ";");
+        }
+    }
+    if (publication.younger_than_slot) {
+        found.error("publication " + wanted.publication + " was created after the position of slot " +
+                        wanted.slot + ", and pgoutput cannot decode from before it",
+                    drop_slot_sql(wanted.slot) + "; then walrelay init; rows inserted since the "
+                    "slot's position are then only in the table");
+    }
+}
+
+void look_for_missing_publication(const expectations& wanted, const postgres_facts& facts,
+                                  findings_list& found) {
+    std::vector<table_name> tables;
+    for (const auto& table : wanted.tables) {
+        tables.push_back(table.table);
+    }
+    const auto create = create_publication_sql(wanted.publication, tables) + ";";
+    if (!facts.slot) {
+        found.note("publication " + wanted.publication + " does not exist yet",
+                   "walrelay init (or run) creates it");
+        return;
+    }
+    found.error("publication " + wanted.publication + " does not exist, and pgoutput cannot decode "
+                    "what slot " + wanted.slot + " holds from before it",
+                drop_slot_sql(wanted.slot) + "; " + create + " then walrelay init; rows inserted "
+                "since the slot's position are then only in the table");
+}
+
+void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
+                        findings_list& found) {
+    if (choose_plugin(wanted, facts) != output_plugin::wal2json) {
+        return;
+    }
+    for (const auto& table : facts.tables) {
+        if (table.partitioned) {
+            found.warning("table " + to_string(table.table) +
+                              " is partitioned, and wal2json names only the partition: a table that "
+                              "existed before and is attached as a partition while walrelay runs "
+                              "is not recognised",
+                          "create partitions with CREATE TABLE ... PARTITION OF, or use plugin = "
+                          "\"pgoutput\"");
+        }
+    }
+}
+
+}  // namespace
+
+output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts) {
+    if (wanted.plugin) {
+        return *wanted.plugin;
+    }
+    if (facts.slot && is_known_plugin(facts.slot->plugin)) {
+        return facts.slot->plugin == to_string(output_plugin::wal2json) ? output_plugin::wal2json
+                                                                        : output_plugin::pgoutput;
+    }
+    return facts.wal2json_allowed ? output_plugin::wal2json : output_plugin::pgoutput;
+}
+
+std::optional<std::string> earlier_run_of(const std::optional<stream_facts>& stream) {
+    if (!stream || !stream->last_position) {
+        return std::nullopt;
+    }
+    return "it ends with position " + to_string(*stream->last_position);
+}
+
+std::vector<finding> postgres_findings(const expectations& wanted, const postgres_facts& facts,
+                                       const std::optional<std::string>& earlier_run) {
+    findings_list found;
+    look_at_server(facts, found);
+    for (std::size_t index = 0; index < facts.tables.size(); ++index) {
+        look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+    }
+    look_at_plugin(wanted, facts, found);
+    if (facts.slot) {
+        look_at_slot(wanted, facts, found);
+    } else {
+        look_for_missing_slot(wanted, facts, earlier_run, found);
+    }
+    if (choose_plugin(wanted, facts) == output_plugin::pgoutput) {
+        if (facts.publication) {
+            look_at_publication(wanted, facts, found);
+        } else {
+            look_for_missing_publication(wanted, facts, found);
+        }
+    }
+    look_at_partitions(wanted, facts, found);
+    return found.take();
+}
+
+bool can_start(const std::vector<finding>& findings) {
+    return std::none_of(findings.begin(), findings.end(), [](const finding& each) {
+        return each.severity == finding_severity::error;
+    });
+}
+
+}  // namespace walrelay::relay

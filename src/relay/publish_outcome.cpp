@@ -1,0 +1,128 @@
+#include "relay/publish_outcome.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+
+namespace walrelay::relay {
+namespace {
+
+struct known_code {
+    std::int32_t code;
+    outcome_class kind;
+};
+
+// Sorted by code. 10077 is decided by its text, see `classify_store_failure`.
+constexpr std::array known_codes{
+    known_code{10002, outcome_class::transient},   // account resources exceeded
+    known_code{10004, outcome_class::transient},   // cluster incomplete
+    known_code{10006, outcome_class::transient},   // cluster not active
+    known_code{10007, outcome_class::transient},   // cluster not assigned
+    known_code{10008, outcome_class::transient},   // cluster not available
+    known_code{10009, outcome_class::transient},   // cluster not leader
+    known_code{10023, outcome_class::transient},   // insufficient resources
+    known_code{10028, outcome_class::transient},   // memory resources exceeded
+    known_code{10035, outcome_class::transient},   // no account
+    known_code{10039, outcome_class::transient},   // not enabled for account
+    known_code{10047, outcome_class::transient},   // storage resources exceeded
+    known_code{10054, outcome_class::refused},     // message exceeds maximum
+    known_code{10060, outcome_class::unsuitable},  // another stream has the subject
+    known_code{10063, outcome_class::doubt},       // sequence does not match
+    known_code{10070, outcome_class::doubt},       // wrong last message id
+    known_code{10071, outcome_class::doubt},       // wrong last sequence
+    known_code{10076, outcome_class::transient},   // JetStream not enabled, also while it starts
+    known_code{10097, outcome_class::refused},     // header exceeds maximum
+    known_code{10109, outcome_class::unsuitable},  // stream sealed
+    known_code{10118, outcome_class::transient},   // stream offline
+    known_code{10120, outcome_class::transient},   // no limits for the account
+    known_code{10158, outcome_class::doubt},       // id is in process
+    known_code{10163, outcome_class::transient},   // leader is warming up
+    known_code{10164, outcome_class::doubt},       // wrong last sequence, in process
+    known_code{10167, outcome_class::transient},   // too many requests
+    known_code{10194, outcome_class::transient},   // stream offline, with a reason
+};
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// "stream store failed" carries the store's own words: server/filestore.go, server/memstore.go.
+outcome_class classify_store_failure(std::string_view description) {
+    if (contains(description, "too large") || contains(description, "to large")) {
+        return outcome_class::refused;
+    }
+    if (contains(description, "per subject")) {
+        return outcome_class::unsuitable;
+    }
+    return outcome_class::transient;
+}
+
+publish_outcome doubtful(std::string_view body) {
+    return {outcome_class::doubt, 0, 0, std::string(body)};
+}
+
+publish_outcome read_error(simdjson::dom::object failure) {
+    std::int64_t error_code = 0;
+    std::string_view description;
+    if (failure["err_code"].get(error_code) != simdjson::SUCCESS) {
+        error_code = 0;  // a proposal that failed says no more than "error"; a doubt
+    }
+    if (failure["description"].get(description) != simdjson::SUCCESS) {
+        description = "an error without a description";
+    }
+    const auto code = static_cast<std::int32_t>(error_code);
+    return {classify(code, description), 0, code, std::string(description)};
+}
+
+publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
+    std::uint64_t sequence = 0;
+    if (ack["seq"].get(sequence) != simdjson::SUCCESS) {
+        return doubtful(body);
+    }
+    bool duplicate = false;
+    if (ack["duplicate"].get(duplicate) != simdjson::SUCCESS || !duplicate) {
+        return {outcome_class::stored, sequence, 0, {}};
+    }
+    // Clustered servers 2.10.14 to 2.10.29 answer so for an id that is only on its way.
+    if (sequence == 0) {
+        return doubtful(body);
+    }
+    return {outcome_class::duplicate, sequence, 0, {}};
+}
+
+}  // namespace
+
+outcome_class classify(std::int32_t error_code, std::string_view description) {
+    constexpr std::int32_t store_failed = 10077;
+    if (error_code == store_failed) {
+        return classify_store_failure(description);
+    }
+    const auto* const found =
+        std::lower_bound(known_codes.begin(), known_codes.end(), error_code,
+                         [](const known_code& each, std::int32_t code) { return each.code < code; });
+    if (found == known_codes.end() || found->code != error_code) {
+        return outcome_class::doubt;
+    }
+    return found->kind;
+}
+
+publish_outcome parse_publish_reply(std::string_view body) {
+    // The parser keeps its memory from reply to reply; the relay runs on one thread.
+    thread_local simdjson::dom::parser parser;
+    simdjson::dom::object reply;
+    if (parser.parse(body.data(), body.size()).get(reply) != simdjson::SUCCESS) {
+        return doubtful(body);
+    }
+    simdjson::dom::object failure;
+    if (reply["error"].get(failure) == simdjson::SUCCESS) {
+        return read_error(failure);
+    }
+    return read_ack(reply, body);
+}
+
+publish_outcome no_responders() {
+    return {outcome_class::transient, 0, 0, "no responders"};
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,47 @@
+// What the broker's answer to a publish means, and what follows from it.
+//
+// Source of the codes: nats-server, server/errors.json and server/stream.go
+// (processJetStreamMsg). A code that is not known here never drops a message: it is a doubt, and a
+// doubt is settled by looking at the stream's tail.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace walrelay::relay {
+
+enum class outcome_class {
+    /// In the stream, at `sequence`.
+    stored,
+    /// The broker has seen this Nats-Msg-Id before and kept the earlier message, at `sequence`.
+    duplicate,
+    /// The broker cannot take messages at the moment: wait and try again, in order.
+    transient,
+    /// It is not known what the stream holds: look at its tail and go on from there.
+    doubt,
+    /// This message will never be taken.
+    refused,
+    /// The stream or the account must be changed by an operator.
+    unsuitable,
+};
+
+struct publish_outcome {
+    outcome_class kind = outcome_class::doubt;
+    std::uint64_t sequence = 0;  // of stored and duplicate
+    std::int32_t error_code = 0;  // JetStream's err_code; 0 where there is none
+    std::string server_said = {};
+};
+
+/// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". Anything that is not
+/// such an object is a doubt.
+[[nodiscard]] publish_outcome parse_publish_reply(std::string_view body);
+
+/// The answer that nobody serves the subject (status 503 with an empty body): no stream captures
+/// it, or its leader is away.
+[[nodiscard]] publish_outcome no_responders();
+
+/// What is to be done about a JetStream error.
+[[nodiscard]] outcome_class classify(std::int32_t error_code, std::string_view description);
+
+}  // namespace walrelay::relay

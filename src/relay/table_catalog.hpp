@@ -1,0 +1,41 @@
+// Which tables of the database are outboxes: what PostgreSQL's catalog said when the connection was
+// made. A name that is not in it is a question (a partition made since? a renamed outbox?), never
+// an answer.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace walrelay::relay {
+
+class table_catalog {
+public:
+    struct answer {
+        enum class kind { outbox, other, unknown } what = kind::unknown;
+        std::size_t index = 0;  // of the outbox table in the configuration
+    };
+
+    table_catalog() = default;
+    /// `tables` as they are in the configuration; `facts.tables` in the same order.
+    table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts);
+
+    [[nodiscard]] answer find(const table_name& table) const;
+    /// The name has been asked for with a fresh catalog and is none of ours.
+    void settle_as_other(const table_name& table) { known_[table] = {answer::kind::other, 0}; }
+
+    [[nodiscard]] const std::vector<std::pair<type_oid, type_oid>>& domains() const {
+        return domains_;
+    }
+
+private:
+    std::map<table_name, answer> known_;
+    std::vector<std::pair<type_oid, type_oid>> domains_;
+};
+
+}  // namespace walrelay::relay

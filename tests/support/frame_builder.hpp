@@ -1,0 +1,89 @@
+// Replication frames as a server sends them, for scripts: pgoutput inside XLogData, and keepalives.
+#pragma once
+
+#include "core/lsn.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::test {
+
+class bytes_builder {
+public:
+    bytes_builder& u8(char value) {
+        bytes_ += value;
+        return *this;
+    }
+    bytes_builder& number(std::uint64_t value, unsigned count) {
+        for (unsigned index = count; index > 0; --index) {
+            bytes_ += static_cast<char>((value >> (8U * (index - 1))) & 0xFFU);
+        }
+        return *this;
+    }
+    bytes_builder& text(std::string_view value) {
+        bytes_.append(value);
+        bytes_ += '\0';
+        return *this;
+    }
+    bytes_builder& raw(std::string_view value) {
+        bytes_.append(value);
+        return *this;
+    }
+    [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+private:
+    std::string bytes_;
+};
+
+inline std::string xlog_data(lsn at, std::string_view payload) {
+    return bytes_builder{}
+        .u8('w').number(at.value, 8).number(at.value, 8).number(0, 8).raw(payload).take();
+}
+
+inline std::string keepalive_frame(lsn end, bool reply_requested = false) {
+    return bytes_builder{}
+        .u8('k').number(end.value, 8).number(0, 8).u8(reply_requested ? '\1' : '\0').take();
+}
+
+inline std::string begin_frame(lsn commit) {
+    return xlog_data(commit, bytes_builder{}
+                                 .u8('B').number(commit.value, 8).number(0, 8).number(1, 4).take());
+}
+
+inline std::string commit_frame(lsn commit, lsn end) {
+    return xlog_data(commit, bytes_builder{}
+                                 .u8('C').u8('\0').number(commit.value, 8).number(end.value, 8)
+                                 .number(0, 8).take());
+}
+
+/// A table whose columns are all of type text.
+inline std::string relation_frame(std::uint32_t oid, std::string_view schema,
+                                  std::string_view name,
+                                  const std::vector<std::string>& columns) {
+    constexpr std::uint32_t text_oid = 25;
+    bytes_builder built;
+    built.u8('R').number(oid, 4).text(schema).text(name).u8('d').number(columns.size(), 2);
+    for (const auto& column : columns) {
+        built.u8('\0').text(column).number(text_oid, 4).number(0xFFFFFFFFU, 4);
+    }
+    return xlog_data(lsn{}, built.take());
+}
+
+inline std::string insert_frame(std::uint32_t oid,
+                                const std::vector<std::optional<std::string>>& values) {
+    bytes_builder built;
+    built.u8('I').number(oid, 4).u8('N').number(values.size(), 2);
+    for (const auto& value : values) {
+        if (value) {
+            built.u8('t').number(value->size(), 4).raw(*value);
+        } else {
+            built.u8('n');
+        }
+    }
+    return xlog_data(lsn{}, built.take());
+}
+
+}  // namespace walrelay::test

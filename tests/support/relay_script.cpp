@@ -1,0 +1,200 @@
+#include "support/relay_script.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace walrelay::test {
+namespace {
+
+constexpr std::uint32_t table_oid = 16384;
+const outbox_table outbox{.table = {"public", "outbox"},
+                          .subject = "events.{kind}",
+                          .body = body_format::payload};
+
+std::vector<outbox::table_mapper> mappers() {
+    std::vector<outbox::table_mapper> all;
+    all.push_back(outbox::table_mapper::make(outbox).value());
+    return all;
+}
+
+relay::relay_options options_with(relay::lane_options window) {
+    relay::relay_options options;
+    options.slot = "slot";
+    options.stream = "S";
+    options.lane = window;
+    return options;
+}
+
+postgres_facts facts() {
+    postgres_facts known;
+    known.tables.resize(1);
+    known.tables[0].table = outbox.table;
+    known.other_tables = {{"public", "users"}};
+    return known;
+}
+
+/// Big-endian, as status updates have it.
+std::uint64_t read_number(const std::string& bytes, std::size_t offset) {
+    std::uint64_t value = 0;
+    for (std::size_t index = 0; index < sizeof value; ++index) {
+        value = (value << 8U) | static_cast<unsigned char>(bytes.at(offset + index));
+    }
+    return value;
+}
+
+lsn flushed_in(const std::string& status) {
+    constexpr std::size_t flushed_offset = 9;  // behind 'r' and the written position
+    return lsn{read_number(status, flushed_offset)};
+}
+
+struct describer {
+    std::string operator()(const relay::connect_broker&) const { return "connect_broker"; }
+    std::string operator()(const relay::close_broker&) const { return "close_broker"; }
+    std::string operator()(const relay::connect_postgres&) const { return "connect_postgres"; }
+    std::string operator()(const relay::close_postgres&) const { return "close_postgres"; }
+    std::string operator()(const relay::finish_postgres&) const { return "finish_postgres"; }
+    std::string operator()(const relay::publish& each) const {
+        return "publish " + each.what.content->id + "@" +
+               std::to_string(each.what.expected_last_sequence);
+    }
+    std::string operator()(const relay::send_status& each) const {
+        return "status " + to_string(flushed_in(each.bytes));
+    }
+    std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
+    std::string operator()(const relay::finish& each) const {
+        return "finish " + std::to_string(each.exit_code);
+    }
+};
+
+}  // namespace
+
+std::string describe(const relay::action& wanted) {
+    return std::visit(describer{}, wanted);
+}
+
+relay_script::relay_script(relay::lane_options window)
+    : machine_(options_with(window), mappers(), 1) {}
+
+std::vector<std::string> relay_script::collect() {
+    std::vector<std::string> lines;
+    while (const auto wanted = machine_.next_action(time_)) {
+        note(*wanted);
+        if (!std::holds_alternative<relay::write_log>(*wanted)) {
+            lines.push_back(describe(*wanted));
+        }
+    }
+    return lines;
+}
+
+void relay_script::note(const relay::action& wanted) {
+    if (const auto* const connect = std::get_if<relay::connect_broker>(&wanted)) {
+        broker_epoch_ = connect->epoch;
+        in_flight_.clear();
+    } else if (const auto* const streaming = std::get_if<relay::connect_postgres>(&wanted)) {
+        postgres_epoch_ = streaming->epoch;
+    } else if (const auto* const sent = std::get_if<relay::publish>(&wanted)) {
+        in_flight_.push_back(sent->what);
+    } else if (const auto* const status = std::get_if<relay::send_status>(&wanted)) {
+        reported_ = flushed_in(status->bytes);
+    } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
+        log_lines_.push_back(line->text);
+    }
+}
+
+std::vector<std::string> relay_script::start() {
+    machine_.start();
+    return collect();
+}
+
+std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequence,
+                                                       std::optional<commit_position> tail) {
+    broker_facts known;
+    known.max_payload_bytes = 1U << 20U;
+    known.stream.emplace();
+    known.stream->last_sequence = last_sequence;
+    if (tail) {
+        known.stream->last_position = position{origin, *tail};
+    }
+    machine_.broker_connected(broker_epoch_, known, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::broker_fails(errc code) {
+    machine_.broker_failed(broker_epoch_, {code, "the broker is gone", "start it"}, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::postgres_connects() {
+    machine_.postgres_connected(postgres_epoch_,
+                                {origin, relay::table_catalog({outbox}, facts()),
+                                 output_plugin::pgoutput, std::chrono::seconds(60)},
+                                now());
+    auto lines = collect();
+    auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
+    lines.insert(lines.end(), more.begin(), more.end());
+    return lines;
+}
+
+std::vector<std::string> relay_script::postgres_fails(errc code) {
+    machine_.postgres_failed(postgres_epoch_, {code, "PostgreSQL is gone", "start it"}, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::postgres_finishes() {
+    machine_.postgres_finished();
+    return collect();
+}
+
+std::vector<std::string> relay_script::frame(const std::string& bytes) {
+    if (machine_.wants_frames()) {
+        machine_.frame_arrived(bytes, now());
+    }
+    return collect();
+}
+
+std::vector<std::string> relay_script::acks(std::uint64_t count) {
+    std::vector<std::string> lines;
+    for (; count > 0 && !in_flight_.empty(); --count) {
+        auto more = reply({relay::outcome_class::stored,
+                           in_flight_.front().expected_last_sequence + 1, 0, {}});
+        lines.insert(lines.end(), more.begin(), more.end());
+    }
+    return lines;
+}
+
+std::vector<std::string> relay_script::reply(relay::publish_outcome outcome) {
+    if (in_flight_.empty()) {
+        throw std::logic_error("nothing is in flight");
+    }
+    const auto token = in_flight_.front().token;
+    in_flight_.erase(in_flight_.begin());
+    machine_.reply_arrived(token, outcome, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::passes(std::chrono::milliseconds time) {
+    time_ += time;
+    machine_.time_passed(now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::stops() {
+    machine_.stop_requested(now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::transaction(std::uint64_t commit,
+                                                   const std::vector<std::string>& ids) {
+    auto lines = frame(begin_frame(lsn{commit}));
+    for (const auto& id : ids) {
+        auto more = frame(insert_frame(table_oid, {id, "kind", "{}"}));
+        lines.insert(lines.end(), more.begin(), more.end());
+    }
+    auto more = frame(commit_frame(lsn{commit}, lsn{commit + 1}));
+    lines.insert(lines.end(), more.begin(), more.end());
+    return lines;
+}
+
+}  // namespace walrelay::test

@@ -1,0 +1,64 @@
+// Scripts for the relay machine: events in, and the actions they lead to as short lines of text.
+#pragma once
+
+#include "frame_builder.hpp"
+
+#include "relay/relay_machine.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+
+/// An action as "publish 1@10", "connect_broker", "status 0/70", "log ...".
+[[nodiscard]] std::string describe(const relay::action& wanted);
+
+/// A relay machine between two scripted servers. Time moves only when the script says so.
+class relay_script {
+public:
+    explicit relay_script(relay::lane_options window = {4, 1000, std::chrono::seconds(5)});
+
+    // Events. Each returns the actions that follow, without log lines.
+    std::vector<std::string> start();
+    std::vector<std::string> broker_connects(std::uint64_t last_sequence,
+                                             std::optional<commit_position> tail = {});
+    std::vector<std::string> broker_fails(errc code = errc::broker_lost);
+    std::vector<std::string> postgres_connects();
+    std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
+    std::vector<std::string> postgres_finishes();
+    std::vector<std::string> frame(const std::string& bytes);
+    std::vector<std::string> acks(std::uint64_t count = 1);
+    std::vector<std::string> reply(relay::publish_outcome outcome);
+    std::vector<std::string> passes(std::chrono::milliseconds time);
+    std::vector<std::string> stops();
+
+    /// A transaction with one event for each id; frames that are not wanted are not given.
+    std::vector<std::string> transaction(std::uint64_t commit, const std::vector<std::string>& ids);
+
+    [[nodiscard]] relay::relay_machine& machine() { return machine_; }
+    [[nodiscard]] const std::vector<std::string>& log_lines() const { return log_lines_; }
+    [[nodiscard]] std::string last_log() const {
+        return log_lines_.empty() ? "" : log_lines_.back();
+    }
+    /// Position of the last status update that was sent.
+    [[nodiscard]] std::optional<lsn> reported() const { return reported_; }
+
+    static constexpr history origin{7, 1};
+
+private:
+    std::vector<std::string> collect();
+    void note(const relay::action& wanted);
+    [[nodiscard]] instant now() const { return {time_, {}}; }
+
+    relay::relay_machine machine_;
+    monotonic_time time_;
+    std::uint64_t broker_epoch_ = 0;
+    std::uint64_t postgres_epoch_ = 0;
+    std::vector<relay::outgoing> in_flight_;
+    std::vector<std::string> log_lines_;
+    std::optional<lsn> reported_;
+};
+
+}  // namespace walrelay::test

@@ -1,0 +1,279 @@
+#include "relay/lane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr history here{7, 1};
+const monotonic_time start{};
+
+publish_outcome stored(std::uint64_t sequence) {
+    return {outcome_class::stored, sequence, 0, {}};
+}
+
+publish_outcome duplicate(std::uint64_t sequence) {
+    return {outcome_class::duplicate, sequence, 0, {}};
+}
+
+publish_outcome failed(outcome_class kind) {
+    return {kind, 0, 0, "words of the broker"};
+}
+
+stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
+    return {sequence, position{here, {lsn{commit}, 0}}};
+}
+
+/// A lane of room for four messages, with the events of commits 1, 2, 3, ...
+class LaneTest : public testing::Test {
+protected:
+    LaneTest() { tested.set_history(here); }
+
+    void admit(std::uint64_t commit, std::size_t body_bytes = 10) {
+        message& filled = tested.vacancy();
+        filled.where = {here, {lsn{commit}, 0}};
+        filled.id = std::to_string(commit);
+        filled.subject = "s";
+        filled.body.assign(body_bytes, 'x');
+        tested.admit();
+    }
+
+    void admit_through(std::uint64_t first, std::uint64_t last) {
+        for (auto commit = first; commit <= last; ++commit) {
+            admit(commit);
+        }
+    }
+
+    /// What goes out now, as "id@expected sequence".
+    std::vector<std::string> send(monotonic_time at = start) {
+        std::vector<std::string> sent;
+        while (const auto next = tested.next_to_send(at)) {
+            tokens.push_back(next->token);
+            sent.push_back(next->content->id + "@" + std::to_string(next->expected_last_sequence));
+        }
+        return sent;
+    }
+
+    std::optional<std::uint64_t> stored_commit() const {
+        const auto known = tested.stored_up_to();
+        return known ? std::optional(known->commit.value) : std::nullopt;
+    }
+
+    lane tested{{4, 1000, 5s}};
+    std::vector<publish_token> tokens;
+};
+
+using strings = std::vector<std::string>;
+
+TEST_F(LaneTest, SendsNothingBeforeItIsOpen) {
+    admit(1);
+    EXPECT_EQ(send(), strings{});
+    EXPECT_FALSE(tested.ack_deadline().has_value());
+}
+
+TEST_F(LaneTest, SendsInOrderEachExpectingTheSequenceOfTheOneBefore) {
+    tested.open(1, {10, {}});
+    admit_through(1, 3);
+    EXPECT_EQ(send(), (strings{"1@10", "2@11", "3@12"}));
+    EXPECT_EQ(send(), strings{});
+}
+
+TEST_F(LaneTest, ReportsOnlyTheContiguousPrefixAsStored) {
+    tested.open(1, {10, {}});
+    admit_through(1, 3);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), std::nullopt);
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_EQ(tested.size(), 1U);
+}
+
+TEST_F(LaneTest, TakesNoMoreThanItsWindowOfMessages) {
+    tested.open(1, {0, {}});
+    admit_through(1, 4);
+    EXPECT_FALSE(tested.has_room());
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    EXPECT_TRUE(tested.has_room());
+}
+
+TEST_F(LaneTest, TakesNoMoreThanItsWindowOfBytes) {
+    admit(1, 600);
+    EXPECT_TRUE(tested.has_room());
+    admit(2, 600);
+    EXPECT_FALSE(tested.has_room());
+}
+
+TEST_F(LaneTest, LetsAMessageLargerThanTheWindowGoAlone) {
+    EXPECT_TRUE(tested.has_room());
+    admit(1, 5000);
+    EXPECT_FALSE(tested.has_room());
+    tested.open(1, {0, {}});
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    EXPECT_TRUE(tested.has_room());
+    EXPECT_EQ(tested.size_bytes(), 0U);
+}
+
+TEST_F(LaneTest, GoesOnFromTheFirstMissingMessageAfterAResync) {
+    tested.open(1, {10, {}});
+    admit_through(1, 4);
+    send();
+    tested.close();
+    tested.open(2, tail_at(12, 2));
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_EQ(send(), (strings{"3@12", "4@13"}));
+}
+
+TEST_F(LaneTest, SendsAllAgainWhenTheTailHasNoneOfThem) {
+    tested.open(1, {10, {}});
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    tested.close();
+    tested.open(2, {10, {}});
+    EXPECT_EQ(send(), (strings{"1@10", "2@11"}));
+}
+
+TEST_F(LaneTest, IgnoresRepliesOfAnEarlierConnection) {
+    tested.open(1, {10, {}});
+    admit(1);
+    send();
+    tested.close();
+    tested.open(2, {10, {}});
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.size(), 1U);
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(11)), lane_verdict::carry_on);
+    EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(LaneTest, IgnoresRepliesToWhatWasNeverSentAndSecondReplies) {
+    tested.open(1, {10, {}});
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(tested.on_reply({1, 99}, stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.on_reply(tokens[0], failed(outcome_class::doubt)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.size(), 1U);
+}
+
+TEST_F(LaneTest, AsksForAResyncAtEveryDoubt) {
+    for (const auto kind : {outcome_class::doubt, outcome_class::transient}) {
+        lane fresh({4, 1000, 5s});
+        tested = std::move(fresh);
+        tested.set_history(here);
+        tokens.clear();
+        tested.open(1, {10, {}});
+        admit(1);
+        send();
+        EXPECT_EQ(tested.on_reply(tokens[0], failed(kind)), lane_verdict::resync);
+        EXPECT_EQ(tested.last_trouble(), "words of the broker");
+        EXPECT_EQ(tested.size(), 1U) << "the message stays";
+    }
+}
+
+TEST_F(LaneTest, AsksForAResyncWhenTheSequenceIsNotTheExpectedOne) {
+    tested.open(1, {10, {}});
+    admit(1);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(13)), lane_verdict::resync);
+    EXPECT_EQ(stored_commit(), std::nullopt);
+}
+
+TEST_F(LaneTest, NamesTheMessageThatTheBrokerRefuses) {
+    tested.open(1, {10, {}});
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[1], failed(outcome_class::refused)),
+              lane_verdict::message_refused);
+    EXPECT_EQ(tested.refused_message().id, "2");
+}
+
+TEST_F(LaneTest, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {
+    tested.open(1, {10, {}});
+    admit(1);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(11)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 1U);
+}
+
+TEST_F(LaneTest, RefusesASecondRowWithTheIdOfAStoredOne) {
+    tested.open(1, tail_at(10, 1));
+    admit(2);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(4)), lane_verdict::message_refused);
+    EXPECT_EQ(tested.refused_message().id, "2");
+}
+
+TEST_F(LaneTest, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
+    tested.open(1, {10, {}});
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(9)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.on_reply(tokens[1], duplicate(10)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 2U);
+    admit(3);
+    EXPECT_EQ(send(), strings{"3@10"}) << "the duplicates made no new sequences";
+}
+
+TEST_F(LaneTest, CoversWhatTheTailOrTheWindowHas) {
+    tested.open(1, tail_at(10, 5));
+    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{5}, 1}));
+    admit(6);
+    EXPECT_TRUE(tested.covers({lsn{6}, 0}));
+}
+
+TEST_F(LaneTest, SkipsNothingByThePositionsOfAnotherHistory) {
+    tested.open(1, {10, position{{7, 2}, {lsn{500}, 0}}});
+    EXPECT_FALSE(tested.covers({lsn{5}, 0}));
+    tested.set_history({7, 2});
+    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
+}
+
+TEST_F(LaneTest, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
+    lane fresh({4, 1000, 5s});
+    fresh.open(1, tail_at(10, 5));
+    EXPECT_FALSE(fresh.covers({lsn{5}, 0}));
+    fresh.set_history(here);
+    EXPECT_TRUE(fresh.covers({lsn{5}, 0}));
+    EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
+}
+
+TEST_F(LaneTest, WaitsForTheOldestAckOnly) {
+    tested.open(1, {10, {}});
+    admit(1);
+    send(start);
+    admit(2);
+    send(start + 3s);
+    EXPECT_EQ(tested.ack_deadline(), start + 5s);
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(tested.ack_deadline(), start + 8s);
+}
+
+TEST_F(LaneTest, GivesAMessageThatWasNotAdmittedAgain) {
+    tested.vacancy().id = "left";
+    EXPECT_EQ(tested.vacancy().id, "");
+    EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(LaneTest, ReusesItsPlacesForEver) {
+    tested.open(1, {0, {}});
+    for (std::uint64_t commit = 1; commit <= 1000; ++commit) {
+        admit(commit);
+        send();
+        ASSERT_EQ(tested.on_reply(tokens.back(), stored(commit)), lane_verdict::carry_on);
+    }
+    EXPECT_EQ(tested.stored_count(), 1000U);
+    EXPECT_TRUE(tested.empty());
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,97 @@
+#include "relay/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+commit_position at(std::uint64_t commit, std::uint64_t ordinal) {
+    return {lsn{commit}, ordinal};
+}
+
+TEST(Ledger, KnowsNothingAtFirst) {
+    const ledger fresh;
+    EXPECT_EQ(fresh.confirmed(), lsn{});
+    EXPECT_TRUE(fresh.settled());
+}
+
+TEST(Ledger, ConfirmsTheEndOfATransactionOnceItsLastEventIsStored) {
+    ledger book;
+    book.transaction_ended(at(100, 2), lsn{110});
+    book.stored_up_to(at(100, 1));
+    EXPECT_EQ(book.confirmed(), lsn{});
+    book.stored_up_to(at(100, 2));
+    EXPECT_EQ(book.confirmed(), lsn{110});
+}
+
+TEST(Ledger, HoldsConfirmedBeforeTheOldestUnstored) {
+    ledger book;
+    book.transaction_ended(at(100, 0), lsn{110});
+    book.transaction_ended(at(200, 0), lsn{210});
+    book.transaction_ended(at(300, 0), lsn{310});
+    book.stored_up_to(at(200, 0));
+    EXPECT_EQ(book.confirmed(), lsn{210});
+    EXPECT_FALSE(book.settled());
+}
+
+TEST(Ledger, ConfirmsATransactionThatWasStoredBeforeItsEndWasRead) {
+    ledger book;
+    book.stored_up_to(at(100, 5));
+    book.transaction_ended(at(100, 5), lsn{110});
+    EXPECT_EQ(book.confirmed(), lsn{110});
+}
+
+TEST(Ledger, ConfirmsATransactionWithoutEventsAtOnce) {
+    ledger book;
+    book.transaction_ended(std::nullopt, lsn{110});
+    EXPECT_EQ(book.confirmed(), lsn{110});
+}
+
+TEST(Ledger, LetsATransactionWithoutEventsWaitForTheOneBefore) {
+    ledger book;
+    book.transaction_ended(at(100, 0), lsn{110});
+    for (std::uint64_t end = 120; end < 1000; end += 10) {
+        book.transaction_ended(std::nullopt, lsn{end});
+    }
+    EXPECT_EQ(book.confirmed(), lsn{});
+    EXPECT_EQ(book.pending_count(), 1U);
+    book.stored_up_to(at(100, 0));
+    EXPECT_EQ(book.confirmed(), lsn{990});
+}
+
+TEST(Ledger, MovesWithAKeepaliveOnlyWhileNothingIsPending) {
+    ledger book;
+    book.idle_at(lsn{50});
+    EXPECT_EQ(book.confirmed(), lsn{50});
+    book.transaction_ended(at(100, 0), lsn{110});
+    book.idle_at(lsn{500});
+    EXPECT_EQ(book.confirmed(), lsn{50});
+    book.stored_up_to(at(100, 0));
+    book.idle_at(lsn{500});
+    EXPECT_EQ(book.confirmed(), lsn{500});
+}
+
+TEST(Ledger, NeverMovesBackwards) {
+    ledger book;
+    book.idle_at(lsn{500});
+    book.idle_at(lsn{400});
+    book.transaction_ended(std::nullopt, lsn{300});
+    EXPECT_EQ(book.confirmed(), lsn{500});
+}
+
+TEST(Ledger, StartsOverFromTheSlotWithoutForgettingWhatIsStored) {
+    ledger book;
+    book.transaction_ended(at(100, 0), lsn{110});
+    book.transaction_ended(at(200, 0), lsn{210});
+    book.stored_up_to(at(100, 0));
+    book.forget_pending();
+    // The slot resends both; the second is not stored yet.
+    book.transaction_ended(at(100, 0), lsn{110});
+    book.transaction_ended(at(200, 0), lsn{210});
+    EXPECT_EQ(book.confirmed(), lsn{110});
+    book.stored_up_to(at(200, 0));
+    EXPECT_EQ(book.confirmed(), lsn{210});
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,91 @@
+#include "relay/preflight.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+expectations wanted() {
+    return {"slot", "publication", std::nullopt, "OUTBOX", {{.table = {"public", "outbox"}}}};
+}
+
+broker_facts good() {
+    broker_facts facts;
+    facts.stream.emplace();
+    facts.stream->subjects = {"events.>"};
+    return facts;
+}
+
+std::vector<finding> look(const broker_facts& facts) {
+    return broker_findings(wanted(), facts);
+}
+
+TEST(BrokerPreflight, FindsNothingWrongWithAnOrdinaryStream) {
+    EXPECT_THAT(look(good()), IsEmpty());
+}
+
+TEST(BrokerPreflight, NotesAStreamThatIsNotThereYet) {
+    const auto found = look({});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::note);
+    EXPECT_TRUE(can_start(found));
+}
+
+TEST(BrokerPreflight, FindsAStreamThatDoesNotCoverTheSubject) {
+    auto facts = good();
+    facts.stream->subjects = {"orders.>"};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("events.*.*"));
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"orders.>,events.*.*\"");
+}
+
+TEST(BrokerPreflight, WarnsOfAStreamThatCoversOnlySomeSubjects) {
+    auto facts = good();
+    facts.stream->subjects = {"events.user.*"};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::warning);
+}
+
+TEST(BrokerPreflight, FindsTheWrongRetention) {
+    for (const auto retention : {stream_retention::interest, stream_retention::work_queue}) {
+        auto facts = good();
+        facts.stream->retention = retention;
+        const auto found = look(facts);
+        ASSERT_THAT(found, SizeIs(1));
+        EXPECT_FALSE(can_start(found));
+        EXPECT_THAT(found[0].what, HasSubstr("retention"));
+        EXPECT_THAT(found[0].remedy, HasSubstr("nats stream rm OUTBOX"));
+    }
+}
+
+TEST(BrokerPreflight, FindsStreamsThatCannotBeWrittenTo) {
+    auto sealed = good();
+    sealed.stream->sealed = true;
+    auto silent = good();
+    silent.stream->no_ack = true;
+    auto mirror = good();
+    mirror.stream->mirror_or_sourced = true;
+    for (const auto& facts : {sealed, silent, mirror}) {
+        EXPECT_FALSE(can_start(look(facts)));
+    }
+}
+
+TEST(BrokerPreflight, WarnsOfMemoryAndOfAge) {
+    auto facts = good();
+    facts.stream->file_storage = false;
+    facts.stream->max_age = std::chrono::hours(1);
+    const auto found = look(facts);
+    EXPECT_THAT(found, SizeIs(2));
+    EXPECT_TRUE(can_start(found));
+}
+
+}  // namespace
+}  // namespace walrelay::relay

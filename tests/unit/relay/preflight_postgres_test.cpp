@@ -1,0 +1,222 @@
+#include "relay/preflight.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr type_oid text = 25;
+
+expectations wanted(std::optional<output_plugin> plugin = {}) {
+    return {"walrelay", "walrelay", plugin, "OUTBOX", {{.table = {"public", "outbox"}}}};
+}
+
+postgres_facts good() {
+    postgres_facts facts;
+    facts.version_number = 150020;
+    facts.database = "app";
+    facts.encoding = "UTF8";
+    facts.wal_level = "logical";
+    facts.role = "relay";
+    facts.role_replicates = true;
+    facts.slots_free = 5;
+    facts.senders_free = 5;
+    facts.output_plugin_libraries = "pgoutput, test_decoding";
+    facts.slot = slot_facts{.plugin = "pgoutput", .database = "app", .wal_status = "reserved"};
+    facts.publication = publication_facts{.publishes_inserts = true,
+                                          .via_partition_root = true,
+                                          .tables = {{"public", "outbox"}}};
+    table_facts table;
+    table.table = {"public", "outbox"};
+    table.exists = true;
+    table.ordinary = true;
+    for (const auto* const name : {"id", "aggregate_type", "event_type", "event_data"}) {
+        table.columns.push_back({name, text});
+    }
+    facts.tables = {table};
+    return facts;
+}
+
+/// The one finding, which must be an error.
+finding only_error(const postgres_facts& facts, const expectations& asked = wanted(),
+                   const std::optional<std::string>& earlier_run = {}) {
+    auto found = postgres_findings(asked, facts, earlier_run);
+    EXPECT_THAT(found, SizeIs(1));
+    if (found.empty()) {
+        return {finding_severity::note, "nothing was found", ""};
+    }
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_FALSE(can_start(found));
+    return found[0];
+}
+
+TEST(PostgresPreflight, FindsNothingWrongWithAServerThatIsSetUp) {
+    EXPECT_THAT(postgres_findings(wanted(), good(), {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsAWalLevelThatIsTooLow) {
+    auto facts = good();
+    facts.wal_level = "replica";
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("ALTER SYSTEM SET wal_level = logical"));
+}
+
+TEST(PostgresPreflight, FindsADatabaseThatIsNotUtf8) {
+    auto facts = good();
+    facts.encoding = "LATIN1";
+    EXPECT_THAT(only_error(facts).what, HasSubstr("encoding LATIN1, and messages are UTF8"));
+}
+
+TEST(PostgresPreflight, FindsARoleWithoutReplication) {
+    auto facts = good();
+    facts.role_replicates = false;
+    EXPECT_EQ(only_error(facts).remedy, "ALTER ROLE \"relay\" REPLICATION;");
+}
+
+TEST(PostgresPreflight, FindsAStandbyThatIsTooOldToDecode) {
+    auto facts = good();
+    facts.in_recovery = true;
+    EXPECT_THAT(only_error(facts).what, HasSubstr("standby"));
+    facts.version_number = 160000;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsATableThatIsMissing) {
+    auto facts = good();
+    facts.tables[0].exists = false;
+    EXPECT_THAT(only_error(facts).what,
+                HasSubstr("table public.outbox does not exist in database app"));
+}
+
+TEST(PostgresPreflight, FindsTablesWhoseRowsNeverReachTheWal) {
+    auto view = good();
+    view.tables[0].ordinary = false;
+    EXPECT_THAT(only_error(view).what, HasSubstr("not a table"));
+    auto unlogged = good();
+    unlogged.tables[0].unlogged = true;
+    EXPECT_THAT(only_error(unlogged).remedy, HasSubstr("SET LOGGED"));
+}
+
+TEST(PostgresPreflight, FindsAColumnThatTheSubjectNeeds) {
+    auto facts = good();
+    facts.tables[0].columns = {{"id", text}, {"event_type", text}, {"event_data", text}};
+    EXPECT_THAT(only_error(facts).what, HasSubstr("aggregate_type"));
+}
+
+TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("output_plugin_libraries is pgoutput, test_decoding"));
+    EXPECT_THAT(found.remedy,
+                HasSubstr("ALTER SYSTEM SET output_plugin_libraries = pgoutput, test_decoding, "
+                          "wal2json; SELECT pg_reload_conf();"));
+}
+
+TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
+    EXPECT_THAT(only_error([] {
+                    auto facts = good();
+                    facts.wal2json_allowed = true;
+                    return facts;
+                }(), wanted(output_plugin::wal2json)).remedy,
+                HasSubstr("set postgres.plugin = \"pgoutput\""));
+}
+
+TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
+    auto physical = good();
+    physical.slot->plugin = "";
+    EXPECT_THAT(only_error(physical).what, HasSubstr("physical"));
+    auto elsewhere = good();
+    elsewhere.slot->database = "other";
+    EXPECT_THAT(only_error(elsewhere).what, HasSubstr("belongs to database other"));
+    auto lost = good();
+    lost.slot->wal_status = "lost";
+    EXPECT_THAT(only_error(lost).remedy, HasSubstr("pg_drop_replication_slot('walrelay')"));
+    auto prepared = good();
+    prepared.slot->two_phase = true;
+    EXPECT_THAT(only_error(prepared).what, HasSubstr("two_phase"));
+}
+
+TEST(PostgresPreflight, LeavesAFirstStartToRun) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.publication.reset();
+    const auto found = postgres_findings(wanted(), facts, {});
+    EXPECT_TRUE(can_start(found));
+    EXPECT_THAT(found, SizeIs(2)) << "a note for the slot, one for the publication";
+}
+
+TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun) {
+    auto facts = good();
+    facts.slot.reset();
+    const auto found = only_error(facts, wanted(), "it ends with position 1.1.00.0");
+    EXPECT_THAT(found.what, HasSubstr("would silently skip"));
+    EXPECT_THAT(found.remedy, HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));
+}
+
+TEST(PostgresPreflight, FindsThatAllSlotsAreTaken) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.slots_free = 0;
+    EXPECT_FALSE(can_start(postgres_findings(wanted(), facts, {})));
+}
+
+TEST(PostgresPreflight, FindsAPublicationThatMissesTheTable) {
+    auto facts = good();
+    facts.publication->tables.clear();
+    EXPECT_EQ(only_error(facts).remedy,
+              "ALTER PUBLICATION \"walrelay\" ADD TABLE \"public\".\"outbox\";");
+}
+
+TEST(PostgresPreflight, FindsAPublicationWithoutInserts) {
+    auto facts = good();
+    facts.publication->publishes_inserts = false;
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("SET (publish = 'insert')"));
+}
+
+TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
+    auto facts = good();
+    facts.publication->younger_than_slot = true;
+    EXPECT_THAT(only_error(facts).what, HasSubstr("created after the position of slot walrelay"));
+}
+
+TEST(PostgresPreflight, FindsAMissingPublicationWhereTheSlotIsThere) {
+    auto facts = good();
+    facts.publication.reset();
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("CREATE PUBLICATION \"walrelay\""));
+}
+
+TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
+    auto facts = good();
+    facts.publication.reset();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json_allowed = true;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, WarnsOfPartitionsUnderWal2json) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json_allowed = true;
+    facts.tables[0].partitioned = true;
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::warning);
+}
+
+TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
+    auto facts = good();
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    facts.slot.reset();
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    facts.wal2json_allowed = true;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

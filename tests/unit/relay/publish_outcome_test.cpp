@@ -1,0 +1,71 @@
+#include "relay/publish_outcome.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+TEST(PublishOutcome, ReadsAnAck) {
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17})");
+    EXPECT_EQ(read.kind, outcome_class::stored);
+    EXPECT_EQ(read.sequence, 17U);
+}
+
+TEST(PublishOutcome, ReadsADuplicate) {
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17,"duplicate": true})");
+    EXPECT_EQ(read.kind, outcome_class::duplicate);
+    EXPECT_EQ(read.sequence, 17U);
+}
+
+TEST(PublishOutcome, TakesADuplicateWithoutSequenceForADoubt) {
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0,"duplicate":true})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+}
+
+TEST(PublishOutcome, TakesWhatIsNoAckForADoubt) {
+    for (const std::string body : {"", "{", "[]", "{}", R"({"stream":"S"})", R"({"seq":"1"})",
+                                   R"({"seq":-1})", "+ACK", R"({"error":{}})"}) {
+        EXPECT_EQ(parse_publish_reply(body).kind, outcome_class::doubt) << body;
+    }
+}
+
+TEST(PublishOutcome, KeepsCodeAndWordsOfAnError) {
+    const auto read = parse_publish_reply(
+        R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"}})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_EQ(read.error_code, 10071);
+    EXPECT_EQ(read.server_said, "wrong last sequence: 5");
+}
+
+TEST(PublishOutcome, TakesAnUnknownCodeForADoubt) {
+    EXPECT_EQ(classify(99999, "something new"), outcome_class::doubt);
+    EXPECT_EQ(classify(0, ""), outcome_class::doubt);
+}
+
+TEST(PublishOutcome, WaitsWhenTheBrokerIsShortOfSomething) {
+    for (const int code : {10002, 10008, 10023, 10047, 10076, 10118, 10163, 10167, 10194}) {
+        EXPECT_EQ(classify(code, ""), outcome_class::transient) << code;
+    }
+}
+
+TEST(PublishOutcome, DecidesAFailureOfTheStoreByItsWords) {
+    EXPECT_EQ(classify(10077, "maximum messages exceeded"), outcome_class::transient);
+    EXPECT_EQ(classify(10077, "maximum bytes exceeded"), outcome_class::transient);
+    EXPECT_EQ(classify(10077, "message to large"), outcome_class::refused);
+    EXPECT_EQ(classify(10077, "maximum messages per subject exceeded"), outcome_class::unsuitable);
+}
+
+TEST(PublishOutcome, BlamesTheMessageForItsSize) {
+    EXPECT_EQ(classify(10054, ""), outcome_class::refused);
+    EXPECT_EQ(classify(10097, ""), outcome_class::refused);
+}
+
+TEST(PublishOutcome, BlamesTheStreamForItsSetUp) {
+    EXPECT_EQ(classify(10060, ""), outcome_class::unsuitable);
+    EXPECT_EQ(classify(10109, ""), outcome_class::unsuitable);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,34 @@
+#include "relay/preflight.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+TEST(SubjectCovers, TakesTheSameSubject) {
+    EXPECT_TRUE(subject_covers("events.user", "events.user"));
+    EXPECT_FALSE(subject_covers("events.user", "events.order"));
+}
+
+TEST(SubjectCovers, TakesAnyTokenForAStar) {
+    EXPECT_TRUE(subject_covers("events.*.*", "events.user.*"));
+    EXPECT_FALSE(subject_covers("events.user.*", "events.*.*"));
+    EXPECT_FALSE(subject_covers("events.*", "events.*.*"));
+}
+
+TEST(SubjectCovers, TakesAnyTailForAGreaterThan) {
+    EXPECT_TRUE(subject_covers("events.>", "events.*.*"));
+    EXPECT_TRUE(subject_covers(">", "events.*.*"));
+    EXPECT_FALSE(subject_covers("events.>", "events"));
+    EXPECT_FALSE(subject_covers("events.*", "events.>"));
+}
+
+TEST(SubjectsOverlap, SeesWhereSomeSubjectIsInBoth) {
+    EXPECT_TRUE(subjects_overlap("events.user.*", "events.*.created"));
+    EXPECT_TRUE(subjects_overlap("events.user.>", "events.*.*"));
+    EXPECT_FALSE(subjects_overlap("orders.>", "events.*.*"));
+    EXPECT_FALSE(subjects_overlap("events.*", "events.*.*"));
+}
+
+}  // namespace
+}  // namespace walrelay::relay
