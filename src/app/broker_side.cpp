@@ -33,7 +33,8 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     }
     if (!connection->facts().stream && policy == missing_stream::create) {
         const auto definition = stream_definition_of(settings);
-        if (auto made = co_await connection->create_stream(definition); !made) {
+        const auto made = co_await connection->create_stream(definition);
+        if (!made) {
             co_return made.error();
         }
         log_info("created stream " + definition.name + " (file storage, limits retention)");

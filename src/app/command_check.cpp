@@ -91,7 +91,8 @@ void print_json(const std::vector<finding>& found) {
 awaitable<int> look(executors on, const config::settings& settings, bool json) {
     std::vector<finding> found;
     const auto stream = co_await look_at_broker(on, settings, found);
-    for (auto& each : co_await look_at_postgres(on, settings, stream)) {
+    auto on_postgres = co_await look_at_postgres(on, settings, stream);
+    for (auto& each : on_postgres) {
         found.push_back(std::move(each));
     }
     json ? print_json(found) : print_text(found);

@@ -54,10 +54,10 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
 void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     if (plugin == output_plugin::pgoutput) {
-        fmt::print("{};\n", create_publication_sql(settings.postgres.publication,
+        fmt::print("{}\n", create_publication_sql(settings.postgres.publication,
                                                    table_names_of(settings)));
     }
-    fmt::print("{};\n", create_slot_sql(settings.postgres.slot, plugin));
+    fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));
 }

@@ -1,45 +1,27 @@
 #include "app/command_line.hpp"
 
 #include "app/exit_code.hpp"
+#include "config/keys.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <iostream>
 
 namespace walrelay::app {
 namespace {
 
-struct value_flag {
-    const char* name;
-    const char* key;
-    const char* help;
-};
-
-constexpr std::array value_flags{
-    value_flag{"--postgres", "postgres.conninfo", "libpq connection string or URI"},
-    value_flag{"--nats", "nats.urls", "NATS URLs, separated by commas"},
-    value_flag{"--table", "outbox.table", "outbox table, schema.name"},
-    value_flag{"--slot", "postgres.slot", "replication slot"},
-    value_flag{"--plugin", "postgres.plugin", "auto, wal2json or pgoutput"},
-    value_flag{"--publication", "postgres.publication", "publication (pgoutput only)"},
-    value_flag{"--stream", "nats.stream", "JetStream stream"},
-    value_flag{"--subjects", "nats.subjects", "subjects of a stream that walrelay creates"},
-    value_flag{"--subject", "outbox.subject", "subject template of the table"},
-    value_flag{"--message-id", "outbox.message_id", "message id template of the table"},
-    value_flag{"--body", "outbox.body", "event, payload, cloudevents or protobuf"},
-    value_flag{"--log-level", "log.level", "trace, debug, info, warn or error"},
-};
-
 void add_settings(CLI::App& command, command_line& line) {
     command.add_option("--config", line.config_file,
                        "configuration file (default ./walrelay.toml, then "
                        "/etc/walrelay/walrelay.toml)");
-    for (const auto& flag : value_flags) {
+    for (const auto& key : config::keys()) {
+        if (key.about.flag.empty()) {
+            continue;
+        }
         command.add_option_function<std::string>(
-            flag.name,
-            [&line, key = flag.key](const std::string& value) { line.flags[key] = value; },
-            flag.help);
+            std::string(key.about.flag),
+            [&line, name = key.full_name()](const std::string& value) { line.flags[name] = value; },
+            std::string(key.about.documentation));
     }
 }
 

@@ -100,11 +100,13 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
     }
     // The publication first: pgoutput cannot decode from before it.
     if (!facts.publication) {
-        if (auto made = co_await make_publication(sql, settings); !made) {
-            co_return made.error();
+        const auto published = co_await make_publication(sql, settings);
+        if (!published) {
+            co_return published.error();
         }
     }
-    if (auto made = co_await make_slot(sql, settings, plugin); !made) {
+    const auto made = co_await make_slot(sql, settings, plugin);
+    if (!made) {
         co_return made.error();
     }
     co_return plugin;

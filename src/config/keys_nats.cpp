@@ -24,7 +24,7 @@ std::vector<key> stream_keys() {
              "slashes."},
             [](const destination& to) -> std::string& { return to.all.nats.stream; }, check_stream),
         list_key(
-            {"nats", "subjects", "",
+            {"nats", "subjects", "--subjects",
              "The subjects of the stream. Used only where walrelay creates it (with file "
              "storage and limits retention)."},
             [](const destination& to) -> std::vector<std::string>& { return to.all.nats.subjects; },

@@ -66,7 +66,7 @@ std::vector<key> message_keys() {
              "Template of the subject. `{name}` is a role or a column; each value is one token, "
              "encoded where NATS needs it."},
             [](const destination& to) -> std::string& { return to.table.subject; }),
-        text_key({"outbox", "message_id", "",
+        text_key({"outbox", "message_id", "--message-id",
                   "Template of `Nats-Msg-Id`. It must differ between all rows of all tables that "
                   "share a stream."},
                  [](const destination& to) -> std::string& { return to.table.message_id; }),

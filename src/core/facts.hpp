@@ -23,14 +23,14 @@ enum class output_plugin { wal2json, pgoutput };
 
 /// From pg_replication_slots. Documentation: PostgreSQL, "pg_replication_slots".
 struct slot_facts {
-    std::string plugin;       // empty for a physical slot
-    std::string database;     // empty for a physical slot
+    std::string plugin = {};       // empty for a physical slot
+    std::string database = {};     // empty for a physical slot
     bool active = false;
     bool two_phase = false;
     std::int32_t active_pid = 0;
-    std::optional<lsn> restart;
-    std::optional<lsn> confirmed;  // confirmed_flush_lsn
-    std::string wal_status;        // reserved | extended | unreserved | lost
+    std::optional<lsn> restart = {};
+    std::optional<lsn> confirmed = {};  // confirmed_flush_lsn
+    std::string wal_status = {};        // reserved | extended | unreserved | lost
 };
 
 /// From pg_publication.
@@ -41,51 +41,51 @@ struct publication_facts {
     /// The slot's position lies before the publication was created: pgoutput cannot decode from
     /// there, see reference "pgoutput" in docs/operating.md.
     bool younger_than_slot = false;
-    std::vector<table_name> tables;  // from pg_publication_tables
+    std::vector<table_name> tables = {};  // from pg_publication_tables
 };
 
 /// From pg_class and pg_attribute, for one configured table.
 struct table_facts {
-    table_name table;
+    table_name table = {};
     bool exists = false;
     bool partitioned = false;
     bool ordinary = false;  // an ordinary or partitioned table, not a view or foreign table
     bool unlogged = false;
-    std::vector<table_name> leaves;  // of a partitioned table, at any depth
-    std::vector<column> columns;
+    std::vector<table_name> leaves = {};  // of a partitioned table, at any depth
+    std::vector<column> columns = {};
 };
 
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
-    history origin;
-    lsn current;  // pg_current_wal_flush_lsn(); 0 on a standby
+    history origin = {};
+    lsn current = {};  // pg_current_wal_flush_lsn(); 0 on a standby
     bool in_recovery = false;
-    std::string database;
-    std::string encoding;   // server_encoding
-    std::string wal_level;
-    std::string role;
+    std::string database = {};
+    std::string encoding = {};   // server_encoding
+    std::string wal_level = {};
+    std::string role = {};
     bool role_replicates = false;  // REPLICATION or SUPERUSER
     std::int32_t slots_free = 0;
     std::int32_t senders_free = 0;
     std::chrono::milliseconds sender_timeout{0};  // wal_sender_timeout, 0 is never
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
-    std::optional<std::string> output_plugin_libraries;
+    std::optional<std::string> output_plugin_libraries = {};
     bool wal2json_allowed = false;
-    std::optional<slot_facts> slot;
-    std::optional<publication_facts> publication;
-    std::vector<table_facts> tables;  // one for each configured table, same order
+    std::optional<slot_facts> slot = {};
+    std::optional<publication_facts> publication = {};
+    std::vector<table_facts> tables = {};  // one for each configured table, same order
     /// Every other name under which the outbox's schemas hold tables: needed to tell a partition
     /// that is new from a table that is none of ours.
-    std::vector<table_name> other_tables;
+    std::vector<table_name> other_tables = {};
     /// Domains and the base type each stands for, so that a domain over jsonb is taken as jsonb.
-    std::vector<std::pair<type_oid, type_oid>> domains;
+    std::vector<std::pair<type_oid, type_oid>> domains = {};
 };
 
 enum class stream_retention { limits, interest, work_queue };
 
 /// From $JS.API.STREAM.INFO and the stream's last message.
 struct stream_facts {
-    std::vector<std::string> subjects;
+    std::vector<std::string> subjects = {};
     stream_retention retention = stream_retention::limits;
     bool file_storage = true;
     bool discard_new = false;
@@ -103,13 +103,13 @@ struct stream_facts {
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
     bool last_message_there = false;
     /// Its Walrelay-Position; nothing if walrelay did not write it.
-    std::optional<position> last_position;
+    std::optional<position> last_position = {};
 };
 
 struct broker_facts {
-    std::string server_version;
+    std::string server_version = {};
     std::uint64_t max_payload_bytes = 0;  // from INFO
-    std::optional<stream_facts> stream;   // nothing if the stream does not exist
+    std::optional<stream_facts> stream = {};   // nothing if the stream does not exist
 };
 
 }  // namespace walrelay

@@ -32,20 +32,20 @@ std::string create_publication_sql(std::string_view publication,
     for (const auto& table : tables) {
         sql += (&table == tables.data() ? "" : ", ") + quote_table(table);
     }
-    return sql + " WITH (publish = 'insert', publish_via_partition_root = true)";
+    return sql + " WITH (publish = 'insert', publish_via_partition_root = true);";
 }
 
 std::string create_slot_sql(std::string_view slot, output_plugin plugin) {
-    return "SELECT pg_create_logical_replication_slot(" + quote_literal(slot) + ", '" +
-           to_string(plugin) + "')";
+    return "SELECT lsn FROM pg_create_logical_replication_slot(" + quote_literal(slot) + ", '" +
+           to_string(plugin) + "');";
 }
 
 std::string drop_slot_sql(std::string_view slot) {
-    return "SELECT pg_drop_replication_slot(" + quote_literal(slot) + ")";
+    return "SELECT pg_drop_replication_slot(" + quote_literal(slot) + ");";
 }
 
 std::string grant_replication_sql(std::string_view role) {
-    return "ALTER ROLE " + quote_identifier(role) + " REPLICATION";
+    return "ALTER ROLE " + quote_identifier(role) + " REPLICATION;";
 }
 
 std::string allow_wal2json_sql() {

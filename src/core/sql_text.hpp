@@ -1,4 +1,4 @@
-// Statements as text, each as walrelay runs it and as it is shown to people.
+// Statements as text, each as walrelay runs it and as it is shown to people, semicolon included.
 //
 // Quoting as in PostgreSQL's documentation, "Lexical Structure".
 #pragma once

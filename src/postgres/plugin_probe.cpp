@@ -1,7 +1,7 @@
 #include "postgres/plugin_probe.hpp"
 
 #include "postgres/library_list.hpp"
-#include "postgres/sql_text.hpp"
+#include "core/sql_text.hpp"
 
 #include <string_view>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "postgres/server_error.hpp"
 
-#include "postgres/sql_text.hpp"
+#include "core/sql_text.hpp"
 
 #include <fmt/format.h>
 

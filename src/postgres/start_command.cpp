@@ -1,6 +1,6 @@
 #include "postgres/start_command.hpp"
 
-#include "postgres/sql_text.hpp"
+#include "core/sql_text.hpp"
 
 #include <fmt/format.h>
 

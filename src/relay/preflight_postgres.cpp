@@ -35,7 +35,7 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     }
     if (!facts.role_replicates) {
         found.error("role " + facts.role + " has no REPLICATION attribute",
-                    grant_replication_sql(facts.role) + ";");
+                    grant_replication_sql(facts.role));
     }
 }
 
@@ -86,7 +86,7 @@ bool is_known_plugin(const std::string& name) {
 
 void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     const auto& slot = *facts.slot;
-    const auto recreate = drop_slot_sql(wanted.slot) + "; then walrelay init; rows that were "
+    const auto recreate = drop_slot_sql(wanted.slot) + " then walrelay init; rows that were "
                           "inserted since the slot's position are then only in the table";
     if (slot.plugin.empty()) {
         found.error("slot " + wanted.slot + " is a physical one", "name another one: postgres.slot");
@@ -127,7 +127,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
                 " shows an earlier run (" + *earlier_run +
                 "): a new slot would silently skip the rows in between",
             "look for rows newer than the last message of the stream, then create the slot: " +
-                create_slot_sql(wanted.slot, choose_plugin(wanted, facts)) + ";");
+                create_slot_sql(wanted.slot, choose_plugin(wanted, facts)));
         return;
     }
     found.note("slot " + wanted.slot + " does not exist yet",
@@ -170,7 +170,7 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
     if (publication.younger_than_slot) {
         found.error("publication " + wanted.publication + " was created after the position of slot " +
                         wanted.slot + ", and pgoutput cannot decode from before it",
-                    drop_slot_sql(wanted.slot) + "; then walrelay init; rows inserted since the "
+                    drop_slot_sql(wanted.slot) + " then walrelay init; rows inserted since the "
                     "slot's position are then only in the table");
     }
 }
@@ -181,7 +181,7 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
     for (const auto& table : wanted.tables) {
         tables.push_back(table.table);
     }
-    const auto create = create_publication_sql(wanted.publication, tables) + ";";
+    const auto create = create_publication_sql(wanted.publication, tables);
     if (!facts.slot) {
         found.note("publication " + wanted.publication + " does not exist yet",
                    "walrelay init (or run) creates it");
@@ -189,7 +189,7 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
     }
     found.error("publication " + wanted.publication + " does not exist, and pgoutput cannot decode "
                     "what slot " + wanted.slot + " holds from before it",
-                drop_slot_sql(wanted.slot) + "; " + create + " then walrelay init; rows inserted "
+                drop_slot_sql(wanted.slot) + " " + create + " then walrelay init; rows inserted "
                 "since the slot's position are then only in the table");
 }
 

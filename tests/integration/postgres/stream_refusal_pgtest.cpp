@@ -1,5 +1,5 @@
 // What a server says to START_REPLICATION, and what walrelay makes of it.
-#include "postgres/sql_text.hpp"
+#include "core/sql_text.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 
@@ -97,7 +97,7 @@ TEST_F(StreamRefusal, NamesAnInvalidatedSlotAndHowToRecreateIt) {
     const auto failure = refusal(from);
     EXPECT_EQ(failure.code, errc::postgres_unsuitable);
     EXPECT_THAT(failure.what, HasSubstr("is invalidated"));
-    EXPECT_THAT(failure.remedy, StartsWith(postgres::drop_slot_sql(slot_)));
+    EXPECT_THAT(failure.remedy, StartsWith(drop_slot_sql(slot_)));
 }
 
 TEST_F(StreamRefusal, SaysThatWalLevelIsTooLow) {

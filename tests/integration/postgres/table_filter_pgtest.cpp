@@ -1,5 +1,5 @@
 // wal2json's list of tables, with names that could break it, read by wal2json itself.
-#include "postgres/sql_text.hpp"
+#include "core/sql_text.hpp"
 #include "postgres_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,9 @@ INSTANTIATE_TEST_SUITE_P(
                     table_name{"$1", "{%}"}));
 
 TEST_P(TableFilter, LetsTheTableThroughAndNoOther) {
-    const auto quoted = postgres::quote_table(GetParam());
+    const auto quoted = quote_table(GetParam());
     if (GetParam().schema != "public")
-        writer_->execute("CREATE SCHEMA " + postgres::quote_identifier(GetParam().schema));
+        writer_->execute("CREATE SCHEMA " + quote_identifier(GetParam().schema));
     writer_->execute("CREATE TABLE " + quoted + " (body text); CREATE TABLE wrong (body text)");
     auto from = make_slot(output_plugin::wal2json);
     from.add_tables = {{"nowhere", "nothing"}, GetParam()};

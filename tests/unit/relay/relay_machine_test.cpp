@@ -1,6 +1,6 @@
 #include "relay/relay_machine.hpp"
 
-#include "support/relay_script.hpp"
+#include "unit/relay/relay_script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // in front of that step. Whatever fails, in the end everything is stored once, in order, and
 // confirmed.
 
-#include "support/relay_script.hpp"
+#include "unit/relay/relay_script.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Scripts for the relay machine: events in, and the actions they lead to as short lines of text.
 #pragma once
 
-#include "frame_builder.hpp"
+#include "unit/relay/frame_builder.hpp"
 
 #include "relay/relay_machine.hpp"
 

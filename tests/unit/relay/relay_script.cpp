@@ -1,4 +1,4 @@
-#include "support/relay_script.hpp"
+#include "unit/relay/relay_script.hpp"
 
 #include <algorithm>
 #include <stdexcept>
