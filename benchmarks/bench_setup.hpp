@@ -42,7 +42,7 @@ public:
 
 private:
     std::string walrelay_;
-    test::temporary_folder folder_;
+    test::temporary_folder folder_{"bench"};
 };
 
 }  // namespace walrelay::bench

@@ -70,7 +70,7 @@ void measure(const std::string& program, const std::string& plugin, long rows, l
     fill(setup.postgres, rows, bytes, per_transaction);
     setup.postgres.session().execute("CHECKPOINT");
 
-    const test::temporary_folder folder;
+    const test::temporary_folder folder("bench");
     auto start = clock_type::now();
     test::run_to_success(decode_only(setup.postgres, plugin, folder), patience);
     const double decoding = seconds_since(start);

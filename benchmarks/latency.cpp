@@ -37,7 +37,7 @@ struct moments {
 void write_rows(const bench::bench_setup& setup, long rate, moments& seen) {
     auto session = setup.postgres.session();
     session.execute(
-        "PREPARE put AS INSERT INTO outbox_events VALUES ($1, 'user', $1::text, 'user.created', "
+        "PREPARE put(bigint) AS INSERT INTO outbox_events VALUES ($1, 'user', $1::text, 'user.created', "
         "jsonb_build_object('user_id', $1, 'text', repeat('x', 120)), NULL, 1, now())");
     const auto start = clock_type::now();
     const std::chrono::nanoseconds interval(std::chrono::seconds(1) / rate);

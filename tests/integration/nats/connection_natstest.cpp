@@ -1,0 +1,104 @@
+#include "nats_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Connection : public nats_fixture {};
+
+TEST_F(Connection, PublishesWithTheHeadersOfTheLaneAndTellsTheAck) {
+    const auto connection = open_with_stream();
+    ASSERT_TRUE(connection->publish(sample("a"), 7, 0));
+    connection->flush();
+    run_until([&] { return !replies_.empty(); });
+    EXPECT_EQ(replies_[0].first, 7U);
+    EXPECT_THAT(replies_[0].second, HasSubstr(R"("seq":1)"));
+
+    const auto stored = reader().read("S");
+    ASSERT_EQ(stored.size(), 1U);
+    EXPECT_EQ(stored[0].body, "body of a");
+    EXPECT_EQ(stored[0].header("Nats-Msg-Id"), "a");
+    EXPECT_EQ(stored[0].header("Nats-Expected-Stream"), "S");
+    EXPECT_EQ(stored[0].header("Nats-Expected-Last-Sequence"), "0");
+    EXPECT_EQ(stored[0].header("Content-Type"), "text/plain");
+}
+
+TEST_F(Connection, KeepsTheOrderOfAWholeWindow) {
+    const auto connection = open_with_stream();
+    constexpr std::uint64_t count = 5000;
+    for (std::uint64_t index = 0; index < count; ++index) {
+        ASSERT_TRUE(connection->publish(sample(std::to_string(index)), index, index));
+    }
+    connection->flush();
+    run_until([&] { return replies_.size() == count; });
+    for (std::uint64_t index = 0; index < count; ++index) {
+        ASSERT_EQ(replies_[index].first, index);
+        ASSERT_THAT(replies_[index].second,
+                    HasSubstr("\"seq\":" + std::to_string(index + 1) + "}"));
+    }
+}
+
+TEST_F(Connection, TellsTheRejectOfAnUnexpectedSequence) {
+    const auto connection = open_with_stream();
+    ASSERT_TRUE(connection->publish(sample("a"), 0, 5));
+    connection->flush();
+    run_until([&] { return !replies_.empty(); });
+    EXPECT_THAT(replies_[0].second, HasSubstr("10071"));
+}
+
+TEST_F(Connection, TellsThatNobodyServesASubject) {
+    const auto connection = open_with_stream();
+    reader().remove("S");
+    ASSERT_TRUE(connection->publish(sample("a"), 0, 0));
+    connection->flush();
+    run_until([&] { return lost_.has_value(); });
+    EXPECT_EQ(lost_->code, errc::broker_unavailable);
+    EXPECT_THAT(lost_->what, HasSubstr("nobody serves"));
+}
+
+TEST_F(Connection, TellsWhenTheServerIsKilled) {
+    const auto connection = open_with_stream();
+    server().kill_9();
+    run_until([&] { return lost_.has_value(); });
+    EXPECT_EQ(lost_->code, errc::broker_lost);
+}
+
+TEST_F(Connection, CannotBeMadeWhileTheServerIsDown) {
+    auto how = options();
+    server().stop();
+    const auto opened = open(how);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::broker_unavailable);
+    EXPECT_THAT(opened.error().what, HasSubstr(how.urls[0]));
+}
+
+TEST_F(Connection, CanBeMadeAgainAndAgain) {
+    for (std::uint64_t epoch = 1; epoch <= 20; ++epoch) {
+        auto opened = open(options(), epoch);
+        ASSERT_TRUE(opened) << to_string(opened.error());
+    }
+}
+
+TEST_F(Connection, TellsNothingOnceItIsGone) {
+    auto connection = open_with_stream();
+    ASSERT_TRUE(connection->publish(sample("a"), 0, 0));
+    connection->flush();
+    connection.reset();
+    ASSERT_TRUE(reader().wait_for("S", 1, std::chrono::seconds(10)));
+    io_.poll();
+    EXPECT_TRUE(replies_.empty());
+    EXPECT_FALSE(lost_.has_value());
+}
+
+TEST_F(Connection, WaitsWhereJetStreamIsOff) {
+    use_server({.jetstream = false});
+    const auto opened = open(options());
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::broker_unavailable);
+}
+
+}  // namespace
+}  // namespace walrelay::test

@@ -1,0 +1,58 @@
+// A nats-server for a test, and the adapter's coroutines run to their end.
+#pragma once
+
+#include "nats/connection.hpp"
+#include "support/nats_server.hpp"
+#include "support/stream_reader.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace walrelay::test {
+
+class nats_fixture : public testing::Test {
+protected:
+    nats_fixture();
+    ~nats_fixture() override;
+
+    /// Goes over to a server with other settings.
+    void use_server(const nats_options& options);
+
+    [[nodiscard]] nats::connect_options options() const;
+    /// Its replies and its end are collected in `replies_` and `lost_`.
+    [[nodiscard]] result<std::unique_ptr<nats::connection>> open(nats::connect_options how,
+                                                                 std::uint64_t epoch = 1);
+    /// A connection to the stream S with the subject s.>, which is made first.
+    [[nodiscard]] std::unique_ptr<nats::connection> open_with_stream();
+    /// Fails the test if `done` does not hold within 30 seconds.
+    void run_until(const std::function<bool()>& done);
+
+    [[nodiscard]] static message sample(const std::string& id);
+
+    nats_server& server() { return *server_; }
+    stream_reader& reader() { return *reader_; }
+
+    boost::asio::io_context io_;
+    boost::asio::thread_pool blocking_{1};
+    std::vector<std::pair<std::uint64_t, std::string>> replies_;  // index, body
+    std::optional<error> lost_;
+
+private:
+    boost::asio::awaitable<void> keep_result(
+        nats::connect_options how, std::uint64_t epoch,
+        std::optional<result<std::unique_ptr<nats::connection>>>& into);
+
+    std::unique_ptr<nats_server> server_;
+    std::unique_ptr<stream_reader> reader_;
+};
+
+}  // namespace walrelay::test

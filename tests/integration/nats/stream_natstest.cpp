@@ -1,0 +1,103 @@
+#include "nats/stream_reader.hpp"
+#include "nats_fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <gmock/gmock.h>
+
+namespace walrelay::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Stream : public nats_fixture {
+protected:
+    result<void> create(nats::connection& over, nats::stream_definition definition) {
+        std::optional<result<void>> made;
+        boost::asio::co_spawn(io_, keep(over, std::move(definition), made), boost::asio::detached);
+        run_until([&] { return made.has_value(); });
+        return *made;
+    }
+
+private:
+    static boost::asio::awaitable<void> keep(nats::connection& over,
+                                             nats::stream_definition definition,
+                                             std::optional<result<void>>& into) {
+        auto made = co_await over.create_stream(std::move(definition));
+        into.emplace(std::move(made));
+    }
+};
+
+TEST_F(Stream, IsToldToBeMissing) {
+    const auto opened = open(options());
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    EXPECT_FALSE((*opened)->facts().stream.has_value());
+    EXPECT_EQ((*opened)->facts().max_payload_bytes, 1024U * 1024U);
+}
+
+TEST_F(Stream, IsMadeWithFileStorageAndLimitsRetention) {
+    const auto opened = open(options());
+    ASSERT_TRUE(create(**opened, {"S", {"s.>", "t"}, 1}));
+    const auto& facts = (*opened)->facts();
+    ASSERT_TRUE(facts.stream.has_value());
+    EXPECT_THAT(facts.stream->subjects, ElementsAre("s.>", "t"));
+    EXPECT_TRUE(facts.stream->file_storage);
+    EXPECT_EQ(facts.stream->retention, stream_retention::limits);
+    EXPECT_EQ(facts.stream->last_sequence, 0U);
+    EXPECT_EQ(facts.stream->duplicate_window, std::chrono::minutes(2));
+}
+
+TEST_F(Stream, IsRefusedWithTheServersWordsWhereItsSubjectsOverlap) {
+    stream_reader other(server().url());
+    other.create({.name = "OTHER", .subjects = {"s.>"}});
+    const auto opened = open(options());
+    const auto made = create(**opened, {"S", {"s.*"}, 1});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::broker_unsuitable);
+    EXPECT_THAT(made.error().server_said, HasSubstr("overlap"));
+    EXPECT_THAT(made.error().remedy, HasSubstr("nats.subjects"));
+}
+
+TEST_F(Stream, TellsThePositionOfItsLastMessage) {
+    const position written{{7, 1}, {lsn{0xABC}, 3}};
+    stream_reader stranger(server().url());
+    stranger.create({.name = "S", .subjects = {"s.>"}});
+    stranger.publish("s.a", "body", {{"Walrelay-Position", to_string(written)}});
+    const auto opened = open(options());
+    const auto& stream = *(*opened)->facts().stream;
+    EXPECT_EQ(stream.last_sequence, 1U);
+    EXPECT_EQ(stream.last_position, written);
+}
+
+TEST_F(Stream, TellsNoPositionOfAStrangersMessageOrOfOneThatIsPurged) {
+    stream_reader stranger(server().url());
+    stranger.create({.name = "S", .subjects = {"s.>"}});
+    stranger.publish("s.a", "body");
+    const auto foreign = open(options());
+    EXPECT_TRUE((*foreign)->facts().stream->last_message_there);
+    EXPECT_EQ((*foreign)->facts().stream->last_position, std::nullopt);
+    stranger.purge("S");
+    const auto purged = open(options(), 2);
+    EXPECT_EQ((*purged)->facts().stream->last_sequence, 1U);
+    EXPECT_FALSE((*purged)->facts().stream->last_message_there);
+}
+
+TEST_F(Stream, TellsWhatItIs) {
+    stream_reader stranger(server().url());
+    stranger.create({.name = "S",
+                     .subjects = {"s.>"},
+                     .keeps = retention::work_queue,
+                     .max_message_bytes = 5000,
+                     .max_messages = 10,
+                     .discard_new = true});
+    const auto opened = open(options());
+    const auto& stream = *(*opened)->facts().stream;
+    EXPECT_EQ(stream.retention, stream_retention::work_queue);
+    EXPECT_EQ(stream.max_message_bytes, 5000);
+    EXPECT_EQ(stream.max_messages, 10);
+    EXPECT_TRUE(stream.discard_new);
+}
+
+}  // namespace
+}  // namespace walrelay::test
