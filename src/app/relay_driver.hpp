@@ -18,7 +18,7 @@
 
 namespace walrelay::app {
 
-/// All on the thread that runs `io`, apart from nats.c's blocking calls on a thread of their own.
+/// All on the thread that runs `io`, apart from nats.c's blocking calls on threads of their own.
 class relay_driver {
 public:
     relay_driver(boost::asio::io_context& io, const config::settings& settings,
@@ -55,7 +55,8 @@ private:
     boost::asio::io_context& io_;
     const config::settings& settings_;
     relay::relay_machine machine_;
-    boost::asio::thread_pool blocking_{1};
+    // Two, so that the end of an old connection does not hold up a new one.
+    boost::asio::thread_pool blocking_{2};
     boost::asio::steady_timer timer_;
     std::optional<monotonic_time> armed_for_;
     bool settling_ = false;

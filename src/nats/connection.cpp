@@ -260,6 +260,9 @@ connection::~connection() {
     state_->adapter->stop();
     watchers<state>::instance().remove(state_->closure);
     asio::post(state_->blocking, [ending = state_] {
+        // The subscription last: while the connection is open, ending it would buffer a line that
+        // the library then waits half a second to see off (src/conn.c, _close).
+        natsConnection_Close(ending->handle.get());
         ending->replies.reset();
         ending->handle.reset();
     });

@@ -10,7 +10,7 @@ namespace walrelay::demo {
 namespace {
 
 void print_row(std::string_view name, std::size_t count, const std::string& note = {}) {
-    fmt::print("  {:<28}{:>10}   {}\n", name, count, note);
+    fmt::print("  {:<28}{:>10}{}{}\n", name, count, note.empty() ? "" : "   ", note);
 }
 
 }  // namespace

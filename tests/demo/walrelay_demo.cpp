@@ -102,7 +102,7 @@ private:
                               .folder = folder_.path()});
         auto session = postgres_.session();
         const auto streaming = [&] {
-            return !session.query("SELECT FROM pg_replication_slots WHERE active").empty();
+            return !session.query("SELECT FROM pg_stat_replication").empty();
         };
         wait_until(patience, "walrelay does not start",
                    [&] { return streaming() || !relay_->process().running(); });
@@ -115,12 +115,14 @@ private:
         demo_writer writer(conninfo_, book_);
         let_pass(chosen_.writing);
         auto rows = writer.stop();
-        const bool arrived = test::eventually(
-            patience, [&] { return list.count() >= rows.ids.size() || was_interrupted(); });
+        const bool arrived = test::eventually(patience, [&] {
+            return list.count() >= rows.ids.size() || was_interrupted() ||
+                   !relay_->process().running();
+        });
         if (was_interrupted()) {
             throw interrupted();
         }
-        if (!arrived) {
+        if (!arrived || !relay_->process().running()) {
             say("not all events have arrived; the relay's log:\n" + relay_->log());
         }
         return rows;

@@ -13,8 +13,8 @@ protected:
     void insert(const std::string& text, const std::string& json) const {
         (void)bench.session().query(
             "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
-            " metadata, status, version, created_at) VALUES (gen_random_uuid(), $1, $1, $1, $2, $2,"
-            " left($1, 50), 1, now())",
+            " metadata, status, version, created_at) VALUES (gen_random_uuid(), $1::text,"
+            " $1::text, $1::text, $2::jsonb, $2::jsonb, left($1::text, 50), 1, now())",
             {text, json});
     }
 

@@ -102,10 +102,13 @@ delete_after = "7d"
     EXPECT_TRUE(contains(refused.errors, "outbox.delete_after")) << refused.errors;
 }
 
-TEST_F(CommandLine, BadConnectionStringIsSaid) {
-    const auto bad = run({"run", "--postgres", "hots=127.0.0.1", "--table", "outbox_events"});
-    EXPECT_EQ(bad.exit_code, 2) << bad.errors;
-    EXPECT_TRUE(contains(bad.errors, "hots")) << bad.errors;
+TEST_F(CommandLine, BadConnectionStringIsAnErrorOfTheConfiguration) {
+    for (const std::string command : {"run", "check", "init"}) {
+        const auto bad = run({command, "--postgres", "hots=127.0.0.1", "--nats",
+                              shared_nats().url(), "--table", "outbox_events"});
+        EXPECT_EQ(bad.exit_code, 2) << bad.output << bad.errors;
+        EXPECT_TRUE(contains(bad.errors, "hots")) << bad.output << bad.errors;
+    }
 }
 
 TEST_F(CommandLine, CheckOfServersThatAreNotThereSaysSo) {
@@ -138,8 +141,8 @@ protected:
         ASSERT_TRUE(eventually(patience, [&] {
             return session
                        .query(
-                           "SELECT FROM pg_replication_slots WHERE active AND slot_name ="
-                           " 'walrelay'")
+                           "SELECT FROM pg_stat_replication JOIN pg_replication_slots ON pid ="
+                           " active_pid WHERE slot_name = 'walrelay'")
                        .size() == 1;
         })) << relay.log();
         session.execute(insert_events(1, 100));

@@ -165,6 +165,10 @@ std::optional<std::string> relay_bench::slot(const std::string& column) {
     }
 }
 
+bool relay_bench::streaming() {
+    return slot("EXISTS (SELECT FROM pg_stat_replication WHERE pid = active_pid)") == "t";
+}
+
 std::string relay_bench::wal_end() const {
     return session().value_of("SELECT pg_current_wal_insert_lsn()");
 }

@@ -76,7 +76,9 @@ public:
     /// A column of this slot's row in pg_replication_slots as text; nothing if there is no such
     /// slot, the value is null, or PostgreSQL is not there.
     [[nodiscard]] std::optional<std::string> slot(const std::string& column);
-    [[nodiscard]] bool streaming() { return slot("active") == "t"; }
+    /// Whether a replication connection streams from the slot. A slot that is being created is
+    /// active, too.
+    [[nodiscard]] bool streaming();
     /// Where the WAL ends now.
     [[nodiscard]] std::string wal_end() const;
     [[nodiscard]] bool confirmed_reaches(const std::string& lsn);

@@ -168,8 +168,19 @@ TEST_P(Setup, SlotOfAnotherDatabaseIsNotTaken) {
 
 TEST_P(Setup, StreamMustCoverTheSubject) {
     bench.create_table();
-    bench.broker().create({.name = bench.name(), .subjects = {bench.name() + ".order.shipped"}});
+    bench.broker().create({.name = bench.name(), .subjects = {"other_" + bench.name() + ".>"}});
     expect_refused(bench, {"stream " + bench.name(), bench.name() + ".*.*"});
+}
+
+TEST_P(Setup, StreamThatCoversSomeSubjectsIsFoundButRuns) {
+    bench.create_table();
+    bench.broker().create({.name = bench.name(), .subjects = {bench.name() + ".order.*"}});
+    const auto check = bench.command({"check"});
+    EXPECT_EQ(check.exit_code, 1);
+    EXPECT_TRUE(says(check.output, {"stream " + bench.name(), bench.name() + ".*.*"}));
+    bench.start();
+    bench.execute(insert_event(1));
+    bench.expect_relayed({event_id(1)});
 }
 
 TEST_P(Setup, StreamMustKeepItsMessages) {
