@@ -34,7 +34,8 @@ public:
     test::nats_server nats;
 
     /// Runs `walrelay <command>` for the outbox, with the plugin.
-    [[nodiscard]] test::relay_start how(const std::string& command, const std::string& plugin) const;
+    [[nodiscard]] test::relay_start how(const std::string& command,
+                                        const std::string& plugin) const;
     /// Makes publication, slot and stream.
     void init(const std::string& plugin) const;
 

@@ -30,11 +30,11 @@ void fill(test::postgres_server& postgres, long rows, long bytes, long per_trans
     const auto payload = std::max(0L, bytes - envelope_bytes);
     auto session = postgres.session();
     for (long first = 0; first < rows; first += per_transaction) {
-        session.execute(fmt::format(
-            "INSERT INTO outbox_events SELECT n, 'user', n::text, 'user.created', "
-            "jsonb_build_object('text', repeat('x', {})), NULL, 1, now() "
-            "FROM generate_series({}, {}) AS n",
-            payload, first, std::min(first + per_transaction, rows) - 1));
+        session.execute(
+            fmt::format("INSERT INTO outbox_events SELECT n, 'user', n::text, 'user.created', "
+                        "jsonb_build_object('text', repeat('x', {})), NULL, 1, now() "
+                        "FROM generate_series({}, {}) AS n",
+                        payload, first, std::min(first + per_transaction, rows) - 1));
     }
 }
 
@@ -42,18 +42,25 @@ test::command decode_only(const test::postgres_server& postgres, const std::stri
                           const test::temporary_folder& folder) {
     test::command what;
     what.program = test::postgres_binary_folder() / "pg_recvlogical";
-    what.arguments = {"-d", postgres.conninfo(), "--slot", "decode_only", "--start", "-f",
-                      "/dev/null", "--endpos",
-                      postgres.session().value_of("SELECT pg_current_wal_lsn()"), "--no-loop"};
+    what.arguments = {"-d",
+                      postgres.conninfo(),
+                      "--slot",
+                      "decode_only",
+                      "--start",
+                      "-f",
+                      "/dev/null",
+                      "--endpos",
+                      postgres.session().value_of("SELECT pg_current_wal_lsn()"),
+                      "--no-loop"};
     if (plugin == "pgoutput") {
         what.arguments.insert(what.arguments.end(),
                               {"-o", "proto_version=1", "-o", "publication_names=walrelay"});
     } else {
-        what.arguments.insert(what.arguments.end(),
-                              {"-o", "format-version=2", "-o", "include-lsn=1", "-o",
-                               "include-timestamp=1", "-o", "include-types=0", "-o",
-                               "include-type-oids=1", "-o", "actions=insert", "-o",
-                               "add-tables=public.outbox_events"});
+        what.arguments.insert(
+            what.arguments.end(),
+            {"-o", "format-version=2", "-o", "include-lsn=1", "-o", "include-timestamp=1", "-o",
+             "include-types=0", "-o", "include-type-oids=1", "-o", "actions=insert", "-o",
+             "add-tables=public.outbox_events"});
     }
     what.folder = folder.path();
     what.name = "pg_recvlogical";
@@ -83,10 +90,11 @@ void measure(const std::string& program, const std::string& plugin, long rows, l
     }
     const double relaying = seconds_since(start);
     const auto peak = relay.process().resident_peak_bytes();
-    fmt::print("{:<9} {} rows of {} B, {} a transaction: {:>7.0f} rows/s, peak memory {} MiB; "
-               "the decoder alone {:>7.0f} rows/s\n",
-               plugin, rows, bytes, per_transaction, static_cast<double>(rows) / relaying,
-               peak >> 20U, static_cast<double>(rows) / decoding);
+    fmt::print(
+        "{:<9} {} rows of {} B, {} a transaction: {:>7.0f} rows/s, peak memory {} MiB; "
+        "the decoder alone {:>7.0f} rows/s\n",
+        plugin, rows, bytes, per_transaction, static_cast<double>(rows) / relaying, peak >> 20U,
+        static_cast<double>(rows) / decoding);
 }
 
 }  // namespace

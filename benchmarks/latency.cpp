@@ -37,7 +37,8 @@ struct moments {
 void write_rows(const bench::bench_setup& setup, long rate, moments& seen) {
     auto session = setup.postgres.session();
     session.execute(
-        "PREPARE put(bigint) AS INSERT INTO outbox_events VALUES ($1, 'user', $1::text, 'user.created', "
+        "PREPARE put(bigint) AS INSERT INTO outbox_events VALUES ($1, 'user', $1::text, "
+        "'user.created', "
         "jsonb_build_object('user_id', $1, 'text', repeat('x', 120)), NULL, 1, now())");
     const auto start = clock_type::now();
     const std::chrono::nanoseconds interval(std::chrono::seconds(1) / rate);
@@ -87,9 +88,8 @@ void measure(const std::string& program, const std::string& plugin, long rate, l
             setup.nats.url(), bench::bench_setup::stream,
             [&](const test::stored_message& message) { note_arrival(message, seen); });
         write_rows(setup, rate, seen);
-        if (!test::eventually(std::chrono::seconds(30), [&] {
-                return seen.arrived_count == seen.committed.size();
-            })) {
+        if (!test::eventually(std::chrono::seconds(30),
+                              [&] { return seen.arrived_count == seen.committed.size(); })) {
             throw std::runtime_error("not every row arrived:\n" + relay.log());
         }
     }

@@ -20,20 +20,20 @@ using relay::finding;
 using relay::finding_severity;
 
 finding finding_of(const error& why) {
-    const auto what = why.server_said.empty() ? why.what
-                                              : why.what + " (the server says: " +
-                                                    why.server_said + ")";
-    return {finding_severity::error, what,
-            why.remedy.empty() ? "see that the server runs and can be reached from here"
-                               : why.remedy};
+    const auto what = why.server_said.empty()
+                          ? why.what
+                          : why.what + " (the server says: " + why.server_said + ")";
+    return {
+        finding_severity::error, what,
+        why.remedy.empty() ? "see that the server runs and can be reached from here" : why.remedy};
 }
 
 awaitable<std::optional<stream_facts>> look_at_broker(executors on,
                                                       const config::settings& settings,
                                                       std::vector<finding>& found) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
-    const auto broker = co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard,
-                                                missing_stream::leave);
+    const auto broker =
+        co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::leave);
     if (!broker) {
         found.push_back(finding_of(broker.error()));
         co_return std::nullopt;

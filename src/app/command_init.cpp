@@ -23,8 +23,8 @@ int fail(const error& why) {
 
 awaitable<int> create_all(executors on, const config::settings& settings) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
-    const auto broker = co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard,
-                                                missing_stream::create);
+    const auto broker =
+        co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::create);
     if (!broker) {
         co_return fail(broker.error());
     }
@@ -54,8 +54,8 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
 void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     if (plugin == output_plugin::pgoutput) {
-        fmt::print("{}\n", create_publication_sql(settings.postgres.publication,
-                                                   table_names_of(settings)));
+        fmt::print("{}\n",
+                   create_publication_sql(settings.postgres.publication, table_names_of(settings)));
     }
     fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
@@ -83,9 +83,8 @@ awaitable<int> print(executors on, const config::settings& settings) {
 }  // namespace
 
 int command_init(const config::settings& settings, bool print_only) {
-    return run_to_end([&](executors on) {
-        return print_only ? print(on, settings) : create_all(on, settings);
-    });
+    return run_to_end(
+        [&](executors on) { return print_only ? print(on, settings) : create_all(on, settings); });
 }
 
 }  // namespace walrelay::app

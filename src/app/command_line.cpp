@@ -34,8 +34,8 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     command_line line;
 
     auto* const run = program.add_subcommand("run", "tail the slot and publish until stopped");
-    auto* const init = program.add_subcommand(
-        "init", "create what is missing: publication, slot, stream");
+    auto* const init =
+        program.add_subcommand("init", "create what is missing: publication, slot, stream");
     auto* const check = program.add_subcommand(
         "check", "look at both sides before starting; every finding with its remedy");
     auto* const version = program.add_subcommand("version", "print the version");

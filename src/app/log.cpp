@@ -46,8 +46,7 @@ spdlog::level::level_enum level_of(config::log_level level) {
 void set_up_log(const config::log_settings& settings) {
     auto logger = std::make_shared<spdlog::logger>(
         "walrelay", std::make_shared<spdlog::sinks::stderr_sink_st>());
-    auto formatter =
-        std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<json_message_flag>('J');
     if (settings.format == config::log_format::json) {
         formatter->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%J})");

@@ -65,8 +65,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (!facts) {
         co_return facts.error();
     }
-    const auto findings =
-        relay::postgres_findings(expectations_of(settings), *facts, earlier_run);
+    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, earlier_run);
     if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
         co_return *forbids;
     }

@@ -1,6 +1,11 @@
 #include "app/read_settings.hpp"
 
+#include "app/translate.hpp"
+#include "postgres/connection.hpp"
+
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -8,8 +13,6 @@
 #include <iterator>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 namespace walrelay::app {
 namespace {
@@ -55,6 +58,23 @@ bool find_file(const command_line& line, config::sources& into) {
     return true;
 }
 
+void print(const std::string& problem) {
+    fmt::print(stderr, "walrelay: {}\n", problem);
+}
+
+/// Whether libpq takes the conninfo and every template can be used; says what not.
+bool judge(const config::settings& settings) {
+    const auto conninfo = postgres::check_conninfo(settings.postgres.conninfo);
+    if (!conninfo) {
+        print(to_string(conninfo.error()));
+    }
+    const auto mappers = mappers_of(settings);
+    if (!mappers) {
+        print(to_string(mappers.error()));
+    }
+    return conninfo.has_value() && mappers.has_value();
+}
+
 }  // namespace
 
 std::optional<config::settings> read_settings(const command_line& line) {
@@ -70,10 +90,10 @@ std::optional<config::settings> read_settings(const command_line& line) {
     }
     auto loaded = config::load(from);
     if (loaded) {
-        return *loaded;
+        return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
     }
     for (const auto& problem : loaded.error()) {
-        fmt::print(stderr, "walrelay: {}\n", to_string(problem));
+        print(to_string(problem));
     }
     return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// Finds the configuration file and the environment, and hands their texts to config/load.
+// Finds the configuration file and the environment, hands their texts to config/load, and has what
+// only other parts can judge judged by them: the conninfo and the templates.
 #pragma once
 
 #include "app/command_line.hpp"

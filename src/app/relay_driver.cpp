@@ -44,9 +44,9 @@ struct relay_driver::postgres_link {
 namespace {
 
 instant now() {
-    return {std::chrono::steady_clock::now(),
-            std::chrono::time_point_cast<std::chrono::microseconds>(
-                std::chrono::system_clock::now())};
+    return {
+        std::chrono::steady_clock::now(),
+        std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now())};
 }
 
 template <class... Handlers>
@@ -112,39 +112,37 @@ void relay_driver::settle() {
 }
 
 void relay_driver::obey(relay::action& wanted) {
-    std::visit(
-        overloaded{
-            [this](const relay::publish& publish) { obey_publish(publish.what); },
-            [this](const relay::send_status& status) {
-                if (postgres_) {
-                    // A failure is told by the reader, which is never far.
-                    static_cast<void>(postgres_->stream.send(status.bytes));
-                }
-            },
-            [this](const relay::connect_broker& connect) {
-                broker_epoch_ = connect.epoch;
-                asio::co_spawn(io_, connect_broker(connect.epoch), asio::detached);
-            },
-            [this](const relay::close_broker&) {
-                broker_epoch_ = 0;
-                broker_.reset();
-            },
-            [this](const relay::connect_postgres& connect) {
-                postgres_epoch_ = connect.epoch;
-                asio::co_spawn(io_, connect_postgres(connect.epoch), asio::detached);
-            },
-            [this](const relay::close_postgres&) { close_postgres(); },
-            [this](const relay::finish_postgres&) {
-                asio::co_spawn(io_, finish_postgres(postgres_), asio::detached);
-            },
-            [](const relay::write_log& line) { write_line(line); },
-            [this](const relay::finish& finish) {
-                exit_code_ = finish.exit_code;
-                close_postgres();
-                broker_.reset();
-                io_.stop();
-            }},
-        wanted);
+    std::visit(overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
+                          [this](const relay::send_status& status) {
+                              if (postgres_) {
+                                  // A failure is told by the reader, which is never far.
+                                  static_cast<void>(postgres_->stream.send(status.bytes));
+                              }
+                          },
+                          [this](const relay::connect_broker& connect) {
+                              broker_epoch_ = connect.epoch;
+                              asio::co_spawn(io_, connect_broker(connect.epoch), asio::detached);
+                          },
+                          [this](const relay::close_broker&) {
+                              broker_epoch_ = 0;
+                              broker_.reset();
+                          },
+                          [this](const relay::connect_postgres& connect) {
+                              postgres_epoch_ = connect.epoch;
+                              asio::co_spawn(io_, connect_postgres(connect.epoch), asio::detached);
+                          },
+                          [this](const relay::close_postgres&) { close_postgres(); },
+                          [this](const relay::finish_postgres&) {
+                              asio::co_spawn(io_, finish_postgres(postgres_), asio::detached);
+                          },
+                          [](const relay::write_log& line) { write_line(line); },
+                          [this](const relay::finish& finish) {
+                              exit_code_ = finish.exit_code;
+                              close_postgres();
+                              broker_.reset();
+                              io_.stop();
+                          }},
+               wanted);
 }
 
 void relay_driver::obey_publish(const relay::outgoing& what) {
@@ -179,8 +177,7 @@ void relay_driver::arm_timer() {
 
 asio::awaitable<void> relay_driver::connect_postgres(std::uint64_t epoch) {
     auto earlier_run = earlier_run_;
-    auto ready =
-        co_await prepare_postgres(io_.get_executor(), settings_, std::move(earlier_run));
+    auto ready = co_await prepare_postgres(io_.get_executor(), settings_, std::move(earlier_run));
     if (epoch != postgres_epoch_) {
         co_return;
     }

@@ -9,7 +9,8 @@
 namespace walrelay::detail {
 
 [[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line) {
-    std::fprintf(stderr, "walrelay: broken invariant: %s (%s:%d); stopping, the slot keeps the data\n",
+    std::fprintf(stderr,
+                 "walrelay: broken invariant: %s (%s:%d); stopping, the slot keeps the data\n",
                  condition, file, line);
     std::abort();
 }
@@ -17,5 +18,4 @@ namespace walrelay::detail {
 }  // namespace walrelay::detail
 
 #define WALRELAY_ASSERT(condition) \
-    ((condition) ? void(0)         \
-                 : ::walrelay::detail::assertion_failed(#condition, __FILE__, __LINE__))
+    ((condition) ? void(0) : ::walrelay::detail::assertion_failed(#condition, __FILE__, __LINE__))

@@ -30,8 +30,8 @@ struct column {
     friend bool operator==(const column&, const column&) = default;
 };
 
-/// A table as a run of rows describes it. With pgoutput and publish_via_partition_root the root of a
-/// partitioned table, with wal2json the leaf.
+/// A table as a run of rows describes it. With pgoutput and publish_via_partition_root the root of
+/// a partitioned table, with wal2json the leaf.
 struct relation {
     std::string schema;
     std::string name;

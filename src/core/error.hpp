@@ -4,9 +4,8 @@
 // said about it, and the command that mends it. Every code can be asked what is to be done now.
 #pragma once
 
-#include <boost/system/result.hpp>
-
 #include <boost/assert/source_location.hpp>
+#include <boost/system/result.hpp>
 
 #include <string>
 #include <string_view>

@@ -23,8 +23,8 @@ enum class output_plugin { wal2json, pgoutput };
 
 /// From pg_replication_slots. Documentation: PostgreSQL, "pg_replication_slots".
 struct slot_facts {
-    std::string plugin = {};       // empty for a physical slot
-    std::string database = {};     // empty for a physical slot
+    std::string plugin = {};    // empty for a physical slot
+    std::string database = {};  // empty for a physical slot
     bool active = false;
     bool two_phase = false;
     std::int32_t active_pid = 0;
@@ -61,7 +61,7 @@ struct postgres_facts {
     lsn current = {};  // pg_current_wal_flush_lsn(); 0 on a standby
     bool in_recovery = false;
     std::string database = {};
-    std::string encoding = {};   // server_encoding
+    std::string encoding = {};  // server_encoding
     std::string wal_level = {};
     std::string role = {};
     bool role_replicates = false;  // REPLICATION or SUPERUSER
@@ -108,8 +108,8 @@ struct stream_facts {
 
 struct broker_facts {
     std::string server_version = {};
-    std::uint64_t max_payload_bytes = 0;  // from INFO
-    std::optional<stream_facts> stream = {};   // nothing if the stream does not exist
+    std::uint64_t max_payload_bytes = 0;      // from INFO
+    std::optional<stream_facts> stream = {};  // nothing if the stream does not exist
 };
 
 }  // namespace walrelay

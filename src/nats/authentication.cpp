@@ -90,9 +90,9 @@ result<void> use_tls(natsOptions* into, const connect_options& from) {
         }
     }
     if (!from.tls_cert.empty()) {
-        return done(natsOptions_LoadCertificatesChain(into, from.tls_cert.c_str(),
-                                                      from.tls_key.c_str()),
-                    "nats.tls.cert", from.tls_cert);
+        return done(
+            natsOptions_LoadCertificatesChain(into, from.tls_cert.c_str(), from.tls_key.c_str()),
+            "nats.tls.cert", from.tls_cert);
     }
     return {};
 }
@@ -107,8 +107,9 @@ result<void> authenticate(natsOptions* into, const connect_options& from) {
         }
     }
     if (!from.credentials.empty()) {
-        return done(natsOptions_SetUserCredentialsFromFiles(into, from.credentials.c_str(), nullptr),
-                    "nats.credentials", from.credentials);
+        return done(
+            natsOptions_SetUserCredentialsFromFiles(into, from.credentials.c_str(), nullptr),
+            "nats.credentials", from.credentials);
     }
     if (!from.nkey_seed.empty()) {
         return use_nkey(into, from.nkey_seed);

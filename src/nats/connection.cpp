@@ -116,8 +116,9 @@ error connect_failure(natsStatus status, const connect_options& options) {
                                    (refused ? " refuses the log-in" : " cannot be reached"),
                                status);
     if (refused) {
-        failure.remedy = "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file "
-                         "against the server's accounts";
+        failure.remedy =
+            "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file "
+            "against the server's accounts";
     }
     return failure;
 }
@@ -163,8 +164,9 @@ result<void> connection::state::connect() {
                       "the broker reports an error", "", said == nullptr ? "" : said};
             if (failure == NATS_NOT_PERMITTED) {
                 why.what = "the broker's account may not do what walrelay needs";
-                why.remedy = "grant it publish on the subjects and on $JS.API.STREAM.>, and "
-                             "subscribe on _INBOX.>";
+                why.remedy =
+                    "grant it publish on the subjects and on $JS.API.STREAM.>, and "
+                    "subscribe on _INBOX.>";
             }
             if (auto watched = watchers<state>::instance().find(which)) {
                 asio::post(watched->executor, [watched, why] { watched->lose(why); });
@@ -189,8 +191,7 @@ result<void> connection::state::subscribe() {
     write_number(inbox, epoch);
     inbox += '.';
     natsSubscription* raw = nullptr;
-    const auto status =
-        natsConnection_SubscribeSync(&raw, handle.get(), (inbox + "*").c_str());
+    const auto status = natsConnection_SubscribeSync(&raw, handle.get(), (inbox + "*").c_str());
     if (status != NATS_OK) {
         return unavailable("the inbox for acks cannot be subscribed to", status);
     }
@@ -209,9 +210,8 @@ void connection::state::take_replies() {
         natsMsg* raw = nullptr;
         const auto status = natsSubscription_NextMsg(&raw, replies.get(), 0);
         if (status == NATS_NO_RESPONDERS) {
-            lose({errc::broker_unavailable,
-                  "nobody serves the subject of a publish: stream " + options.stream +
-                      " is away or has no leader"});
+            lose({errc::broker_unavailable, "nobody serves the subject of a publish: stream " +
+                                                options.stream + " is away or has no leader"});
             return;
         }
         if (status != NATS_OK) {
@@ -232,8 +232,7 @@ void connection::state::take(natsMsg* raw) {
         return;
     }
     const auto digits = subject.substr(inbox.size());
-    const auto parsed =
-        std::from_chars(digits.data(), digits.data() + digits.size(), answer.index);
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), answer.index);
     if (parsed.ec != std::errc{}) {
         return;
     }
@@ -277,8 +276,8 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     opening->options = std::move(options);
     opening->epoch = epoch;
     opening->events = std::move(events);
-    opening->adapter = std::make_shared<loop_adapter>(
-        executor, [weak = std::weak_ptr<state>(opening)] {
+    opening->adapter =
+        std::make_shared<loop_adapter>(executor, [weak = std::weak_ptr<state>(opening)] {
             if (const auto alive = weak.lock()) {
                 alive->take_replies();
             }

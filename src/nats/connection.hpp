@@ -38,9 +38,9 @@ struct connection_events {
 /// All calls on the executor.
 class connection {
 public:
-    /// Connects and reads what the broker says of the stream. `blocking` runs the library's blocking
-    /// calls. `epoch` goes into every reply. errc::broker_unavailable where waiting may help,
-    /// errc::broker_unsuitable where it does not (no permission, a file that cannot be read).
+    /// Connects and reads what the broker says of the stream. `blocking` runs the library's
+    /// blocking calls. `epoch` goes into every reply. errc::broker_unavailable where waiting may
+    /// help, errc::broker_unsuitable where it does not (no permission, a file that cannot be read).
     [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<connection>>> open(
         boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
         connect_options options, std::uint64_t epoch, connection_events events);

@@ -28,8 +28,9 @@ natsStatus loop_adapter::attach(void** user_data, void* loop, natsConnection* co
     }
     auto adapter = static_cast<loop_adapter*>(loop)->shared_from_this();
     *user_data = new shared_adapter(adapter);
-    boost::asio::post(adapter->executor_,
-                      [adapter, connection, descriptor] { adapter->begin(connection, descriptor); });
+    boost::asio::post(adapter->executor_, [adapter, connection, descriptor] {
+        adapter->begin(connection, descriptor);
+    });
     return NATS_OK;
 }
 

@@ -71,8 +71,7 @@ std::uint16_t checksum(const std::uint8_t* bytes, std::size_t count) {
 
 std::optional<std::array<std::uint8_t, key_bytes>> ed25519_public(const std::uint8_t* secret) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
-        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, secret, key_bytes),
-        &EVP_PKEY_free);
+        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, secret, key_bytes), &EVP_PKEY_free);
     std::array<std::uint8_t, key_bytes> bytes{};
     std::size_t length = bytes.size();
     if (!key || EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &length) != 1) {
@@ -98,8 +97,8 @@ result<std::string> nkey_public(std::string_view seed) {
         return not_a_seed();
     }
     const auto covered = raw->size() - checksum_bytes;
-    const auto stated = static_cast<std::uint16_t>((*raw)[covered] |
-                                                   ((*raw)[covered + 1] << byte_bits));
+    const auto stated =
+        static_cast<std::uint16_t>((*raw)[covered] | ((*raw)[covered + 1] << byte_bits));
     if (checksum(raw->data(), covered) != stated) {
         return not_a_seed();
     }

@@ -26,8 +26,9 @@ result<jetstream_call> open_jetstream(natsConnection* connection,
 }
 
 error refusal(natsStatus status, jsErrCode code, const std::string& what) {
-    constexpr std::string_view enable = "enable JetStream for the account (jetstream {} in "
-                                        "nats-server.conf, or --jetstream)";
+    constexpr std::string_view enable =
+        "enable JetStream for the account (jetstream {} in "
+        "nats-server.conf, or --jetstream)";
     if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
         return {errc::broker_unavailable, what + ": JetStream is not enabled", std::string(enable),
                 last_error_text(status)};
@@ -93,8 +94,7 @@ std::string last_error_text(natsStatus status) {
 result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
                                  std::chrono::milliseconds timeout) {
     broker_facts facts;
-    facts.max_payload_bytes =
-        static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
+    facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
     auto call = open_jetstream(connection, timeout);
     if (!call) {
         return call.error();
@@ -139,17 +139,17 @@ result<void> make_stream(natsConnection* connection, const stream_definition& de
     config.Retention = js_LimitsPolicy;
     config.Replicas = definition.replicas;
     jsErrCode code{};
-    const auto status =
-        js_AddStream(nullptr, call->context.get(), &config, &call->options, &code);
+    const auto status = js_AddStream(nullptr, call->context.get(), &config, &call->options, &code);
     if (status == NATS_OK) {
         return {};
     }
     auto failure = refusal(status, code, "stream " + definition.name + " cannot be created");
     if (code != 0 && failure.remedy.empty()) {
         failure.code = errc::broker_unsuitable;
-        failure.remedy = "change nats.subjects or nats.replicas so that the server takes them "
-                         "(no other stream may have an overlapping subject), or create the stream "
-                         "by hand";
+        failure.remedy =
+            "change nats.subjects or nats.replicas so that the server takes them "
+            "(no other stream may have an overlapping subject), or create the stream "
+            "by hand";
     }
     return failure;
 }

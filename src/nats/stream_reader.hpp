@@ -11,8 +11,10 @@
 
 namespace walrelay::nats {
 
-/// Errors: broker_unavailable (JetStream is not ready, no answer), broker_unsuitable (no permission).
-[[nodiscard]] result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
+/// Errors: broker_unavailable (JetStream is not ready, no answer), broker_unsuitable (no
+/// permission).
+[[nodiscard]] result<broker_facts> read_broker(natsConnection* connection,
+                                               const std::string& stream,
                                                std::chrono::milliseconds timeout);
 
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.

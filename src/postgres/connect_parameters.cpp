@@ -111,4 +111,14 @@ std::string pin_statement(connection_kind kind) {
         list);
 }
 
+result<void> check_conninfo(const std::string& conninfo) {
+    connect_options options;
+    options.conninfo = conninfo;
+    const auto parameters = connect_parameters::from(options);
+    if (!parameters) {
+        return parameters.error();
+    }
+    return {};
+}
+
 }  // namespace walrelay::postgres

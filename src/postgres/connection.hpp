@@ -37,6 +37,10 @@ struct connect_options {
     std::string application_name = "walrelay";
 };
 
+/// Whether libpq can read the conninfo, found without connecting. errc::configuration_invalid,
+/// which does not quote it.
+[[nodiscard]] result<void> check_conninfo(const std::string& conninfo);
+
 /// Movable; ends the connection with its life. Operations under way when it is closed or destroyed
 /// complete with errc::postgres_lost. One operation at a time. Not for several threads.
 class connection {

@@ -1,7 +1,7 @@
 #include "postgres/plugin_probe.hpp"
 
-#include "postgres/library_list.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/library_list.hpp"
 
 #include <string_view>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "postgres/provisioner.hpp"
 
-#include "postgres/server_error.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/server_error.hpp"
 
 #include <fmt/format.h>
 

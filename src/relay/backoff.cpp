@@ -8,8 +8,8 @@ std::chrono::milliseconds backoff::next() {
     constexpr std::uint32_t doublings_max = 20;
     const auto doublings = std::min(tries_, doublings_max);
     ++tries_;
-    const auto longest = std::min<std::int64_t>(limits_.max.count(), limits_.initial.count()
-                                                                         << doublings);
+    const auto longest =
+        std::min<std::int64_t>(limits_.max.count(), limits_.initial.count() << doublings);
     // xorshift64 (Marsaglia, "Xorshift RNGs", 2003): jitter needs no better source.
     random_ ^= random_ << 13U;
     random_ ^= random_ >> 7U;

@@ -19,8 +19,7 @@ error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
     return {errc::message_too_large,
             "the message of row id " + content.id + " (position " + to_string(content.where) +
                 ", subject " + content.subject + ") has " + std::to_string(size) +
-                " bytes with its headers, more than " + limit_name + " = " +
-                std::to_string(limit),
+                " bytes with its headers, more than " + limit_name + " = " + std::to_string(limit),
             remedy};
 }
 

@@ -77,7 +77,8 @@ public:
     [[nodiscard]] bool covers(commit_position where) const;
     /// Whether the window takes another message. A message larger than the window goes alone.
     [[nodiscard]] bool has_room() const;
-    /// An empty message to be filled, and then to be admitted or left (the next call gives it again).
+    /// An empty message to be filled, and then to be admitted or left (the next call gives it
+    /// again).
     [[nodiscard]] message& vacancy();
     void admit();
 

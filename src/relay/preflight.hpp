@@ -59,7 +59,5 @@ struct expectations {
 /// Whether every subject that `pattern` stands for is captured by `filter`. Both use NATS's
 /// wildcards (NATS documentation, "Subject-Based Messaging").
 [[nodiscard]] bool subject_covers(std::string_view filter, std::string_view pattern);
-/// Whether some subject belongs to both.
-[[nodiscard]] bool subjects_overlap(std::string_view one, std::string_view other);
 
 }  // namespace walrelay::relay

@@ -1,8 +1,9 @@
-#include "relay/preflight.hpp"
+// What is wrong with a database, its slot and its publication, and the command that mends it.
 
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
+#include "relay/preflight.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -63,20 +64,19 @@ void look_at_table(const outbox_table& wanted, const table_facts& facts,
         return;
     }
     for (auto& problem : mapper->problems_with(facts.columns)) {
-        found.error(std::move(problem),
-                    "name the columns of " + name + " in outbox.columns, outbox.subject and "
-                    "outbox.message_id (docs/configuration.md)");
+        found.error(std::move(problem), "name the columns of " + name +
+                                            " in outbox.columns, outbox.subject and "
+                                            "outbox.message_id (docs/configuration.md)");
     }
 }
 
-void look_at_plugin(const expectations& wanted, const postgres_facts& facts,
-                    findings_list& found) {
+void look_at_plugin(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     if (choose_plugin(wanted, facts) == output_plugin::wal2json && !facts.wal2json_allowed) {
-        found.error(
-            "the server refuses the output plugin wal2json: output_plugin_libraries is " +
-                facts.output_plugin_libraries.value_or("unset"),
-            allow_wal2json_sql() + " (the list without quotes: one quoted string is one bogus "
-                                   "name and refuses pgoutput as well); or plugin = \"pgoutput\"");
+        found.error("the server refuses the output plugin wal2json: output_plugin_libraries is " +
+                        facts.output_plugin_libraries.value_or("unset"),
+                    allow_wal2json_sql() +
+                        " (the list without quotes: one quoted string is one bogus "
+                        "name and refuses pgoutput as well); or plugin = \"pgoutput\"");
     }
 }
 
@@ -86,10 +86,12 @@ bool is_known_plugin(const std::string& name) {
 
 void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     const auto& slot = *facts.slot;
-    const auto recreate = drop_slot_sql(wanted.slot) + " then walrelay init; rows that were "
+    const auto recreate = drop_slot_sql(wanted.slot) +
+                          " then walrelay init; rows that were "
                           "inserted since the slot's position are then only in the table";
     if (slot.plugin.empty()) {
-        found.error("slot " + wanted.slot + " is a physical one", "name another one: postgres.slot");
+        found.error("slot " + wanted.slot + " is a physical one",
+                    "name another one: postgres.slot");
         return;
     }
     if (slot.database != facts.database) {
@@ -113,7 +115,8 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                     recreate);
     }
     if (slot.two_phase) {
-        found.error("slot " + wanted.slot + " has two_phase on, which would publish prepared "
+        found.error("slot " + wanted.slot +
+                        " has two_phase on, which would publish prepared "
                         "transactions before they commit",
                     recreate);
     }
@@ -130,8 +133,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
                 create_slot_sql(wanted.slot, choose_plugin(wanted, facts)));
         return;
     }
-    found.note("slot " + wanted.slot + " does not exist yet",
-               "walrelay init (or run) creates it");
+    found.note("slot " + wanted.slot + " does not exist yet", "walrelay init (or run) creates it");
     if (facts.slots_free <= 0) {
         found.error("all replication slots are taken",
                     "ALTER SYSTEM SET max_replication_slots = 20; then restart PostgreSQL");
@@ -161,17 +163,19 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
     }
     for (const auto& table : facts.tables) {
         if (table.exists && !published(publication, table)) {
-            found.error("publication " + wanted.publication + " does not contain table " +
-                            to_string(table.table),
-                        "ALTER PUBLICATION " + name + " ADD TABLE " + quote_table(table.table) +
-                            ";");
+            found.error(
+                "publication " + wanted.publication + " does not contain table " +
+                    to_string(table.table),
+                "ALTER PUBLICATION " + name + " ADD TABLE " + quote_table(table.table) + ";");
         }
     }
     if (publication.younger_than_slot) {
-        found.error("publication " + wanted.publication + " was created after the position of slot " +
-                        wanted.slot + ", and pgoutput cannot decode from before it",
-                    drop_slot_sql(wanted.slot) + " then walrelay init; rows inserted since the "
-                    "slot's position are then only in the table");
+        found.error("publication " + wanted.publication +
+                        " was created after the position of slot " + wanted.slot +
+                        ", and pgoutput cannot decode from before it",
+                    drop_slot_sql(wanted.slot) +
+                        " then walrelay init; rows inserted since the "
+                        "slot's position are then only in the table");
     }
 }
 
@@ -187,10 +191,13 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
                    "walrelay init (or run) creates it");
         return;
     }
-    found.error("publication " + wanted.publication + " does not exist, and pgoutput cannot decode "
-                    "what slot " + wanted.slot + " holds from before it",
-                drop_slot_sql(wanted.slot) + " " + create + " then walrelay init; rows inserted "
-                "since the slot's position are then only in the table");
+    found.error("publication " + wanted.publication +
+                    " does not exist, and pgoutput cannot decode "
+                    "what slot " +
+                    wanted.slot + " holds from before it",
+                drop_slot_sql(wanted.slot) + " " + create +
+                    " then walrelay init; rows inserted "
+                    "since the slot's position are then only in the table");
 }
 
 void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
@@ -200,12 +207,13 @@ void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
     }
     for (const auto& table : facts.tables) {
         if (table.partitioned) {
-            found.warning("table " + to_string(table.table) +
-                              " is partitioned, and wal2json names only the partition: a table that "
-                              "existed before and is attached as a partition while walrelay runs "
-                              "is not recognised",
-                          "create partitions with CREATE TABLE ... PARTITION OF, or use plugin = "
-                          "\"pgoutput\"");
+            found.warning(
+                "table " + to_string(table.table) +
+                    " is partitioned, and wal2json names only the partition: a table that "
+                    "existed before and is attached as a partition while walrelay runs "
+                    "is not recognised",
+                "create partitions with CREATE TABLE ... PARTITION OF, or use plugin = "
+                "\"pgoutput\"");
         }
     }
 }

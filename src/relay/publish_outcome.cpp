@@ -98,9 +98,9 @@ outcome_class classify(std::int32_t error_code, std::string_view description) {
     if (error_code == store_failed) {
         return classify_store_failure(description);
     }
-    const auto* const found =
-        std::lower_bound(known_codes.begin(), known_codes.end(), error_code,
-                         [](const known_code& each, std::int32_t code) { return each.code < code; });
+    const auto* const found = std::lower_bound(
+        known_codes.begin(), known_codes.end(), error_code,
+        [](const known_code& each, std::int32_t code) { return each.code < code; });
     if (found == known_codes.end() || found->code != error_code) {
         return outcome_class::doubt;
     }

@@ -28,7 +28,7 @@ enum class outcome_class {
 
 struct publish_outcome {
     outcome_class kind = outcome_class::doubt;
-    std::uint64_t sequence = 0;  // of stored and duplicate
+    std::uint64_t sequence = 0;   // of stored and duplicate
     std::int32_t error_code = 0;  // JetStream's err_code; 0 where there is none
     std::string server_said = {};
 };

@@ -90,14 +90,12 @@ void relay_machine::lose_broker(const error& why, instant now) {
         return;
     }
     const auto delay = broker_.lost(now.monotonic);
-    log(log_severity::warning, to_string(why) + "; trying again in " + seconds_text(delay) +
-                                   ", nothing is lost: " +
-                                   counted(lane_.size(), "unacked message") +
-                                   " in memory, the rest in the slot");
+    log(log_severity::warning,
+        to_string(why) + "; trying again in " + seconds_text(delay) + ", nothing is lost: " +
+            counted(lane_.size(), "unacked message") + " in memory, the rest in the slot");
 }
 
-void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session,
-                                       instant now) {
+void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
@@ -116,8 +114,8 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin);
     feedback_.begin(session.sender_timeout, now.monotonic);
     account_for_stored(now);
-    log(log_severity::info, std::string("streaming from slot ") + options_.slot + " with " +
-                                to_string(session.plugin));
+    log(log_severity::info,
+        std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
 }
 
 void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -204,25 +202,25 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
 void relay_machine::reply_failed(lane_verdict verdict, instant now) {
     if (verdict == lane_verdict::message_refused) {
         const message& refused = lane_.refused_message();
-        lose_broker({errc::message_refused,
-                     "stream " + options_.stream + " refuses the message of row id " + refused.id +
-                         " (position " + to_string(refused.where) + ", subject " +
-                         refused.subject + ")",
-                     "make the row's message acceptable (its id unique, its size within the "
-                     "limits), then start again: the slot resends it",
-                     lane_.last_trouble()},
-                    now);
+        lose_broker(
+            {errc::message_refused,
+             "stream " + options_.stream + " refuses the message of row id " + refused.id +
+                 " (position " + to_string(refused.where) + ", subject " + refused.subject + ")",
+             "make the row's message acceptable (its id unique, its size within the "
+             "limits), then start again: the slot resends it",
+             lane_.last_trouble()},
+            now);
     } else if (verdict == lane_verdict::stream_unsuitable) {
         lose_broker({errc::broker_unsuitable,
                      "stream " + options_.stream + " does not take messages as it is set up",
                      "run walrelay check, which names what to change", lane_.last_trouble()},
                     now);
     } else {
-        lose_broker({errc::broker_lost,
-                     "it is in doubt what stream " + options_.stream +
-                         " holds; its tail is read again",
-                     "", lane_.last_trouble()},
-                    now);
+        lose_broker(
+            {errc::broker_lost,
+             "it is in doubt what stream " + options_.stream + " holds; its tail is read again", "",
+             lane_.last_trouble()},
+            now);
     }
 }
 
@@ -238,9 +236,9 @@ void relay_machine::account_for_stored(instant now) {
 
 void relay_machine::time_passed(instant now) {
     if (const auto lost = lane_.ack_deadline(); lost && *lost <= now.monotonic) {
-        lose_broker({errc::broker_lost,
-                     "the broker has not acked a message within " +
-                         seconds_text(options_.lane.ack_timeout) + " (delivery.ack_timeout)"},
+        lose_broker({errc::broker_lost, "the broker has not acked a message within " +
+                                            seconds_text(options_.lane.ack_timeout) +
+                                            " (delivery.ack_timeout)"},
                     now);
     }
     if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
@@ -274,8 +272,8 @@ void relay_machine::retry_links(instant now) {
 
 void relay_machine::stop_requested(instant now) {
     if (phase_ == phase::running) {
-        log(log_severity::info, "stopping: waiting for the acks of " +
-                                    counted(lane_.size(), "message"));
+        log(log_severity::info,
+            "stopping: waiting for the acks of " + counted(lane_.size(), "message"));
         drain(exit_done, now);
     } else if (phase_ == phase::draining) {
         close_postgres_in_order(now);

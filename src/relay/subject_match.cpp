@@ -1,3 +1,5 @@
+// NATS subjects with wildcards, compared token by token.
+
 #include "relay/preflight.hpp"
 
 namespace walrelay::relay {
@@ -25,20 +27,6 @@ bool subject_covers(std::string_view filter, std::string_view pattern) {
         }
     }
     return filter.empty() && pattern.empty();
-}
-
-bool subjects_overlap(std::string_view one, std::string_view other) {
-    while (!one.empty() && !other.empty()) {
-        const auto left = take_token(one);
-        const auto right = take_token(other);
-        if (left == ">" || right == ">") {
-            return true;
-        }
-        if (left != right && left != "*" && right != "*") {
-            return false;
-        }
-    }
-    return one.empty() && other.empty();
 }
 
 }  // namespace walrelay::relay

@@ -44,8 +44,7 @@ TEST_F(Authentication, LogsInWithAnNkey) {
     use_server({.settings = {"authorization { users: [ { nkey: "
                              "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4 } ] }"}});
     auto how = options();
-    how.nkey_seed =
-        file("seed", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n");
+    how.nkey_seed = file("seed", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n");
     const auto opened = open(how);
     EXPECT_TRUE(opened) << to_string(opened.error());
 }

@@ -28,11 +28,11 @@ nats::connect_options nats_fixture::options() const {
 boost::asio::awaitable<void> nats_fixture::keep_result(
     nats::connect_options how, std::uint64_t epoch,
     std::optional<result<std::unique_ptr<nats::connection>>>& into) {
-    nats::connection_events events{
-        [this](const nats::reply& answer) {
-            replies_.emplace_back(answer.index, std::string(answer.body));
-        },
-        [] {}, [this](error why) { lost_ = std::move(why); }};
+    nats::connection_events events{[this](const nats::reply& answer) {
+                                       replies_.emplace_back(answer.index,
+                                                             std::string(answer.body));
+                                   },
+                                   [] {}, [this](error why) { lost_ = std::move(why); }};
     auto opened = co_await nats::connection::open(io_.get_executor(), blocking_.get_executor(),
                                                   std::move(how), epoch, std::move(events));
     into.emplace(std::move(opened));

@@ -16,8 +16,9 @@ protected:
     postgres_facts facts_of(std::vector<table_name> tables = {{"public", "events"}}) {
         auto sql = connect();
         auto facts = run(postgres::inspect(sql, {slot_, publication_, std::move(tables)}));
-        if (facts.has_error())
+        if (facts.has_error()) {
             throw std::runtime_error(to_string(facts.error()));
+        }
         return *facts;
     }
 };

@@ -13,8 +13,9 @@ protected:
     void allow(const std::string& list) {
         use_own_server();
         if (writer_->value_of("SELECT count(*) FROM pg_settings "
-                              "WHERE name = 'output_plugin_libraries'") == "0")
+                              "WHERE name = 'output_plugin_libraries'") == "0") {
             GTEST_SKIP() << "this server has no output_plugin_libraries";
+        }
         server().reconfigure("output_plugin_libraries = '" + list + "'");
         ASSERT_TRUE(eventually(
             10s, [&] { return writer_->value_of("SHOW output_plugin_libraries") == list; }));
@@ -35,30 +36,34 @@ protected:
 
 TEST_F(PluginProbe, SeesAListThatHasIt) {
     allow("pgoutput, wal2json");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     EXPECT_TRUE(allowed_for("postgres"));
 }
 
 TEST_F(PluginProbe, SeesAListThatLacksIt) {
     allow("pgoutput");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     EXPECT_FALSE(allowed_for("postgres"));
 }
 
 TEST_F(PluginProbe, TriesWhereTheRoleMayNotSeeTheList) {
     allow("pgoutput");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     EXPECT_FALSE(allowed_for("relaying"));
     EXPECT_EQ(slot_count(), "0");
 }
 
 TEST_F(PluginProbe, LeavesNoSlotWhereTheTrySucceeds) {
     allow("wal2json");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     auto sql = connect();
     EXPECT_TRUE(run(postgres::inspect(sql, {slot_, publication_, {}}))->wal2json_allowed);
     EXPECT_EQ(slot_count(), "0");
@@ -67,8 +72,9 @@ TEST_F(PluginProbe, LeavesNoSlotWhereTheTrySucceeds) {
 
 TEST_F(PluginProbe, DoesNotWaitForTransactionsThatRun) {
     allow("wal2json");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     writer_->execute("BEGIN; INSERT INTO events VALUES (1, 'open')");
     EXPECT_TRUE(allowed_for("relaying"));
     EXPECT_EQ(slot_count(), "0");
@@ -76,8 +82,9 @@ TEST_F(PluginProbe, DoesNotWaitForTransactionsThatRun) {
 
 TEST_F(PluginProbe, TriesTheSlotThatIsThere) {
     allow("pgoutput, wal2json");
-    if (IsSkipped())
+    if (IsSkipped()) {
         return;
+    }
     (void)make_slot(output_plugin::wal2json);
     EXPECT_TRUE(allowed_for("relaying"));
     server().reconfigure("output_plugin_libraries = 'pgoutput'");

@@ -24,8 +24,9 @@ postgres_fixture::postgres_fixture() : slot_(unique_slot()), server_(&shared_ser
 }
 
 postgres_fixture::~postgres_fixture() {
-    if (!own_server_.has_value())
+    if (!own_server_.has_value()) {
         drop_slots();
+    }
 }
 
 void postgres_fixture::open_database() {
@@ -55,8 +56,9 @@ void postgres_fixture::drop_slots() {
 void postgres_fixture::run_until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + 1min;
     context_.restart();
-    while (!done() && std::chrono::steady_clock::now() < deadline)
+    while (!done() && std::chrono::steady_clock::now() < deadline) {
         context_.run_one_until(deadline);
+    }
     EXPECT_TRUE(done());
 }
 
@@ -66,8 +68,9 @@ postgres::connect_options postgres_fixture::options(postgres::connection_kind ki
 
 postgres::connection postgres_fixture::connect(postgres::connection_kind kind) {
     auto opened = run(postgres::connection::open(context_.get_executor(), options(kind)));
-    if (opened.has_error())
+    if (opened.has_error()) {
         throw std::runtime_error(to_string(opened.error()));
+    }
     return std::move(*opened);
 }
 
@@ -78,8 +81,9 @@ result<postgres::replication_stream> postgres_fixture::try_stream(postgres::star
 
 postgres::replication_stream postgres_fixture::stream(const postgres::start_options& from) {
     auto started = try_stream(from);
-    if (started.has_error())
+    if (started.has_error()) {
         throw std::runtime_error(to_string(started.error()));
+    }
     return std::move(*started);
 }
 
@@ -87,24 +91,28 @@ std::string postgres_fixture::frame_with(postgres::replication_stream& from,
                                          const std::string& wanted) {
     for (;;) {
         const auto frame = from.next_frame();
-        if (frame.has_error())
+        if (frame.has_error()) {
             throw std::runtime_error(to_string(frame.error()));
+        }
         if (!frame->has_value()) {
             (void)run(from.wait_readable());
             continue;
         }
-        if ((*frame)->find(wanted) != std::string_view::npos)
+        if ((*frame)->find(wanted) != std::string_view::npos) {
             return std::string{**frame};
+        }
     }
 }
 
 error postgres_fixture::end_of(postgres::replication_stream& of) {
     for (;;) {
         const auto frame = of.next_frame();
-        if (frame.has_error())
+        if (frame.has_error()) {
             return frame.error();
-        if (!frame->has_value())
+        }
+        if (!frame->has_value()) {
             (void)run(of.wait_readable());
+        }
     }
 }
 

@@ -69,8 +69,9 @@ private:
         done(co_await std::move(work));
     }
     static void rethrow(std::exception_ptr failure) {
-        if (failure)
+        if (failure) {
             std::rethrow_exception(failure);
+        }
     }
     void open_database();
     void drop_slots();
@@ -85,10 +86,12 @@ Value postgres_fixture::run(boost::asio::awaitable<Value> work) {
     start(std::move(work), [&](Value value) { outcome.emplace(std::move(value)); });
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     context_.restart();
-    while (!outcome.has_value() && std::chrono::steady_clock::now() < deadline)
+    while (!outcome.has_value() && std::chrono::steady_clock::now() < deadline) {
         context_.run_one_until(deadline);
-    if (!outcome.has_value())
+    }
+    if (!outcome.has_value()) {
         throw std::runtime_error("an operation on PostgreSQL was not done within a minute");
+    }
     return std::move(*outcome);
 }
 

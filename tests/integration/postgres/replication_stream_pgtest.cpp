@@ -13,11 +13,13 @@ using testing::HasSubstr;
 std::string confirm_up_to(lsn position) {
     std::string message = "r";
     const auto add = [&message](std::uint64_t value) {
-        for (int shift = 56; shift >= 0; shift -= 8)
+        for (int shift = 56; shift >= 0; shift -= 8) {
             message += static_cast<char>((value >> shift) & 0xff);
+        }
     };
-    for (int time = 0; time < 3; ++time)
+    for (int time = 0; time < 3; ++time) {
         add(position.value);
+    }
     add(0);
     return message + '\0';
 }
@@ -78,8 +80,9 @@ TEST_P(ReplicationStream, SendsMoreThanTheSocketTakesWhileItReads) {
         "INSERT INTO events SELECT g, repeat('x', 1000) FROM generate_series(1, 5000) "
         "AS g; INSERT INTO events VALUES (1, 'the last one')");
     const auto status = confirm_up_to(confirmed());
-    for (int sent = 0; sent < 100'000; ++sent)
+    for (int sent = 0; sent < 100'000; ++sent) {
         ASSERT_TRUE(streaming.send(status).has_value());
+    }
     EXPECT_FALSE(frame_with(streaming, "the last one").empty());
 }
 
@@ -114,8 +117,9 @@ TEST_P(ReplicationStream, AWaitEndsWhenTheStreamIsClosed) {
     const auto wait_on = [&]() -> boost::asio::awaitable<result<void>> {
         for (;;) {
             const auto step = co_await streaming.wait_readable();
-            if (step.has_error())
+            if (step.has_error()) {
                 co_return step;
+            }
         }
     };
     start(wait_on(), [&](result<void> how) { waited.emplace(std::move(how)); });

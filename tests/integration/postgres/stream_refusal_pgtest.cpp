@@ -57,8 +57,9 @@ TEST_F(StreamRefusal, NamesASlotOfAnotherDatabase) {
 
 TEST_F(StreamRefusal, SaysHowToAllowWal2json) {
     use_own_server();
-    if (!has_plugin_list())
+    if (!has_plugin_list()) {
         GTEST_SKIP() << "this server has no output_plugin_libraries";
+    }
     const auto from = make_slot(output_plugin::wal2json);
     server().reconfigure("output_plugin_libraries = 'pgoutput, test_decoding'");
     ASSERT_TRUE(eventually_lists("pgoutput, test_decoding"));
@@ -71,8 +72,9 @@ TEST_F(StreamRefusal, SaysHowToAllowWal2json) {
 
 TEST_F(StreamRefusal, TheRemedyForWal2jsonHeals) {
     use_own_server();
-    if (!has_plugin_list())
+    if (!has_plugin_list()) {
         GTEST_SKIP() << "this server has no output_plugin_libraries";
+    }
     const auto from = make_slot(output_plugin::wal2json);
     server().reconfigure("output_plugin_libraries = 'pgoutput'");
     ASSERT_TRUE(eventually_lists("pgoutput"));
@@ -88,10 +90,11 @@ TEST_F(StreamRefusal, NamesAnInvalidatedSlotAndHowToRecreateIt) {
     use_own_server({.settings = {"max_slot_wal_keep_size = 1MB", "min_wal_size = 32MB",
                                  "max_wal_size = 32MB"}});
     const auto from = make_slot(output_plugin::pgoutput);
-    for (int round = 0; round < 3; ++round)
+    for (int round = 0; round < 3; ++round) {
         writer_->execute(
             "INSERT INTO events SELECT g, repeat('x', 900) FROM "
             "generate_series(1, 20000) AS g; SELECT pg_switch_wal()");
+    }
     writer_->execute("CHECKPOINT");
     ASSERT_EQ(writer_->value_of("SELECT wal_status FROM pg_replication_slots"), "lost");
     const auto failure = refusal(from);

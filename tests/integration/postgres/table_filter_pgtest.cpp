@@ -23,8 +23,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(TableFilter, LetsTheTableThroughAndNoOther) {
     const auto quoted = quote_table(GetParam());
-    if (GetParam().schema != "public")
+    if (GetParam().schema != "public") {
         writer_->execute("CREATE SCHEMA " + quote_identifier(GetParam().schema));
+    }
     writer_->execute("CREATE TABLE " + quoted + " (body text); CREATE TABLE wrong (body text)");
     auto from = make_slot(output_plugin::wal2json);
     from.add_tables = {{"nowhere", "nothing"}, GetParam()};
@@ -34,8 +35,9 @@ TEST_P(TableFilter, LetsTheTableThroughAndNoOther) {
     for (;;) {
         const auto frame = frame_with(streaming, "action");
         ASSERT_THAT(frame, Not(HasSubstr("unwanted")));
-        if (frame.find("wanted") != std::string::npos)
+        if (frame.find("wanted") != std::string::npos) {
             break;
+        }
     }
 }
 

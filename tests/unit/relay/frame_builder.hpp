@@ -40,28 +40,40 @@ private:
 
 inline std::string xlog_data(lsn at, std::string_view payload) {
     return bytes_builder{}
-        .u8('w').number(at.value, 8).number(at.value, 8).number(0, 8).raw(payload).take();
+        .u8('w')
+        .number(at.value, 8)
+        .number(at.value, 8)
+        .number(0, 8)
+        .raw(payload)
+        .take();
 }
 
 inline std::string keepalive_frame(lsn end, bool reply_requested = false) {
     return bytes_builder{}
-        .u8('k').number(end.value, 8).number(0, 8).u8(reply_requested ? '\1' : '\0').take();
+        .u8('k')
+        .number(end.value, 8)
+        .number(0, 8)
+        .u8(reply_requested ? '\1' : '\0')
+        .take();
 }
 
 inline std::string begin_frame(lsn commit) {
-    return xlog_data(commit, bytes_builder{}
-                                 .u8('B').number(commit.value, 8).number(0, 8).number(1, 4).take());
+    return xlog_data(
+        commit, bytes_builder{}.u8('B').number(commit.value, 8).number(0, 8).number(1, 4).take());
 }
 
 inline std::string commit_frame(lsn commit, lsn end) {
     return xlog_data(commit, bytes_builder{}
-                                 .u8('C').u8('\0').number(commit.value, 8).number(end.value, 8)
-                                 .number(0, 8).take());
+                                 .u8('C')
+                                 .u8('\0')
+                                 .number(commit.value, 8)
+                                 .number(end.value, 8)
+                                 .number(0, 8)
+                                 .take());
 }
 
 /// A table whose columns are all of type text.
-inline std::string relation_frame(std::uint32_t oid, std::string_view schema,
-                                  std::string_view name,
+inline std::string relation_frame(std::uint32_t oid, std::string_view schema, std::string_view name,
                                   const std::vector<std::string>& columns) {
     constexpr std::uint32_t text_oid = 25;
     bytes_builder built;

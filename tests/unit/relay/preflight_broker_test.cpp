@@ -46,12 +46,13 @@ TEST(BrokerPreflight, FindsAStreamThatDoesNotCoverTheSubject) {
     EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"orders.>,events.*.*\"");
 }
 
-TEST(BrokerPreflight, WarnsOfAStreamThatCoversOnlySomeSubjects) {
+TEST(BrokerPreflight, FindsAStreamThatCoversOnlySomeSubjects) {
     auto facts = good();
     facts.stream->subjects = {"events.user.*"};
     const auto found = look(facts);
     ASSERT_THAT(found, SizeIs(1));
-    EXPECT_EQ(found[0].severity, finding_severity::warning);
+    EXPECT_FALSE(can_start(found));
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"events.user.*,events.*.*\"");
 }
 
 TEST(BrokerPreflight, FindsTheWrongRetention) {

@@ -28,9 +28,8 @@ postgres_facts good() {
     facts.senders_free = 5;
     facts.output_plugin_libraries = "pgoutput, test_decoding";
     facts.slot = slot_facts{.plugin = "pgoutput", .database = "app", .wal_status = "reserved"};
-    facts.publication = publication_facts{.publishes_inserts = true,
-                                          .via_partition_root = true,
-                                          .tables = {{"public", "outbox"}}};
+    facts.publication = publication_facts{
+        .publishes_inserts = true, .via_partition_root = true, .tables = {{"public", "outbox"}}};
     table_facts table;
     table.table = {"public", "outbox"};
     table.exists = true;
@@ -118,11 +117,14 @@ TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
 }
 
 TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
-    EXPECT_THAT(only_error([] {
-                    auto facts = good();
-                    facts.wal2json_allowed = true;
-                    return facts;
-                }(), wanted(output_plugin::wal2json)).remedy,
+    EXPECT_THAT(only_error(
+                    [] {
+                        auto facts = good();
+                        facts.wal2json_allowed = true;
+                        return facts;
+                    }(),
+                    wanted(output_plugin::wal2json))
+                    .remedy,
                 HasSubstr("set postgres.plugin = \"pgoutput\""));
 }
 
@@ -155,7 +157,8 @@ TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun)
     facts.slot.reset();
     const auto found = only_error(facts, wanted(), "it ends with position 1.1.00.0");
     EXPECT_THAT(found.what, HasSubstr("would silently skip"));
-    EXPECT_THAT(found.remedy, HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));
+    EXPECT_THAT(found.remedy,
+                HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));
 }
 
 TEST(PostgresPreflight, FindsThatAllSlotsAreTaken) {

@@ -9,9 +9,8 @@ namespace walrelay::test {
 namespace {
 
 constexpr std::uint32_t table_oid = 16384;
-const outbox_table outbox{.table = {"public", "outbox"},
-                          .subject = "events.{kind}",
-                          .body = body_format::payload};
+const outbox_table outbox{
+    .table = {"public", "outbox"}, .subject = "events.{kind}", .body = body_format::payload};
 
 std::vector<outbox::table_mapper> mappers() {
     std::vector<outbox::table_mapper> all;
@@ -157,8 +156,8 @@ std::vector<std::string> relay_script::frame(const std::string& bytes) {
 std::vector<std::string> relay_script::acks(std::uint64_t count) {
     std::vector<std::string> lines;
     for (; count > 0 && !in_flight_.empty(); --count) {
-        auto more = reply({relay::outcome_class::stored,
-                           in_flight_.front().expected_last_sequence + 1, 0, {}});
+        auto more = reply(
+            {relay::outcome_class::stored, in_flight_.front().expected_last_sequence + 1, 0, {}});
         lines.insert(lines.end(), more.begin(), more.end());
     }
     return lines;

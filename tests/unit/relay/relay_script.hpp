@@ -1,9 +1,8 @@
 // Scripts for the relay machine: events in, and the actions they lead to as short lines of text.
 #pragma once
 
-#include "unit/relay/frame_builder.hpp"
-
 #include "relay/relay_machine.hpp"
+#include "unit/relay/frame_builder.hpp"
 
 #include <cstdint>
 #include <optional>

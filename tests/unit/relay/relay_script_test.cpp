@@ -58,7 +58,8 @@ private:
                 postgres_up_ = false;
             } else if (action.starts_with("publish ")) {
                 const auto at = action.find('@');
-                in_flight_.push_back({action.substr(8, at - 8), std::stoull(action.substr(at + 1))});
+                in_flight_.push_back(
+                    {action.substr(8, at - 8), std::stoull(action.substr(at + 1))});
             } else if (action.starts_with("status ")) {
                 const auto reported = parse_lsn(action.substr(7)).value();
                 ASSERT_GE(reported, confirmed_) << "confirmed went backwards";
@@ -126,9 +127,11 @@ private:
     }
 
     [[nodiscard]] std::optional<commit_position> tail() const {
-        static const std::map<std::string, commit_position> positions{
-            {"a", {lsn{100}, 0}}, {"b", {lsn{100}, 1}}, {"c", {lsn{100}, 2}},
-            {"d", {lsn{300}, 0}}, {"e", {lsn{300}, 1}}};
+        static const std::map<std::string, commit_position> positions{{"a", {lsn{100}, 0}},
+                                                                      {"b", {lsn{100}, 1}},
+                                                                      {"c", {lsn{100}, 2}},
+                                                                      {"d", {lsn{300}, 0}},
+                                                                      {"e", {lsn{300}, 1}}};
         return stream_.empty() ? std::nullopt : std::optional(positions.at(stream_.back()));
     }
 
@@ -172,7 +175,8 @@ TEST(RelayScript, DeliversEverythingOnceInOrderWhenNothingFails) {
 
 TEST(RelayScript, DeliversEverythingOnceInOrderWhicheverStepFails) {
     constexpr std::size_t steps_with_failures = 60;
-    for (const std::string failure : {"broker", "postgres", "ack lost", "message lost", "silence"}) {
+    for (const std::string failure :
+         {"broker", "postgres", "ack lost", "message lost", "silence"}) {
         for (std::size_t step = 0; step < steps_with_failures; ++step) {
             world shaken;
             shaken.run(step, failure);

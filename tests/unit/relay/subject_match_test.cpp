@@ -23,12 +23,5 @@ TEST(SubjectCovers, TakesAnyTailForAGreaterThan) {
     EXPECT_FALSE(subject_covers("events.*", "events.>"));
 }
 
-TEST(SubjectsOverlap, SeesWhereSomeSubjectIsInBoth) {
-    EXPECT_TRUE(subjects_overlap("events.user.*", "events.*.created"));
-    EXPECT_TRUE(subjects_overlap("events.user.>", "events.*.*"));
-    EXPECT_FALSE(subjects_overlap("orders.>", "events.*.*"));
-    EXPECT_FALSE(subjects_overlap("events.*", "events.*.*"));
-}
-
 }  // namespace
 }  // namespace walrelay::relay
