@@ -107,7 +107,7 @@ TEST_F(CommandLine, BadConnectionStringIsAnErrorOfTheConfiguration) {
         const auto bad = run({command, "--postgres", "hots=127.0.0.1", "--nats",
                               shared_nats().url(), "--table", "outbox_events"});
         EXPECT_EQ(bad.exit_code, 2) << bad.output << bad.errors;
-        EXPECT_TRUE(contains(bad.errors, "hots")) << bad.output << bad.errors;
+        EXPECT_TRUE(contains(bad.errors, "postgres.conninfo")) << bad.output << bad.errors;
     }
 }
 
