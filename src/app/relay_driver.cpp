@@ -53,6 +53,9 @@ template <class... Handlers>
 struct overloaded : Handlers... {
     using Handlers::operator()...;
 };
+// Clang 16 does not deduce aggregates by itself.
+template <class... Handlers>
+overloaded(Handlers...) -> overloaded<Handlers...>;
 
 void write_line(const relay::write_log& line) {
     switch (line.severity) {

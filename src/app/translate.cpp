@@ -41,6 +41,7 @@ nats::stream_definition stream_definition_of(const config::settings& settings) {
 
 std::vector<table_name> table_names_of(const config::settings& settings) {
     std::vector<table_name> names;
+    names.reserve(settings.outbox.size());
     for (const auto& table : settings.outbox) {
         names.push_back(table.table);
     }

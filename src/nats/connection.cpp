@@ -95,6 +95,7 @@ natsStatus set_common_options(natsOptions* options, const connect_options& from)
     constexpr int pings_out = 2;
     constexpr int buffer_bytes = 256 * 1024;
     std::vector<const char*> urls;
+    urls.reserve(from.urls.size());
     for (const auto& url : from.urls) {
         urls.push_back(url.c_str());
     }

@@ -14,7 +14,7 @@ using shared_adapter = std::shared_ptr<loop_adapter>;
 }  // namespace
 
 loop_adapter::loop_adapter(boost::asio::any_io_executor executor, std::function<void()> on_read)
-    : executor_(executor), on_read_(std::move(on_read)), socket_(executor) {}
+    : executor_(std::move(executor)), on_read_(std::move(on_read)), socket_(executor_) {}
 
 void loop_adapter::install(natsOptions* options) {
     natsOptions_SetEventLoop(options, this, &attach, &read, &write, &detach);

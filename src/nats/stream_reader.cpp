@@ -129,6 +129,7 @@ result<void> make_stream(natsConnection* connection, const stream_definition& de
     jsStreamConfig config;
     jsStreamConfig_Init(&config);
     std::vector<const char*> subjects;
+    subjects.reserve(definition.subjects.size());
     for (const auto& subject : definition.subjects) {
         subjects.push_back(subject.c_str());
     }

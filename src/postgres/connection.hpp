@@ -54,6 +54,8 @@ public:
 
     /// Takes over a session that is ready for queries.
     connection(std::shared_ptr<session> opened, connection_kind kind);
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
     connection(connection&&) noexcept = default;
     connection& operator=(connection&& other) noexcept;
     ~connection();

@@ -41,6 +41,8 @@ public:
         connection opened, start_options options);
 
     explicit replication_stream(std::shared_ptr<stream_state> started);
+    replication_stream(const replication_stream&) = delete;
+    replication_stream& operator=(const replication_stream&) = delete;
     replication_stream(replication_stream&&) noexcept = default;
     replication_stream& operator=(replication_stream&& other) noexcept;
     ~replication_stream();

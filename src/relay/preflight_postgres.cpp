@@ -182,6 +182,7 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
 void look_for_missing_publication(const expectations& wanted, const postgres_facts& facts,
                                   findings_list& found) {
     std::vector<table_name> tables;
+    tables.reserve(wanted.tables.size());
     for (const auto& table : wanted.tables) {
         tables.push_back(table.table);
     }
