@@ -50,6 +50,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
     lane_.open(epoch, {facts.stream->last_sequence, facts.stream->last_position});
     log(log_severity::info, tail_report(*facts.stream));
+    look_for_rewind(*facts.stream);
     account_for_stored(now);
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect()});
@@ -72,6 +73,20 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
         text += "; sending " + counted(lane_.size(), "message") + " again";
     }
     return text;
+}
+
+void relay_machine::look_for_rewind(const stream_facts& facts) {
+    if (facts.last_sequence < highest_sequence_) {
+        log(log_severity::error,
+            "stream " + options_.stream +
+                " has lost messages that it had acked: it ended with "
+                "sequence " +
+                std::to_string(highest_sequence_) + " and now ends with " +
+                std::to_string(facts.last_sequence) +
+                "; what it lost is still in the outbox table. It was deleted and made again, or "
+                "the broker lost its unsynced writes: compare table and stream by message id");
+    }
+    highest_sequence_ = facts.last_sequence;
 }
 
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -195,6 +210,7 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
     }
     account_for_stored(now);
     if (outcome.kind == outcome_class::stored) {
+        highest_sequence_ = std::max(highest_sequence_, outcome.sequence);
         broker_.progressed();
     }
 }

@@ -90,6 +90,7 @@ private:
     void halt(const error& why, instant now);
     void end();
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
+    void look_for_rewind(const stream_facts& facts);
 
     relay_options options_;
     intake intake_;
@@ -102,6 +103,8 @@ private:
     int exit_code_ = 0;
     std::optional<monotonic_time> drain_until_;
     history history_;
+    /// The highest sequence that the stream is known to have had.
+    std::uint64_t highest_sequence_ = 0;
     std::deque<action> actions_;
 };
 

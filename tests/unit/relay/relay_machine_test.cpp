@@ -117,6 +117,16 @@ TEST_F(RelayMachine, ReadsTheTailAgainWhenAPublishIsRejectedByTheChain) {
     EXPECT_THAT(script.last_log(), HasSubstr("wrong last sequence: 3"));
 }
 
+TEST_F(RelayMachine, ReportsAStreamThatLostWhatItHadAcked) {
+    connect();
+    script.transaction(100, {"a", "b"});
+    script.acks(2);
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    EXPECT_THAT(script.last_log(), HasSubstr("it ended with sequence 2 and now ends with 1"));
+}
+
 TEST_F(RelayMachine, SkipsWhatTheStreamHasWhenTheSlotResendsIt) {
     script.start();
     script.broker_connects(2, commit_position{lsn{100}, 1});
