@@ -170,7 +170,9 @@ bool relay_bench::streaming() {
 }
 
 std::string relay_bench::wal_end() const {
-    return session().value_of("SELECT pg_current_wal_insert_lsn()");
+    // Not the insert position: what autovacuum writes may stay unflushed, and then unseen by any
+    // consumer, for as long as nobody commits.
+    return session().value_of("SELECT pg_current_wal_flush_lsn()");
 }
 
 bool relay_bench::confirmed_reaches(const std::string& lsn) {
