@@ -38,6 +38,8 @@ int command_run(const config::settings& settings) {
     stop_on_signals(signals, driver);
     driver.start();
     io.run();
+    signals.cancel();
+    driver.clean_up();
     return driver.exit_code().value_or(exit_operator_needed);
 }
 

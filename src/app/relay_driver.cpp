@@ -93,6 +93,12 @@ void relay_driver::stop() {
     settle();
 }
 
+void relay_driver::clean_up() {
+    blocking_.join();
+    io_.restart();
+    io_.poll();
+}
+
 // Obeying.
 
 void relay_driver::settle() {
@@ -141,6 +147,7 @@ void relay_driver::obey(relay::action& wanted) {
                           [](const relay::write_log& line) { write_line(line); },
                           [this](const relay::finish& finish) {
                               exit_code_ = finish.exit_code;
+                              broker_epoch_ = 0;
                               close_postgres();
                               broker_.reset();
                               io_.stop();

@@ -27,6 +27,9 @@ public:
     void start();
     /// Drain, confirm, end.
     void stop();
+    /// To be called when the io_context has stopped, while it is still there: lets what was under
+    /// way find out that nobody wants it any more.
+    void clean_up();
     /// Set once the relay has ended; the io_context is then stopped.
     [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
 

@@ -26,6 +26,8 @@ struct connection::state : std::enable_shared_from_this<state> {
     connection_events events;
     broker_facts facts;
     bool over = false;
+    /// Set on the executor once the worker thread is done with this object.
+    bool ready = false;
 
     std::shared_ptr<loop_adapter> adapter;
     connection_handle handle;
@@ -79,7 +81,7 @@ std::string join(const std::vector<std::string>& urls) {
     std::string joined;
     for (const auto& url : urls) {
         // What stands between "//" and "@" may be a password.
-        const auto at = url.find('@');
+        const auto at = url.rfind('@');
         const auto scheme = url.find("//");
         joined += joined.empty() ? "" : ", ";
         joined += at == std::string::npos || scheme == std::string::npos
@@ -207,7 +209,7 @@ result<void> connection::state::subscribe() {
 
 void connection::state::take_replies() {
     // Bounded by what one read of the socket held.
-    while (!over && replies != nullptr) {
+    while (ready && !over) {
         natsMsg* raw = nullptr;
         const auto status = natsSubscription_NextMsg(&raw, replies.get(), 0);
         if (status == NATS_NO_RESPONDERS) {
@@ -220,7 +222,7 @@ void connection::state::take_replies() {
         }
         take(raw);
     }
-    if (!over) {
+    if (ready && !over) {
         events.on_replies_end();
     }
 }
@@ -290,6 +292,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     if (!connected) {
         co_return connected.error();
     }
+    opening->ready = true;
     co_return std::move(made);
 }
 

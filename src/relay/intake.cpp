@@ -43,12 +43,15 @@ std::uint64_t wire_bytes(const message& content, std::string_view stream) {
 intake::intake(std::vector<outbox::table_mapper> mappers, std::string stream)
     : mappers_(std::move(mappers)), stream_(std::move(stream)) {}
 
-void intake::begin_stream(history origin, table_catalog catalog, output_plugin plugin) {
+std::vector<table_name> intake::begin_stream(history origin, table_catalog catalog,
+                                             output_plugin plugin) {
     origin_ = origin;
     catalog_ = std::move(catalog);
+    std::vector<table_name> settled;
     for (const auto& name : asked_) {
         if (catalog_.find(name).what == table_catalog::answer::kind::unknown) {
             catalog_.settle_as_other(name);
+            settled.push_back(name);
         }
     }
     for (auto& mapper : mappers_) {
@@ -57,6 +60,7 @@ void intake::begin_stream(history origin, table_catalog catalog, output_plugin p
     decoder_ = wal::make_decoder(plugin);
     transaction_.reset();
     last_revision_ = 0;
+    return settled;
 }
 
 result<frame_read> intake::read(std::string_view frame, lane& into) {

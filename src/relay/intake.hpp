@@ -47,8 +47,10 @@ public:
     /// `mappers` in the order of the configuration's tables. `stream` only for the size of headers.
     intake(std::vector<outbox::table_mapper> mappers, std::string stream);
 
-    /// A new replication connection begins to stream.
-    void begin_stream(history origin, table_catalog catalog, output_plugin plugin);
+    /// A new replication connection begins to stream. Returns the tables that were asked for and
+    /// that the fresh catalog does not know as ours: their rows are left alone from now on.
+    std::vector<table_name> begin_stream(history origin, table_catalog catalog,
+                                         output_plugin plugin);
 
     void set_limits(size_limits limits) { limits_ = limits; }
 

@@ -23,6 +23,7 @@ void lane::set_history(history origin) {
         return;
     }
     history_ = origin;
+    opened_at_ = expected_last_sequence_;
     admitted_.reset();
     stored_.reset();
     skip_what_the_tail_has();
@@ -58,6 +59,7 @@ void lane::open(std::uint64_t epoch, const stream_tail& tail) {
     epoch_ = epoch;
     epoch_open_ = true;
     expected_last_sequence_ = tail.last_sequence;
+    opened_at_ = tail.last_sequence;
     tail_ = tail.last_position;
     skip_what_the_tail_has();
     for (std::uint64_t index = first_; index != end_; ++index) {
@@ -94,12 +96,14 @@ bool lane::in_flight(publish_token token) const {
     return epoch_open_ && token.epoch == epoch_ && token.index >= first_ && token.index < next_;
 }
 
-lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome) {
+lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome,
+                            monotonic_time now) {
     if (!in_flight(token) || at(token.index).stored) {
         return lane_verdict::carry_on;
     }
     switch (outcome.kind) {
         case outcome_class::stored:
+            last_ack_at_ = now;
             return on_stored(token.index, outcome.sequence);
         case outcome_class::duplicate:
             return on_duplicate(token.index, outcome.sequence);
@@ -132,8 +136,13 @@ lane_verdict lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
         mark_stored(index);
         return lane_verdict::carry_on;
     }
-    if (tail_known_ && sequence < predicted) {
-        // Every event up to the tail was skipped, so this is another row with the same id.
+    if (sequence > predicted) {
+        return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
+                                                 ", expected " + std::to_string(predicted));
+    }
+    if (tail_known_ || sequence > opened_at_) {
+        // Every event up to the tail was skipped, and what this connection sent was sent once, so
+        // this is another row with the same id.
         refused_ = index;
         return trouble(lane_verdict::message_refused,
                        "the stream already has this Nats-Msg-Id at sequence " +
@@ -161,6 +170,7 @@ void lane::mark_stored(std::uint64_t index) {
 
 void lane::forget_first() {
     bytes_ -= at(first_).content.size_bytes();
+    at(first_).content.clear(kept_bytes);
     ++first_;
     ++stored_count_;
     next_ = std::max(next_, first_);
@@ -170,7 +180,7 @@ std::optional<monotonic_time> lane::ack_deadline() const {
     if (!epoch_open_ || first_ == next_) {
         return std::nullopt;
     }
-    return at(first_).sent_at + options_.ack_timeout;
+    return std::max(at(first_).sent_at, last_ack_at_) + options_.ack_timeout;
 }
 
 lane_verdict lane::trouble(lane_verdict verdict, std::string words) {

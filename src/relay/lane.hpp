@@ -90,8 +90,11 @@ public:
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.
     [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now);
-    [[nodiscard]] lane_verdict on_reply(publish_token token, const publish_outcome& outcome);
-    /// When the oldest publish counts as lost; nothing if none is in flight.
+    [[nodiscard]] lane_verdict on_reply(publish_token token, const publish_outcome& outcome,
+                                        monotonic_time now);
+    /// When the oldest publish counts as lost: the time-out after it was handed over, or after the
+    /// last ack, because a slow link may need long for a whole window. Nothing if none is in
+    /// flight.
     [[nodiscard]] std::optional<monotonic_time> ack_deadline() const;
 
     // What is known.
@@ -136,6 +139,9 @@ private:
     std::uint64_t epoch_ = 0;
     bool epoch_open_ = false;
     std::uint64_t expected_last_sequence_ = 0;
+    /// The stream's last sequence when this connection, or this history, began.
+    std::uint64_t opened_at_ = 0;
+    monotonic_time last_ack_at_;
     history history_;
     /// Of the last message known to be in the stream, whatever its history.
     std::optional<position> tail_;

@@ -233,8 +233,15 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
 }
 
 std::optional<std::string> earlier_run_of(const std::optional<stream_facts>& stream) {
-    if (!stream || !stream->last_position) {
+    if (!stream) {
         return std::nullopt;
+    }
+    if (!stream->last_position) {
+        // A message of somebody else at the end is no run of ours; no message at all may hide one.
+        const bool hidden = stream->last_sequence > 0 && !stream->last_message_there;
+        return hidden ? std::optional("it has had " + std::to_string(stream->last_sequence) +
+                                      " messages, and the last of them is gone")
+                      : std::nullopt;
     }
     return "it ends with position " + to_string(*stream->last_position);
 }

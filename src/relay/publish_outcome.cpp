@@ -121,8 +121,4 @@ publish_outcome parse_publish_reply(std::string_view body) {
     return read_ack(reply, body);
 }
 
-publish_outcome no_responders() {
-    return {outcome_class::transient, 0, 0, "no responders"};
-}
-
 }  // namespace walrelay::relay

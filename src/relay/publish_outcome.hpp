@@ -37,10 +37,6 @@ struct publish_outcome {
 /// such an object is a doubt.
 [[nodiscard]] publish_outcome parse_publish_reply(std::string_view body);
 
-/// The answer that nobody serves the subject (status 503 with an empty body): no stream captures
-/// it, or its leader is away.
-[[nodiscard]] publish_outcome no_responders();
-
 /// What is to be done about a JetStream error.
 [[nodiscard]] outcome_class classify(std::int32_t error_code, std::string_view description);
 

@@ -133,9 +133,11 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         }
     };
     consider(drain_until_);
-    consider(broker_.retry_at());
-    consider(postgres_.retry_at());
+    if (phase_ == phase::running) {
+        consider(postgres_.retry_at());
+    }
     if (phase_ != phase::closing) {
+        consider(broker_.retry_at());
         consider(feedback_.deadline());
     }
     return phase_ == phase::ended ? std::nullopt : earliest;

@@ -82,7 +82,7 @@ private:
     void lose_broker(const error& why, instant now);
     void lose_postgres(const error& why, instant now);
     void frame_failed(const error& why, instant now);
-    void reply_failed(lane_verdict verdict, instant now);
+    void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
     void account_for_stored(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);

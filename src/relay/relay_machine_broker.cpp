@@ -13,7 +13,12 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (epoch != broker_.epoch() || !broker_.is_connecting() || is_closing()) {
         return;
     }
-    WALRELAY_ASSERT(facts.stream.has_value());
+    if (!facts.stream) {
+        lose_broker(
+            {errc::broker_lost, "stream " + options_.stream + " vanished while it was looked at"},
+            now);
+        return;
+    }
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
     lane_.open(epoch, {facts.stream->last_sequence, facts.stream->last_position});
@@ -80,9 +85,9 @@ void relay_machine::lose_broker(const error& why, instant now) {
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
                                   instant now) {
-    const auto verdict = lane_.on_reply(token, outcome);
+    const auto verdict = lane_.on_reply(token, outcome, now.monotonic);
     if (verdict != lane_verdict::carry_on) {
-        reply_failed(verdict, now);
+        reply_failed(verdict, outcome, now);
         return;
     }
     account_for_stored(now);
@@ -92,7 +97,8 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
     }
 }
 
-void relay_machine::reply_failed(lane_verdict verdict, instant now) {
+void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& outcome,
+                                 instant now) {
     if (verdict == lane_verdict::message_refused) {
         const message& refused = lane_.refused_message();
         lose_broker(
@@ -108,6 +114,13 @@ void relay_machine::reply_failed(lane_verdict verdict, instant now) {
                      "stream " + options_.stream + " does not take messages as it is set up",
                      "run walrelay check, which names what to change", lane_.last_trouble()},
                     now);
+    } else if (outcome.kind == outcome_class::transient) {
+        lose_broker(
+            {errc::broker_unavailable,
+             "the broker takes no messages for stream " + options_.stream + " at the moment",
+             "if it is full, free storage or raise the limits of the stream or account",
+             lane_.last_trouble()},
+            now);
     } else {
         lose_broker(
             {errc::broker_lost,

@@ -22,9 +22,18 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         }
         history_ = session.origin;
         ledger_ = ledger{};
+        // What was confirmed of the old history must never be reported to the new one.
+        feedback_ = feedback{};
         lane_.set_history(history_);
     }
-    intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin);
+    for (const auto& name :
+         intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
+        log(log_severity::warning,
+            "rows of table " + to_string(name) +
+                " are not relayed: it is neither an outbox of the configuration nor now a "
+                "partition "
+                "of one; if it was one when they were written, compare its rows with the stream");
+    }
     feedback_.begin(session.sender_timeout, now.monotonic);
     account_for_stored(now);
     log(log_severity::info,

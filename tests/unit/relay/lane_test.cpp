@@ -59,6 +59,11 @@ protected:
         return sent;
     }
 
+    lane_verdict reply(publish_token token, const publish_outcome& outcome,
+                       monotonic_time at = start) {
+        return tested.on_reply(token, outcome, at);
+    }
+
     std::optional<std::uint64_t> stored_commit() const {
         const auto known = tested.stored_up_to();
         return known ? std::optional(known->commit.value) : std::nullopt;
@@ -87,9 +92,9 @@ TEST_F(LaneTest, ReportsOnlyTheContiguousPrefixAsStored) {
     tested.open(1, {10, {}});
     admit_through(1, 3);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), std::nullopt);
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 2U);
     EXPECT_EQ(tested.size(), 1U);
 }
@@ -99,7 +104,7 @@ TEST_F(LaneTest, TakesNoMoreThanItsWindowOfMessages) {
     admit_through(1, 4);
     EXPECT_FALSE(tested.has_room());
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(1)), lane_verdict::carry_on);
     EXPECT_TRUE(tested.has_room());
 }
 
@@ -116,7 +121,7 @@ TEST_F(LaneTest, LetsAMessageLargerThanTheWindowGoAlone) {
     EXPECT_FALSE(tested.has_room());
     tested.open(1, {0, {}});
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(1)), lane_verdict::carry_on);
     EXPECT_TRUE(tested.has_room());
     EXPECT_EQ(tested.size_bytes(), 0U);
 }
@@ -135,7 +140,7 @@ TEST_F(LaneTest, SendsAllAgainWhenTheTailHasNoneOfThem) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::carry_on);
     tested.close();
     tested.open(2, {10, {}});
     EXPECT_EQ(send(), (strings{"1@10", "2@11"}));
@@ -148,9 +153,9 @@ TEST_F(LaneTest, IgnoresRepliesOfAnEarlierConnection) {
     tested.close();
     tested.open(2, {10, {}});
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     EXPECT_EQ(tested.size(), 1U);
-    EXPECT_EQ(tested.on_reply(tokens[1], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], stored(11)), lane_verdict::carry_on);
     EXPECT_TRUE(tested.empty());
 }
 
@@ -158,9 +163,9 @@ TEST_F(LaneTest, IgnoresRepliesToWhatWasNeverSentAndSecondReplies) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
-    EXPECT_EQ(tested.on_reply({1, 99}, stored(12)), lane_verdict::carry_on);
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
-    EXPECT_EQ(tested.on_reply(tokens[0], failed(outcome_class::doubt)), lane_verdict::carry_on);
+    EXPECT_EQ(reply({1, 99}, stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], failed(outcome_class::doubt)), lane_verdict::carry_on);
     EXPECT_EQ(tested.size(), 1U);
 }
 
@@ -173,7 +178,7 @@ TEST_F(LaneTest, AsksForAResyncAtEveryDoubt) {
         tested.open(1, {10, {}});
         admit(1);
         send();
-        EXPECT_EQ(tested.on_reply(tokens[0], failed(kind)), lane_verdict::resync);
+        EXPECT_EQ(reply(tokens[0], failed(kind)), lane_verdict::resync);
         EXPECT_EQ(tested.last_trouble(), "words of the broker");
         EXPECT_EQ(tested.size(), 1U) << "the message stays";
     }
@@ -183,7 +188,7 @@ TEST_F(LaneTest, AsksForAResyncWhenTheSequenceIsNotTheExpectedOne) {
     tested.open(1, {10, {}});
     admit(1);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(13)), lane_verdict::resync);
+    EXPECT_EQ(reply(tokens[0], stored(13)), lane_verdict::resync);
     EXPECT_EQ(stored_commit(), std::nullopt);
 }
 
@@ -191,8 +196,7 @@ TEST_F(LaneTest, NamesTheMessageThatTheBrokerRefuses) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[1], failed(outcome_class::refused)),
-              lane_verdict::message_refused);
+    EXPECT_EQ(reply(tokens[1], failed(outcome_class::refused)), lane_verdict::message_refused);
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 
@@ -200,7 +204,7 @@ TEST_F(LaneTest, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {
     tested.open(1, {10, {}});
     admit(1);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], duplicate(11)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 1U);
 }
 
@@ -208,7 +212,7 @@ TEST_F(LaneTest, RefusesASecondRowWithTheIdOfAStoredOne) {
     tested.open(1, tail_at(10, 1));
     admit(2);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(4)), lane_verdict::message_refused);
+    EXPECT_EQ(reply(tokens[0], duplicate(4)), lane_verdict::message_refused);
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 
@@ -216,8 +220,8 @@ TEST_F(LaneTest, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
-    EXPECT_EQ(tested.on_reply(tokens[0], duplicate(9)), lane_verdict::carry_on);
-    EXPECT_EQ(tested.on_reply(tokens[1], duplicate(10)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], duplicate(9)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], duplicate(10)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 2U);
     admit(3);
     EXPECT_EQ(send(), strings{"3@10"}) << "the duplicates made no new sequences";
@@ -247,6 +251,34 @@ TEST_F(LaneTest, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
 }
 
+TEST_F(LaneTest, RefusesASecondRowWithAnIdThatThisConnectionSent) {
+    tested.open(1, {0, {}});
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], duplicate(1)), lane_verdict::message_refused);
+    EXPECT_EQ(tested.refused_message().id, "2");
+}
+
+TEST_F(LaneTest, KeepsNoMemoryOfLargeMessagesThatAreStored) {
+    tested.open(1, {0, {}});
+    admit(1, 1U << 20U);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(1)), lane_verdict::carry_on);
+    admit(2);
+    admit(3);
+    admit(4);
+    EXPECT_LT(tested.vacancy().body.capacity(), 4096U) << "the first place is next again";
+}
+
+TEST_F(LaneTest, GivesASlowLinkTimeAsLongAsAcksArrive) {
+    tested.open(1, {0, {}});
+    admit_through(1, 2);
+    send(start);
+    EXPECT_EQ(reply(tokens[0], stored(1), start + 4s), lane_verdict::carry_on);
+    EXPECT_EQ(tested.ack_deadline(), start + 9s);
+}
+
 TEST_F(LaneTest, WaitsForTheOldestAckOnly) {
     tested.open(1, {10, {}});
     admit(1);
@@ -254,7 +286,7 @@ TEST_F(LaneTest, WaitsForTheOldestAckOnly) {
     admit(2);
     send(start + 3s);
     EXPECT_EQ(tested.ack_deadline(), start + 5s);
-    EXPECT_EQ(tested.on_reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     EXPECT_EQ(tested.ack_deadline(), start + 8s);
 }
 
@@ -269,7 +301,7 @@ TEST_F(LaneTest, ReusesItsPlacesForEver) {
     for (std::uint64_t commit = 1; commit <= 1000; ++commit) {
         admit(commit);
         send();
-        ASSERT_EQ(tested.on_reply(tokens.back(), stored(commit)), lane_verdict::carry_on);
+        ASSERT_EQ(reply(tokens.back(), stored(commit)), lane_verdict::carry_on);
     }
     EXPECT_EQ(tested.stored_count(), 1000U);
     EXPECT_TRUE(tested.empty());

@@ -288,6 +288,38 @@ TEST_F(RelayMachine, RefusesAMessageThatTheBrokerCouldNotTakeBeforeSendingIt) {
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("max_payload = 1048576")));
 }
 
+TEST_F(RelayMachine, AsksForNoTimeThatHasPassedWhileItDrains) {
+    connect();
+    script.transaction(100, {"a"});
+    script.broker_fails();
+    script.stops();
+    script.postgres_fails();
+    script.passes(5s);
+    ASSERT_TRUE(script.machine().deadline().has_value());
+    EXPECT_GT(*script.machine().deadline(), monotonic_time{} + 5s);
+}
+
+TEST_F(RelayMachine, NeverReportsThePositionOfAnotherHistory) {
+    connect();
+    script.transaction(900, {"a"});
+    script.acks(1);
+    script.passes(1s);
+    ASSERT_EQ(script.reported(), lsn{901});
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with({7, 2});
+    script.passes(60s);
+    EXPECT_EQ(script.reported(), lsn{});
+}
+
+TEST_F(RelayMachine, SaysWhatToDoWhereTheBrokerIsFull) {
+    connect();
+    script.transaction(100, {"a"});
+    script.reply({outcome_class::transient, 0, 10077, "maximum bytes exceeded"});
+    EXPECT_THAT(script.last_log(), HasSubstr("free storage"));
+    EXPECT_THAT(script.last_log(), HasSubstr("maximum bytes exceeded"));
+}
+
 TEST_F(RelayMachine, IgnoresWhatAnEarlierConnectionReports) {
     connect();
     script.machine().broker_failed(0, {errc::broker_lost, "old"}, {});

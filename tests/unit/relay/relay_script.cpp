@@ -125,9 +125,9 @@ std::vector<std::string> relay_script::broker_fails(errc code) {
     return collect();
 }
 
-std::vector<std::string> relay_script::postgres_connects() {
+std::vector<std::string> relay_script::postgres_connects_with(history whose) {
     machine_.postgres_connected(postgres_epoch_,
-                                {origin, relay::table_catalog({outbox}, facts()),
+                                {whose, relay::table_catalog({outbox}, facts()),
                                  output_plugin::pgoutput, std::chrono::seconds(60)},
                                 now());
     auto lines = collect();

@@ -24,7 +24,8 @@ public:
     std::vector<std::string> broker_connects(std::uint64_t last_sequence,
                                              std::optional<commit_position> tail = {});
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
-    std::vector<std::string> postgres_connects();
+    std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
+    std::vector<std::string> postgres_connects_with(history whose);
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> frame(const std::string& bytes);
