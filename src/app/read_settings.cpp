@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -20,6 +21,11 @@ namespace {
 constexpr std::array default_files{"./walrelay.toml", "/etc/walrelay/walrelay.toml"};
 
 std::optional<std::string> read_file(const std::string& name) {
+    std::error_code unknown;
+    const auto kind = std::filesystem::status(name, unknown).type();
+    if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::fifo) {
+        return std::nullopt;
+    }
     std::ifstream file(name, std::ios::binary);
     if (!file) {
         return std::nullopt;

@@ -28,7 +28,9 @@ result<void> render_complete(const row_view& view, const text_template& form,
     const std::string state = view.row.fields[culprit] ? "is empty" : "is NULL";
     return unmappable(
         view, culprit, state + ", but the " + setting + " \"" + form.text() + "\" needs it",
-        std::string("fill the column, or take it out of ") + setting + " in the configuration");
+        std::string("take the column out of outbox.") + setting +
+            " in the configuration and start again; the slot resends the row as it was inserted, "
+            "so changing it in the table does not help");
 }
 
 }  // namespace

@@ -135,8 +135,11 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
     }
     found.note("slot " + wanted.slot + " does not exist yet", "walrelay init (or run) creates it");
     if (facts.slots_free <= 0) {
-        found.error("all replication slots are taken",
-                    "ALTER SYSTEM SET max_replication_slots = 20; then restart PostgreSQL");
+        found.error(
+            "all replication slots are taken",
+            "drop a slot that nobody uses (SELECT slot_name FROM pg_replication_slots WHERE "
+            "NOT active), or raise max_replication_slots with ALTER SYSTEM SET and restart "
+            "PostgreSQL");
     }
 }
 

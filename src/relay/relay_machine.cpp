@@ -102,7 +102,7 @@ void relay_machine::halt(const error& why, instant now) {
         return;
     }
     log(log_severity::error,
-        to_string(why) + ". Stopped; nothing is lost: the slot keeps what is not confirmed");
+        to_string(why) + ". Stopped; nothing was confirmed that is not in the stream");
     exit_code_ = exit_operator_needed;
     close_postgres_in_order(now);
 }

@@ -22,7 +22,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
     lane_.open(epoch, {facts.stream->last_sequence, facts.stream->last_position});
-    log(log_severity::info, tail_report(*facts.stream));
+    const bool foreign_tail = facts.stream->last_sequence > 0 && !facts.stream->last_position;
+    log(foreign_tail ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
     look_for_rewind(*facts.stream);
     account_for_stored(now);
     if (phase_ == phase::running && postgres_.is_idle()) {
@@ -105,8 +106,9 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
             {errc::message_refused,
              "stream " + options_.stream + " refuses the message of row id " + refused.id +
                  " (position " + to_string(refused.where) + ", subject " + refused.subject + ")",
-             "make the row's message acceptable (its id unique, its size within the "
-             "limits), then start again: the slot resends it",
+             "change outbox.message_id so that every row has an id of its own, or the limit that "
+             "is named, then start again: the slot resends the row as it was inserted, so "
+             "changing it in the table does not help",
              lane_.last_trouble()},
             now);
     } else if (verdict == lane_verdict::stream_unsuitable) {
