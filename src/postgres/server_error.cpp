@@ -130,13 +130,11 @@ error explain_state(const server_report& report, const server_context& context) 
         return unsuitable(fmt::format("the slot {} is a physical one", context.slot),
                           "set postgres.slot to another name");
     }
-    if (report.sqlstate == sqlstate::object_not_in_prerequisite_state &&
-        !mentions(report, "can no longer") && !mentions(report, "invalidated") &&
-        !mentions(report, "exceeded")) {
-        // Not known to be the end of the slot, so nobody is told to drop it.
-        return unsuitable(fmt::format("the slot {} cannot be used as it is", context.slot),
-                          "run walrelay check; if the server is a standby that is being promoted, "
-                          "start again when it is the primary");
+    if (mentions(report, "cannot use replication slot")) {
+        // A slot that is synchronized to a standby, from PostgreSQL 17 on: it becomes usable when
+        // the standby is promoted, so nobody is told to drop it.
+        return {errc::postgres_unavailable,
+                fmt::format("the slot {} cannot be used on this server yet", context.slot)};
     }
     return unsuitable(fmt::format("the slot {} is invalidated: PostgreSQL gave up the WAL that "
                                   "walrelay has not read",
