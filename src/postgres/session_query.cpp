@@ -39,10 +39,12 @@ std::vector<cell> read_row(const PGresult* from, int row) {
 
 row_set read_rows(const PGresult* from) {
     std::vector<std::string> names;
+    names.reserve(static_cast<std::size_t>(PQnfields(from)));
     for (int column = 0; column < PQnfields(from); ++column) {
         names.emplace_back(PQfname(from, column));
     }
     std::vector<std::vector<cell>> rows;
+    rows.reserve(static_cast<std::size_t>(PQntuples(from)));
     for (int row = 0; row < PQntuples(from); ++row) {
         rows.push_back(read_row(from, row));
     }
