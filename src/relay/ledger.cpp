@@ -34,7 +34,10 @@ void ledger::stored_up_to(commit_position where) {
 void ledger::idle_at(lsn end) {
     if (settled()) {
         confirm(end);
+        return;
     }
+    // The server does not repeat itself: what it says now counts as soon as the rest is stored.
+    pending_.back().end = std::max(pending_.back().end, end);
 }
 
 void ledger::confirm(lsn end) {

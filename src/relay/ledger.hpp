@@ -3,8 +3,8 @@
 //   value      moves when                                          never
 //   confirmed  every event of a transaction and of all before it   inside a transaction, past an
 //              is stored; then it is that transaction's end LSN     event not stored, backwards
-//   idle       a keepalive arrives while nothing is unconfirmed    while anything is pending
-//              and no transaction is open
+//   idle       a keepalive arrives and no transaction is open;     while anything is pending
+//              what is pending then is confirmed together with it
 //
 // A transaction without outbox events counts as stored at once. Positions are those of one history
 // (see core/position.hpp); with a new history comes a new ledger.
@@ -28,7 +28,10 @@ public:
     /// Every event up to and including this one is stored.
     void stored_up_to(commit_position where);
 
-    /// The server has nothing for us up to `end`. To be called only outside a transaction.
+    /// The server has nothing more for us up to `end`. To be called only outside a transaction.
+    /// While transactions are pending, the last of them takes `end` as its own: the server sends
+    /// no second keepalive for the same position (walsender.c, WalSndWaitForWal), so that one which
+    /// was forgotten would hold the slot back until something else is written.
     void idle_at(lsn end);
 
     /// The replication connection is gone: what was read but not confirmed will be read again.

@@ -59,15 +59,21 @@ TEST(Ledger, LetsATransactionWithoutEventsWaitForTheOneBefore) {
     EXPECT_EQ(book.confirmed(), lsn{990});
 }
 
-TEST(Ledger, MovesWithAKeepaliveOnlyWhileNothingIsPending) {
+TEST(Ledger, MovesWithAKeepaliveAtOnceWhileNothingIsPending) {
     ledger book;
     book.idle_at(lsn{50});
     EXPECT_EQ(book.confirmed(), lsn{50});
+}
+
+TEST(Ledger, RemembersAKeepaliveUntilWhatIsPendingIsStored) {
+    ledger book;
     book.transaction_ended(at(100, 0), lsn{110});
+    book.transaction_ended(at(200, 0), lsn{210});
     book.idle_at(lsn{500});
-    EXPECT_EQ(book.confirmed(), lsn{50});
+    EXPECT_EQ(book.confirmed(), lsn{});
     book.stored_up_to(at(100, 0));
-    book.idle_at(lsn{500});
+    EXPECT_EQ(book.confirmed(), lsn{110});
+    book.stored_up_to(at(200, 0));
     EXPECT_EQ(book.confirmed(), lsn{500});
 }
 

@@ -183,6 +183,9 @@ TEST_F(RelayMachine, DoesNotMoveTheSlotByAKeepaliveInsideATransactionOrBeforeAck
     script.frame(test::commit_frame(lsn{100}, lsn{101}));
     script.frame(test::keepalive_frame(lsn{500}));
     EXPECT_EQ(confirmed(), lsn{});
+    // The server will not say so again.
+    script.acks(1);
+    EXPECT_EQ(confirmed(), lsn{500});
 }
 
 TEST_F(RelayMachine, AnswersAKeepaliveThatAsks) {
