@@ -62,9 +62,16 @@ struct transaction_commit {
     lsn end;
 };
 
-/// Something that is not relayed: a description, an UPDATE, a logical message.
+/// Written by pg_logical_emit_message(true, prefix, content) within the open transaction.
+struct logical_message {
+    std::string_view prefix;
+    std::string_view content;
+};
+
+/// Something that is not relayed: a description, an UPDATE, a message outside a transaction.
 struct nothing_to_relay {};
 
-using change = std::variant<nothing_to_relay, transaction_begin, row_insert, transaction_commit>;
+using change = std::variant<nothing_to_relay, transaction_begin, row_insert, logical_message,
+                            transaction_commit>;
 
 }  // namespace walrelay

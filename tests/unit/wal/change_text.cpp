@@ -58,6 +58,9 @@ std::string to_text(wall_time time) {
 
 struct describer {
     std::string operator()(const nothing_to_relay& /*none*/) const { return "nothing to relay"; }
+    std::string operator()(const logical_message& said) const {
+        return "message " + escaped(said.prefix) + ": " + to_text(field(said.content));
+    }
     std::string operator()(const transaction_begin& begin) const {
         return "begin " + to_string(begin.commit) + " at " + to_text(begin.committed_at);
     }

@@ -1,0 +1,36 @@
+// A row that cannot be delivered, as it is kept for an operator. Plain data.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/message.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace walrelay {
+
+struct dead_letter {
+    table_name source = {};
+    /// Unique: a row that is met again after a restart is the same dead letter.
+    position where = {};
+    wall_time committed_at = {};
+    /// What the message would have been; empty where the row could not be mapped that far.
+    std::string message_id = {};
+    std::string subject = {};
+    std::vector<header> headers = {};
+    /// The row, as a JSON array of its columns in the table's order:
+    /// `[{"name":"id","type":2950,"value":"…"}, …]`. `type` is pg_type.oid, `value` the text of the
+    /// output function (a bytea in hex without `\x`), null for NULL.
+    std::string event = {};
+    /// One sentence: what is wrong with it, as the log says it.
+    std::string reason = {};
+    /// JetStream's err_code; 0 where the broker was not asked.
+    std::int32_t error_code = 0;
+    /// How often the message was offered to the broker.
+    std::uint32_t attempts = 0;
+};
+
+}  // namespace walrelay
