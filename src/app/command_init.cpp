@@ -7,6 +7,7 @@
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/dead_letter_store.hpp"
 #include "postgres/inspector.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,14 @@ using boost::asio::awaitable;
 int fail(const error& why) {
     log_error(to_string(why));
     return exit_operator_needed;
+}
+
+awaitable<result<void>> make_dead_letter_table(postgres::connection& sql) {
+    const auto made = co_await postgres::create_dead_letter_table(sql);
+    if (made) {
+        log_info("created table walrelay.dead_letter");
+    }
+    co_return made;
 }
 
 awaitable<int> create_all(executors on, const config::settings& settings) {
@@ -46,6 +55,12 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
     if (!plugin) {
         co_return fail(plugin.error());
     }
+    if (!facts->dead_letter_table) {
+        const auto made = co_await make_dead_letter_table(*sql);
+        if (!made) {
+            co_return fail(made.error());
+        }
+    }
     log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
              settings.nats.stream + "; start with walrelay run");
     co_return exit_done;
@@ -58,6 +73,7 @@ void print_all(const config::settings& settings, output_plugin plugin) {
                    create_publication_sql(settings.postgres.publication, table_names_of(settings)));
     }
     fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
+    fmt::print("\n{}", postgres::dead_letter_table_sql());
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));
 }

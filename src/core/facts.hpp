@@ -71,6 +71,7 @@ struct postgres_facts {
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
     std::optional<std::string> output_plugin_libraries = {};
     bool wal2json_allowed = false;
+    bool dead_letter_table = false;  // walrelay.dead_letter exists
     std::optional<slot_facts> slot = {};
     std::optional<publication_facts> publication = {};
     std::vector<table_facts> tables = {};  // one for each configured table, same order

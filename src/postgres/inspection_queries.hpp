@@ -7,7 +7,8 @@ namespace walrelay::postgres::queries {
 
 /// One row on the server and this session. output_plugin_libraries is NULL where the server does
 /// not have it, and where the role may not see it (pg_read_all_settings). The walsenders are
-/// counted by the function, because its view joins what ordinary roles see in part only.
+/// counted by the function, because its view joins what ordinary roles see in part only. The dead
+/// letters by way of pg_class, because to_regclass wants USAGE on their schema.
 inline constexpr const char* server = R"sql(
 SELECT current_setting('server_version_num')::int4,
        pg_is_in_recovery(),
@@ -22,7 +23,9 @@ SELECT current_setting('server_version_num')::int4,
        current_setting('max_wal_senders')::int4
            - (SELECT count(*) FROM pg_stat_get_wal_senders())::int4,
        (SELECT setting::int8 FROM pg_settings WHERE name = 'wal_sender_timeout'),
-       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries')
+       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'),
+       EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter')
 )sql";
 
 /// System identifier and timeline, where the role may call these functions. The timeline is that of

@@ -36,6 +36,7 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     facts.senders_free = reader.number<std::int32_t>(0, 9);
     facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
     facts.output_plugin_libraries = rows->at(0, 11);
+    facts.dead_letter_table = rows->flag(0, 12);
     if (reader.failure().has_value()) {
         co_return *reader.failure();
     }

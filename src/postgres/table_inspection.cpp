@@ -1,5 +1,6 @@
 #include "postgres/table_inspection.hpp"
 
+#include "postgres/array_literal.hpp"
 #include "postgres/fact_reader.hpp"
 #include "postgres/inspection_queries.hpp"
 
@@ -10,22 +11,6 @@
 
 namespace walrelay::postgres {
 namespace {
-
-/// PostgreSQL's text form of an array of text: every element quoted.
-std::string array_literal(const std::vector<std::string>& elements) {
-    std::string out = "{";
-    for (const auto& element : elements) {
-        out += out.size() > 1 ? ",\"" : "\"";
-        for (const char c : element) {
-            if (c == '"' || c == '\\') {
-                out += '\\';
-            }
-            out += c;
-        }
-        out += '"';
-    }
-    return out + "}";
-}
 
 std::vector<std::string> schemas_and_names(const std::vector<table_name>& asked) {
     std::vector<std::string> schemas;

@@ -1,0 +1,45 @@
+-- The table of the rows that walrelay could not deliver, in the database of the outbox.
+--
+-- Runs in psql as it is, and again without harm; `walrelay init` runs the same text. The role that
+-- creates it needs CREATE on the database, or on the schema walrelay where that is there already.
+--
+-- A role of least privilege that relays needs no more than this:
+--
+--     GRANT USAGE ON SCHEMA walrelay TO <role>;
+--     GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO <role>;
+DO $$
+BEGIN
+    -- Asked first: IF NOT EXISTS alone wants the right to create also where nothing is missing.
+    IF to_regnamespace('walrelay') IS NULL THEN
+        CREATE SCHEMA IF NOT EXISTS walrelay;
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_class
+                    WHERE relname = 'dead_letter' AND relnamespace = to_regnamespace('walrelay'))
+    THEN
+        CREATE TABLE IF NOT EXISTS walrelay.dead_letter (
+            id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            -- <system identifier>.<timeline>.<commit LSN>.<ordinal>, as in Walrelay-Position: a row
+            -- that is met again after a restart is the same dead letter.
+            position      text NOT NULL UNIQUE,
+            source_schema text NOT NULL,
+            source_table  text NOT NULL,
+            -- What the message would have been; NULL where the row could not be mapped that far.
+            message_id    text,
+            subject       text,
+            headers       json NOT NULL,
+            -- The row: [{"name": ..., "type": pg_type.oid, "value": text or null}, ...]. json and
+            -- not jsonb, which refuses what json holds as it is.
+            event         json,
+            reason        text NOT NULL,
+            -- JetStream's err_code; 0 where the broker was not asked.
+            error_code    int NOT NULL,
+            -- How often the broker was offered the message.
+            attempts      int NOT NULL,
+            committed_at  timestamptz NOT NULL,
+            dead_at       timestamptz NOT NULL DEFAULT now(),
+            retries       int NOT NULL DEFAULT 0,
+            retried_at    timestamptz
+        );
+    END IF;
+END
+$$;

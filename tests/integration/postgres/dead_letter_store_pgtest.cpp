@@ -1,0 +1,179 @@
+#include "postgres/dead_letter_store.hpp"
+
+#include "postgres/inspector.hpp"
+#include "postgres_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+
+dead_letter sample(std::uint64_t ordinal = 0) {
+    dead_letter letter;
+    letter.source = {"public", "events"};
+    letter.where = {{18'446'744'073'709'551'615U, 3}, {lsn{0xABCDEF}, ordinal}};
+    letter.committed_at = wall_time{std::chrono::microseconds{1'700'000'000'123'457}};
+    letter.message_id = "7";
+    letter.subject = "events.order.created";
+    letter.headers = {{"Nats-Msg-Id", "7"}};
+    letter.event = R"([{"name":"id","type":20,"value":"7"}])";
+    letter.reason = "too large";
+    letter.error_code = 10054;
+    letter.attempts = 5;
+    return letter;
+}
+
+class DeadLetterStore : public postgres_fixture {
+protected:
+    postgres::connection connect_as(const std::string& role) {
+        auto wanted = options(postgres::connection_kind::sql);
+        wanted.conninfo += " user=" + role;
+        auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+        return std::move(*sql);
+    }
+
+    void store(const dead_letter& letter) {
+        auto sql = connect();
+        const auto stored = run(postgres::store_dead_letter(sql, letter));
+        ASSERT_TRUE(stored.has_value()) << to_string(stored.error());
+    }
+
+    std::string stored(const std::string& expression) {
+        return writer_->value_of("SELECT " + expression + " FROM walrelay.dead_letter");
+    }
+
+    /// A role of this test's own; `rights` as CREATE ROLE takes them.
+    std::string make_role(const std::string& rights = "") {
+        auto role = "role_of_" + database_;
+        writer_->execute("CREATE ROLE " + role + " LOGIN " + rights);
+        return role;
+    }
+};
+
+TEST_F(DeadLetterStore, MakesTheTableAndKeepsEveryField) {
+    store(sample());
+    EXPECT_EQ(stored("position"), "18446744073709551615.3.0000000000ABCDEF.0");
+    EXPECT_EQ(stored("source_schema || '/' || source_table"), "public/events");
+    EXPECT_EQ(stored("message_id || ' ' || subject"), "7 events.order.created");
+    EXPECT_EQ(stored("headers ->> 'Nats-Msg-Id'"), "7");
+    EXPECT_EQ(stored("event -> 0 ->> 'value'"), "7");
+    EXPECT_EQ(stored("reason || ' ' || error_code || ' ' || attempts"), "too large 10054 5");
+    EXPECT_EQ(stored("extract(epoch FROM committed_at)"), "1700000000.123457");
+    EXPECT_EQ(stored("retries"), "0");
+    EXPECT_EQ(stored("retried_at IS NULL"), "t");
+    EXPECT_EQ(stored("dead_at BETWEEN now() - interval '1 hour' AND now()"), "t");
+}
+
+TEST_F(DeadLetterStore, KeepsOddCharactersAsTheyAre) {
+    auto letter = sample();
+    const std::string odd = "a'b\"c\\d{e},f\n\t\x01%$1 \xE2\x82\xAC";
+    letter.source = {"Sche.ma\"", odd};
+    letter.message_id = odd;
+    letter.subject = odd;
+    letter.headers = {{odd, odd}, {"", ""}, {"NULL", "NULL"}};
+    letter.reason = odd;
+    letter.event = R"([{"name":"n","type":114,"value":"\u0000\ud800\u0001"}])";
+    store(letter);
+    const auto rows = writer_->query(
+        "SELECT source_schema, source_table, message_id, subject, reason, event::text, "
+        "headers ->> $1, headers ->> '', headers ->> 'NULL' FROM walrelay.dead_letter",
+        {odd});
+    const sql_row expected = {"Sche.ma\"", odd, odd, odd, odd, letter.event, odd, "", "NULL"};
+    EXPECT_EQ(rows, sql_rows{expected});
+}
+
+TEST_F(DeadLetterStore, LeavesOutWhatTheMappingDidNotReach) {
+    auto letter = sample();
+    letter.message_id.clear();
+    letter.subject.clear();
+    letter.headers.clear();
+    letter.event.clear();
+    store(letter);
+    EXPECT_EQ(stored("message_id IS NULL AND subject IS NULL AND event IS NULL"), "t");
+    EXPECT_EQ(stored("headers::text"), "{}");
+}
+
+TEST_F(DeadLetterStore, KeepsAPositionOnce) {
+    store(sample());
+    auto again = sample();
+    again.reason = "another";
+    store(again);
+    EXPECT_EQ(stored("count(*)"), "1");
+    EXPECT_EQ(stored("reason"), "too large");
+    store(sample(1));
+    EXPECT_EQ(stored("count(*)"), "2");
+}
+
+TEST_F(DeadLetterStore, WaitsForTheFlushWhereTheRoleWouldNot) {
+    const auto role = make_role("SUPERUSER");
+    writer_->execute("ALTER ROLE " + role + " SET synchronous_commit = off");
+    auto sql = connect_as(role);
+    ASSERT_TRUE(run(postgres::store_dead_letter(sql, sample())).has_value());
+    const auto setting = run(sql.query("SHOW synchronous_commit"));
+    EXPECT_EQ(setting->text(0, 0), "on");
+}
+
+TEST_F(DeadLetterStore, SaysWhoMustMakeTheTable) {
+    const auto role = make_role();
+    auto sql = connect_as(role);
+    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    ASSERT_TRUE(stored.has_error());
+    EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
+    EXPECT_THAT(stored.error().what, HasSubstr("may not create the table walrelay.dead_letter"));
+    EXPECT_THAT(stored.error().remedy, HasSubstr("walrelay init"));
+    EXPECT_THAT(stored.error().remedy,
+                HasSubstr("GRANT USAGE ON SCHEMA walrelay TO \"" + role + "\";"));
+}
+
+TEST_F(DeadLetterStore, NeedsNoMoreThanTheGrantsThatItNames) {
+    const auto role = make_role();
+    auto owner = connect();
+    ASSERT_TRUE(run(postgres::create_dead_letter_table(owner)).has_value());
+    auto sql = connect_as(role);
+    const auto refused = run(postgres::store_dead_letter(sql, sample()));
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_EQ(refused.error().code, errc::postgres_unsuitable);
+    EXPECT_EQ(refused.error().remedy, postgres::dead_letter_grants_sql(role));
+    writer_->execute(refused.error().remedy);
+    const auto granted = run(postgres::store_dead_letter(sql, sample()));
+    EXPECT_TRUE(granted.has_value()) << to_string(granted.error());
+    EXPECT_TRUE(run(postgres::create_dead_letter_table(sql)).has_value());
+}
+
+TEST_F(DeadLetterStore, NamesATableOfAnotherShape) {
+    writer_->execute("CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (id int)");
+    auto sql = connect();
+    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    ASSERT_TRUE(stored.has_error());
+    EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
+    EXPECT_THAT(stored.error().remedy, HasSubstr("RENAME TO dead_letter_before"));
+}
+
+TEST_F(DeadLetterStore, LeavesALostConnectionToTheCaller) {
+    auto sql = connect();
+    sql.close();
+    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    ASSERT_TRUE(stored.has_error());
+    EXPECT_EQ(stored.error().code, errc::postgres_lost);
+}
+
+TEST_F(DeadLetterStore, ItsFileRunsTwice) {
+    const std::string file{postgres::dead_letter_table_sql()};
+    writer_->execute(file);
+    writer_->execute(file);
+    EXPECT_EQ(stored("count(*)"), "0");
+}
+
+TEST_F(DeadLetterStore, TheInspectorSeesTheTable) {
+    const auto role = make_role();
+    auto sql = connect_as(role);
+    EXPECT_FALSE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letter_table);
+    auto owner = connect();
+    ASSERT_TRUE(run(postgres::create_dead_letter_table(owner)).has_value());
+    EXPECT_TRUE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letter_table);
+}
+
+}  // namespace
+}  // namespace walrelay::test
