@@ -2,6 +2,9 @@
 // it, and the command does mend it. `init` creates what is missing.
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <fstream>
 
 namespace walrelay::test {
 namespace {
@@ -235,12 +238,14 @@ TEST_P(Setup, InitCreatesEverythingAndIsHarmlessTwice) {
 TEST_P(Setup, WhatPrintShowsIsWhatInitDoes) {
     bench.create_table();
     const auto shown = bench.command({"init", "--print"}).output;
-    const auto sql = shown.substr(0, shown.find("\n# "));
-    auto session = bench.session();
-    for (std::size_t start = 0, end = 0; (end = sql.find(";\n", start)) != std::string::npos;
-         start = end + 2) {
-        session.execute(sql.substr(start, end + 1 - start));
-    }
+    temporary_folder folder("printed");
+    const auto file = folder.path() / "init.sql";
+    std::ofstream(file) << shown.substr(0, shown.find("\n# "));
+    run_to_success({.program = postgres_binary_folder() / "psql",
+                    .arguments = {"--no-psqlrc", "--set=ON_ERROR_STOP=1", "--file=" + file.string(),
+                                  shared_postgres().conninfo(bench.database())},
+                    .folder = folder.path()},
+                   30s);
     bench.execute(insert_event(1));
     bench.start();
     bench.execute(insert_event(2));
