@@ -57,8 +57,9 @@ boost::asio::awaitable<void> finish_stream(std::shared_ptr<stream_state> state,
 boost::asio::awaitable<result<replication_stream>> replication_stream::start(
     connection opened, start_options options) {
     auto context = context_of(opened, options);
+    auto statement = start_command(options, opened.version_number());
     const auto over = opened.release();
-    const auto begun = co_await begin_copy(over, start_command(options), context);
+    const auto begun = co_await begin_copy(over, std::move(statement), context);
     if (begun.has_error()) {
         if (over != nullptr) {
             over->close();

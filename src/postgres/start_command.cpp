@@ -37,15 +37,22 @@ void append_escaped(std::string& list, std::string_view name) {
     }
 }
 
-std::vector<plugin_option> pgoutput_options(const start_options& options) {
-    return {{"proto_version", "1"}, {"publication_names", quote_identifier(options.publication)}};
+std::vector<plugin_option> pgoutput_options(const start_options& options, int version_number) {
+    constexpr int first_with_messages = 140'000;
+    std::vector<plugin_option> chosen = {
+        {"proto_version", "1"}, {"publication_names", quote_identifier(options.publication)}};
+    if (version_number >= first_with_messages) {
+        chosen.emplace_back("messages", "true");
+    }
+    return chosen;
 }
 
 std::vector<plugin_option> wal2json_options(const start_options& options) {
     std::vector<plugin_option> chosen = {
-        {"format-version", "2"}, {"include-lsn", "1"},       {"include-timestamp", "1"},
-        {"include-types", "0"},  {"include-type-oids", "1"}, {"include-transaction", "1"},
-        {"actions", "insert"},
+        {"format-version", "2"},    {"include-lsn", "1"},
+        {"include-timestamp", "1"}, {"include-types", "0"},
+        {"include-type-oids", "1"}, {"include-transaction", "1"},
+        {"actions", "insert"},      {"add-msg-prefixes", "walrelay,walrelay.retry"},
     };
     if (!options.add_tables.empty()) {
         chosen.emplace_back("add-tables", wal2json_table_list(options.add_tables));
@@ -68,9 +75,10 @@ std::string wal2json_table_list(std::span<const table_name> tables) {
     return list;
 }
 
-std::string start_command(const start_options& options) {
-    const auto chosen = options.plugin == output_plugin::wal2json ? wal2json_options(options)
-                                                                  : pgoutput_options(options);
+std::string start_command(const start_options& options, int version_number) {
+    const auto chosen = options.plugin == output_plugin::wal2json
+                            ? wal2json_options(options)
+                            : pgoutput_options(options, version_number);
     std::string list;
     for (const auto& [name, value] : chosen) {
         if (!list.empty()) {

@@ -123,6 +123,8 @@ result<change> pgoutput_decoder::decode(std::string_view payload) {
             return commit(in);
         case 'R':
             return describe(in);
+        case 'M':
+            return message(in);
         default:
             return skip(type, in);
     }
@@ -232,6 +234,33 @@ result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table
         fields_.push_back(*value);
     }
     return in.read_end() ? result<void>{} : in.failure();
+}
+
+result<change> pgoutput_decoder::message(byte_reader& in) {
+    const auto type_place = in.last_place();
+    in.name("pgoutput Message message");
+    std::uint8_t flags = 0;
+    lsn where;
+    logical_message said;
+    std::uint32_t length = 0;
+    if (!in.read(flags, "flags")) {
+        return in.failure();
+    }
+    if (flags > 1) {
+        return in.malformed("is neither 0 nor 1");
+    }
+    if (!in.read(where, "LSN") || !in.read_string(said.prefix, "prefix") ||
+        !in.read(length, "length of content") || !in.read_bytes(said.content, length, "content") ||
+        !in.read_end()) {
+        return in.failure();
+    }
+    if (flags == 0) {
+        return change{nothing_to_relay{}};
+    }
+    if (const auto allowed = transaction_.require_open(type_place); !allowed) {
+        return allowed.error();
+    }
+    return change{said};
 }
 
 result<change> pgoutput_decoder::skip(std::uint8_t type, byte_reader& in) {

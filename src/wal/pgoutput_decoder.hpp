@@ -44,6 +44,7 @@ private:
     [[nodiscard]] result<change> commit(byte_reader& in);
     [[nodiscard]] result<change> describe(byte_reader& in);
     [[nodiscard]] result<change> insert(byte_reader& in);
+    [[nodiscard]] result<change> message(byte_reader& in);
     [[nodiscard]] result<change> skip(std::uint8_t type, byte_reader& in);
 
     [[nodiscard]] result<void> read_tuple(byte_reader& in, const relation& table);

@@ -106,25 +106,6 @@ result<void> read_origin(byte_reader& in) {
     return {};
 }
 
-result<void> read_message(byte_reader& in) {
-    in.name("pgoutput Message message");
-    std::uint8_t flags = 0;
-    lsn position;
-    std::string_view view;
-    std::uint32_t length = 0;
-    if (!in.read(flags, "flags")) {
-        return in.failure();
-    }
-    if (flags > 1) {
-        return in.malformed("is neither 0 nor 1");
-    }
-    if (!in.read(position, "LSN") || !in.read_string(view, "prefix") ||
-        !in.read(length, "length of content") || !in.read_bytes(view, length, "content")) {
-        return in.failure();
-    }
-    return {};
-}
-
 result<void> refuse(std::uint8_t type, const byte_reader& in) {
     switch (type) {
         case 'S':
@@ -166,8 +147,6 @@ result<void> read_skipped(std::uint8_t type, byte_reader& in) {
             return read_type(in);
         case 'O':
             return read_origin(in);
-        case 'M':
-            return read_message(in);
         default:
             return refuse(type, in);
     }

@@ -12,7 +12,7 @@ namespace walrelay::wal {
 /// Whether a message of this type may only stand inside a transaction.
 [[nodiscard]] bool needs_transaction(std::uint8_t type);
 
-/// Reads the rest of an Update, Delete, Truncate, Type, Origin or Message. Any other type is an
+/// Reads the rest of an Update, Delete, Truncate, Type or Origin. Any other type is an
 /// error. Errors: frame_truncated, frame_malformed, frame_unexpected.
 [[nodiscard]] result<void> read_skipped(std::uint8_t type, byte_reader& in);
 

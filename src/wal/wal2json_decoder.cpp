@@ -61,6 +61,9 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
     if (object.action->text == "C") {
         return commit(object);
     }
+    if (object.action->text == "M") {
+        return message(object);
+    }
     return skip(object);
 }
 
@@ -116,12 +119,29 @@ result<change> wal2json_decoder::insert(const wal2json_object& object) {
     return change{row_insert{&table, object.fields}};
 }
 
+result<change> wal2json_decoder::message(const wal2json_object& object) {
+    if (!object.transactional) {
+        return missing("transactional", "format-version 2");
+    }
+    if (!*object.transactional) {
+        return change{nothing_to_relay{}};
+    }
+    if (!object.prefix) {
+        return missing("prefix", "format-version 2");
+    }
+    if (!object.content) {
+        return missing("content", "format-version 2");
+    }
+    const auto allowed = transaction_.require_open(place_of(object.action, "action"));
+    if (!allowed) {
+        return allowed.error();
+    }
+    return change{logical_message{object.prefix->text, object.content->text}};
+}
+
 result<change> wal2json_decoder::skip(const wal2json_object& object) {
     const auto action = object.action->text;
     const auto where = place_of(object.action, "action");
-    if (action == "M") {
-        return change{nothing_to_relay{}};
-    }
     if (action != "U" && action != "D" && action != "T") {
         return frame_error(errc::frame_malformed, where, "is none of B, C, I, U, D, T, M");
     }

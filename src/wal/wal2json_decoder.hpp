@@ -7,7 +7,10 @@
 //   begin     {"action":"B","timestamp":T,"lsn":L,"nextlsn":L}   lsn is the commit LSN, nextlsn
 //   commit    {"action":"C","timestamp":T,"lsn":L,"nextlsn":L}   the end LSN, in both
 //   insert    {"action":"I","schema":S,"table":S,"columns":[{"name":S,"typeoid":N,"value":V},...]}
-//   others    "U" update, "D" delete, "T" truncate, "M" logical message
+//   message   {"action":"M","transactional":B,"prefix":S,"content":S}   with lsn and timestamp,
+//   both
+//                                                                       null outside a transaction
+//   others    "U" update, "D" delete, "T" truncate
 //
 // T is "2026-01-31 12:34:56.789+00" where the session's time zone is UTC; L is "0/16B3748"; the
 // typeoid is printed as a signed number. V is null, true or false for boolean, digits for int2,
@@ -34,6 +37,7 @@ private:
     [[nodiscard]] result<change> begin(const wal2json_object& object);
     [[nodiscard]] result<change> commit(const wal2json_object& object);
     [[nodiscard]] result<change> insert(const wal2json_object& object);
+    [[nodiscard]] result<change> message(const wal2json_object& object);
     [[nodiscard]] result<change> skip(const wal2json_object& object);
 
     wal2json_parser parser_;

@@ -34,7 +34,13 @@ std::optional<wal2json_text>* find_text(wal2json_object& object, std::string_vie
     if (key == "lsn") {
         return &object.commit;
     }
-    return key == "nextlsn" ? &object.end : nullptr;
+    if (key == "nextlsn") {
+        return &object.end;
+    }
+    if (key == "prefix") {
+        return &object.prefix;
+    }
+    return key == "content" ? &object.content : nullptr;
 }
 
 result<void> read_text(simdjson::ondemand::value& value, const json_text& json,
@@ -55,6 +61,20 @@ result<void> read_text(simdjson::ondemand::value& value, const json_text& json,
     return {};
 }
 
+result<void> read_flag(simdjson::ondemand::value& value, const json_text& json,
+                       std::string_view key, std::optional<bool>& member) {
+    const auto offset = json.offset_of(raw_token(value).data());
+    if (member) {
+        return json.malformed("stands twice in one object", key, offset);
+    }
+    bool read = false;
+    if (const auto code = value.get_bool().get(read)) {
+        return json.failure(code, key, offset);
+    }
+    member = read;
+    return {};
+}
+
 }  // namespace
 
 void wal2json_object::clear() {
@@ -64,6 +84,9 @@ void wal2json_object::clear() {
     timestamp.reset();
     commit.reset();
     end.reset();
+    prefix.reset();
+    content.reset();
+    transactional.reset();
     has_columns = false;
     columns.clear();
     fields.clear();
@@ -142,6 +165,9 @@ result<void> wal2json_parser::read_member(simdjson::ondemand::field& member,
     }
     if (auto* const known = find_text(object_, key)) {
         return read_text(value, json, key, *known);
+    }
+    if (key == "transactional") {
+        return read_flag(value, json, key, object_.transactional);
     }
     if (key != "columns" || (object_.action && object_.action->text != "I")) {
         return {};

@@ -34,6 +34,9 @@ struct wal2json_object {
     std::optional<wal2json_text> timestamp;
     std::optional<wal2json_text> commit;  // "lsn"
     std::optional<wal2json_text> end;     // "nextlsn"
+    std::optional<wal2json_text> prefix;
+    std::optional<wal2json_text> content;
+    std::optional<bool> transactional;
     bool has_columns = false;
     std::vector<wal2json_column> columns;
     /// As many as `columns`, in the same order.

@@ -77,8 +77,9 @@ mkdir -p "$target"
 
 json="\"format-version\" '2', \"include-lsn\" '1', \"include-timestamp\" '1'"
 json+=", \"include-type-oids\" '1', \"include-transaction\" '1'"
-capture pgoutput "proto_version '1', publication_names 'inserts'"
-capture wal2json "$json, \"include-types\" '0', \"actions\" 'insert'"
+capture pgoutput "proto_version '1', publication_names 'inserts', messages 'true'"
+capture wal2json "$json, \"include-types\" '0', \"actions\" 'insert',
+    \"add-msg-prefixes\" 'walrelay,walrelay.retry'"
 capture pgoutput_everything "proto_version '1', publication_names 'everything', messages 'true'"
 capture wal2json_everything "$json, \"include-xids\" '1', \"include-pk\" '1'"
 ls -l "$target"

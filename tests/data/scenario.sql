@@ -100,8 +100,16 @@ DELETE FROM outbox_events WHERE aggregate_id = '3';
 TRUNCATE outbox_events;
 CREATE TABLE empty_transaction ();
 DROP TABLE empty_transaction;
-SELECT pg_logical_emit_message(true, 'walrelay', '{"in": "a transaction"}');
 SELECT pg_logical_emit_message(false, 'walrelay', 'in none');
+
+-- Messages --------------------------------------------------------------------------------------
+SELECT pg_logical_emit_message(true, 'walrelay', '{"in": "a transaction"}');
+BEGIN;
+SELECT pg_logical_emit_message(true, 'walrelay.retry', E'{"odd": "quote \\" back\\\\slash é 😀"}\n\t\x01');
+INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, event_data)
+    VALUES ('order', 'between', 'messages', '{}');
+SELECT pg_logical_emit_message(true, 'walrelay', '');
+COMMIT;
 
 -- COPY ------------------------------------------------------------------------------------------
 COPY outbox_events (aggregate_type, aggregate_id, event_type, event_data) FROM STDIN;

@@ -11,18 +11,30 @@ TEST(StartCommand, OfPgoutputQuotesThePublicationTwice) {
     EXPECT_EQ(start_command({.slot = "walrelay",
                              .plugin = output_plugin::pgoutput,
                              .publication = "it's \"mine\"",
-                             .add_tables = {}}),
+                             .add_tables = {}},
+                            130'000),
               "START_REPLICATION SLOT \"walrelay\" LOGICAL 0/0 (\"proto_version\" '1', "
               "\"publication_names\" '\"it''s \"\"mine\"\"\"')");
+}
+
+TEST(StartCommand, OfPgoutputAsksForMessagesWhereTheServerHasThem) {
+    const start_options options{
+        .slot = "s", .plugin = output_plugin::pgoutput, .publication = "p", .add_tables = {}};
+    EXPECT_EQ(start_command(options, 140'000),
+              "START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"proto_version\" '1', "
+              "\"publication_names\" '\"p\"', \"messages\" 'true')");
+    EXPECT_EQ(start_command(options, 139'999).find("messages"), std::string::npos);
 }
 
 TEST(StartCommand, OfWal2jsonAsksForNoTypeNames) {
     EXPECT_EQ(
         start_command(
-            {.slot = "s", .plugin = output_plugin::wal2json, .publication = "", .add_tables = {}}),
+            {.slot = "s", .plugin = output_plugin::wal2json, .publication = "", .add_tables = {}},
+            130'000),
         "START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"format-version\" '2', \"include-lsn\" "
         "'1', \"include-timestamp\" '1', \"include-types\" '0', \"include-type-oids\" '1', "
-        "\"include-transaction\" '1', \"actions\" 'insert')");
+        "\"include-transaction\" '1', \"actions\" 'insert', \"add-msg-prefixes\" "
+        "'walrelay,walrelay.retry')");
 }
 
 TEST(StartCommand, EscapesWhatWal2jsonCouldMisread) {

@@ -191,9 +191,22 @@ TEST_F(PgoutputRow, StandsInOneTransactionOnly) {
 
 TEST_F(PgoutputRow, MayStandBesideWhatIsNotRelayed) {
     for (const auto& bytes : {update_bytes(), delete_bytes(), truncate_bytes(), type_bytes(),
-                              origin_bytes(), message_bytes(0), message_bytes(1)}) {
+                              origin_bytes(), message_bytes(0)}) {
         EXPECT_EQ(to_text(*decoder_.decode(bytes)), "nothing to relay") << bytes.front();
     }
+}
+
+TEST_F(PgoutputRow, MayStandBesideAMessageOfItsTransaction) {
+    EXPECT_EQ(to_text(*decoder_.decode(message_bytes(1))), "message prefix: \"{}\"");
+    const auto empty = wire{}.type('M').int8(1).int64(5).text("").int32(0).bytes();
+    EXPECT_EQ(to_text(*decoder_.decode(empty)), "message : \"\"");
+}
+
+TEST(Pgoutput, RefusesATransactionalMessageOutsideATransaction) {
+    pgoutput_decoder decoder;
+    const auto decoded = decoder.decode(message_bytes(1));
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().code, errc::frame_unexpected);
 }
 
 TEST(Pgoutput, TakesDescriptionsAndMessagesOutsideATransaction) {
@@ -206,7 +219,7 @@ TEST(Pgoutput, TakesDescriptionsAndMessagesOutsideATransaction) {
 TEST_F(PgoutputRow, RefusesEveryCutAndEveryAddition) {
     for (const auto& whole :
          {relation_bytes(), insert_bytes(), update_bytes(), delete_bytes(), truncate_bytes(),
-          type_bytes(), origin_bytes(), message_bytes(1), commit_bytes()}) {
+          type_bytes(), origin_bytes(), message_bytes(0), message_bytes(1), commit_bytes()}) {
         for (std::size_t length = 0; length < whole.size(); ++length) {
             const auto failure = refused(whole.substr(0, length));
             EXPECT_EQ(failure.code, errc::frame_truncated) << whole.front() << length;

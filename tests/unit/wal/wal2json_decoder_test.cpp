@@ -18,6 +18,10 @@ constexpr const char* begin_json =
 constexpr const char* commit_json =
     R"({"action":"C","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/50","nextlsn":"0/60"})";
 
+constexpr const char* message_json =
+    R"({"action":"M","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/40","transactional":true,)"
+    R"("prefix":"walrelay","content":"{\"}"})";
+
 std::string insert_json(const std::string& columns) {
     return R"({"action":"I","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/40",)"
            R"("schema":"public","table":"events","columns":[)" +
@@ -169,7 +173,7 @@ TEST_F(Wal2jsonRow, SaysWhereItCannotBeRead) {
 TEST_F(Wal2jsonRow, RefusesEveryCutAndEveryAddition) {
     const auto insert = insert_json(column_json(R"("a\"}")") + "," + column_json("1", "23"));
     for (const std::string& whole :
-         {insert, std::string{commit_json}, std::string{R"({"action":"M","content":"}"})"},
+         {insert, std::string{commit_json}, std::string{message_json},
           std::string{R"({"action":"U","columns":[{"a":{}}],"identity":[]})"}}) {
         for (std::size_t length = 0; length < whole.size(); ++length) {
             EXPECT_FALSE(decoder_.decode(whole.substr(0, length))) << whole.substr(0, length);
@@ -206,14 +210,41 @@ TEST_F(Wal2jsonRow, MayStandBesideWhatIsNotRelayed) {
          {R"({"action":"U","schema":"s","table":"t","columns":[{"odd":1}],"identity":[]})",
           R"({"action":"D","schema":"s","table":"t","identity":[]})",
           R"({"action":"T","schema":"s","table":"t"})",
-          R"({"action":"M","xid":null,"timestamp":null,"lsn":"0/1","content":"c"})"}) {
+          R"({"action":"M","xid":null,"timestamp":null,"lsn":null,"transactional":false,)"
+          R"("prefix":"walrelay","content":"c"})"}) {
         EXPECT_EQ(text_of(json), "nothing to relay") << json;
     }
 }
 
-TEST(Wal2json, TakesMessagesOutsideATransaction) {
+TEST_F(Wal2jsonRow, MayStandBesideAMessageOfItsTransaction) {
+    EXPECT_EQ(text_of(message_json), R"(message walrelay: "{\"}")");
+    EXPECT_EQ(text_of(R"({"content":"","prefix":"","transactional":true,"action":"M"})"),
+              R"(message : "")");
+}
+
+TEST_F(Wal2jsonRow, RefusesAMessageThatIsNotWhole) {
+    for (const auto* json :
+         {R"({"action":"M","prefix":"p","content":"c"})",
+          R"({"action":"M","transactional":true,"content":"c"})",
+          R"({"action":"M","transactional":true,"prefix":"p"})",
+          R"({"action":"M","transactional":null,"prefix":"p","content":"c"})",
+          R"({"action":"M","transactional":"true","prefix":"p","content":"c"})",
+          R"({"action":"M","transactional":true,"prefix":1,"content":"c"})",
+          R"({"action":"M","transactional":true,"transactional":false,"prefix":"p"})",
+          R"({"action":"M","transactional":true,"prefix":"p","content":null})"}) {
+        EXPECT_EQ(refused(json).code, errc::frame_malformed) << json;
+    }
+}
+
+TEST(Wal2json, TakesOnlyMessagesOfNoTransactionOutsideOne) {
     wal2json_decoder decoder;
-    EXPECT_TRUE(decoder.decode(R"({"action":"M","xid":null,"timestamp":null,"lsn":"0/1"})"));
+    const auto alone = decoder.decode(
+        R"({"action":"M","lsn":"0/1","transactional":false,"prefix":"p","content":"c"})");
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(to_text(*alone), "nothing to relay");
+    const auto lost = decoder.decode(message_json);
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, errc::frame_unexpected);
 }
 
 TEST(Wal2json, NeedsTimesInUtc) {
