@@ -6,16 +6,18 @@
 #include <CLI/CLI.hpp>
 
 #include <iostream>
+#include <string_view>
 
 namespace walrelay::app {
 namespace {
 
-void add_settings(CLI::App& command, command_line& line) {
+/// The flags of the configuration, but for those of one section.
+void add_settings(CLI::App& command, command_line& line, std::string_view without = "") {
     command.add_option("--config", line.config_file,
                        "configuration file (default ./walrelay.toml, then "
                        "/etc/walrelay/walrelay.toml)");
     for (const auto& key : config::keys()) {
-        if (key.about.flag.empty()) {
+        if (key.about.flag.empty() || key.about.section == without) {
             continue;
         }
         command.add_option_function<std::string>(
@@ -34,10 +36,13 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     command_line line;
 
     auto* const run = program.add_subcommand("run", "tail the slot and publish until stopped");
-    auto* const init =
-        program.add_subcommand("init", "create what is missing: publication, slot, stream");
+    auto* const init = program.add_subcommand(
+        "init", "create what is missing: publication, slot, stream, schema walrelay");
     auto* const check = program.add_subcommand(
         "check", "look at both sides before starting; every finding with its remedy");
+    auto* const dead_letter = add_dead_letter(program, line.dead_letter, [&line](CLI::App& action) {
+        add_settings(action, line, "outbox");
+    });
     auto* const version = program.add_subcommand("version", "print the version");
     for (auto* const each : {run, init, check}) {
         add_settings(*each, line);
@@ -51,10 +56,11 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
         const bool answered = program.exit(problem, std::cout, std::cerr) == 0;
         return {std::nullopt, answered ? exit_done : exit_usage};
     }
-    line.wanted = run->parsed()     ? command::run
-                  : init->parsed()  ? command::init
-                  : check->parsed() ? command::check
-                                    : command::version;
+    line.wanted = run->parsed()           ? command::run
+                  : init->parsed()        ? command::init
+                  : check->parsed()       ? command::check
+                  : dead_letter->parsed() ? command::dead_letter
+                                          : command::version;
     static_cast<void>(version);
     return {std::move(line), exit_done};
 }

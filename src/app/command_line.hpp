@@ -1,6 +1,7 @@
 // argv becomes a command and the values of its flags. Reads no file and no environment.
 #pragma once
 
+#include "app/dead_letter_request.hpp"
 #include "config/load.hpp"
 
 #include <optional>
@@ -8,7 +9,7 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, version };
+enum class command { run, init, check, dead_letter, version };
 
 struct command_line {
     command wanted = command::run;
@@ -16,6 +17,7 @@ struct command_line {
     config::flag_values flags;
     bool print_only = false;  // init --print
     bool json = false;        // check --json
+    dead_letter_request dead_letter = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

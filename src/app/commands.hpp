@@ -12,6 +12,9 @@ namespace walrelay::app {
 [[nodiscard]] int command_init(const config::settings& settings, bool print_only);
 /// Looks at both sides and prints every finding.
 [[nodiscard]] int command_check(const config::settings& settings, bool json);
+/// Lists, shows, retries or drops dead letters.
+[[nodiscard]] int command_dead_letter(const config::settings& settings,
+                                      const dead_letter_request& request);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app

@@ -27,6 +27,8 @@ int run_program(int argc, const char* const* argv) {
             return command_init(*settings, line.print_only);
         case command::check:
             return command_check(*settings, line.json);
+        case command::dead_letter:
+            return command_dead_letter(*settings, line.dead_letter);
         default:
             return command_run(*settings);
     }

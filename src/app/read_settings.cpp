@@ -81,6 +81,11 @@ bool judge(const config::settings& settings) {
     return conninfo.has_value() && mappers.has_value();
 }
 
+bool lacks_only_tables(const std::vector<config::problem>& problems) {
+    return problems.size() == 1 && problems.front().key == "outbox" &&
+           problems.front().what == "no table is named";
+}
+
 }  // namespace
 
 std::optional<config::settings> read_settings(const command_line& line) {
@@ -95,6 +100,11 @@ std::optional<config::settings> read_settings(const command_line& line) {
         return std::nullopt;
     }
     auto loaded = config::load(from);
+    if (!loaded && line.wanted == command::dead_letter && lacks_only_tables(loaded.error())) {
+        // Dead letters lie in walrelay's own table, whatever tables are relayed.
+        from.flags["outbox.table"] = "walrelay.dead_letter";
+        loaded = config::load(from);
+    }
     if (loaded) {
         return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
     }

@@ -1,0 +1,195 @@
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/log.hpp"
+#include "app/postgres_side.hpp"
+#include "app/run_to_end.hpp"
+#include "app/text_table.hpp"
+#include "postgres/dead_letter_desk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+using postgres::dead_letter_form;
+
+constexpr const char* no_table =
+    "no dead letters: the table walrelay.dead_letter does not exist yet\n";
+
+int fail(const error& why) {
+    log_error(to_string(why));
+    return exit_operator_needed;
+}
+
+dead_letter_form form_of(const dead_letter_request& request) {
+    return request.json ? dead_letter_form::json : dead_letter_form::columns;
+}
+
+postgres::dead_letter_selection selection_of(const dead_letter_request& request) {
+    return {request.all, request.ids, request.table};
+}
+
+/// Says on standard error which of the ids that were asked for are not among the rows.
+int exit_code_of(const dead_letter_request& request, const postgres::row_set& rows) {
+    int code = exit_done;
+    for (const auto id : request.ids) {
+        const auto& all = rows.rows();
+        const bool found = std::any_of(all.begin(), all.end(), [&](const auto& row) {
+            return row.front() == std::to_string(id);
+        });
+        if (!found) {
+            fmt::print(stderr, "there is no dead letter {}\n", id);
+            code = exit_findings;
+        }
+    }
+    return code;
+}
+
+int without_table(const dead_letter_request& request) {
+    const bool asks_for_one = !request.ids.empty();
+    if (request.action == dead_letter_action::list && request.json) {
+        fmt::print("{{\"dead_letters\":[]}}\n");
+    } else {
+        fmt::print(asks_for_one ? stderr : stdout, no_table);
+    }
+    return asks_for_one ? exit_findings : exit_done;
+}
+
+void print_json(const postgres::row_set& rows) {
+    fmt::print("{{\"dead_letters\":[");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        fmt::print("{}{}", row == 0 ? "" : ",", rows.text(row, 0));
+    }
+    fmt::print("]}}\n");
+}
+
+awaitable<int> list(postgres::connection& sql, const dead_letter_request& request) {
+    const auto rows =
+        co_await list_dead_letters(sql, request.limit, request.table, form_of(request));
+    if (!rows) {
+        co_return fail(rows.error());
+    }
+    if (request.json) {
+        print_json(*rows);
+    } else if (rows->empty()) {
+        fmt::print("no dead letters\n");
+    } else {
+        fmt::print("{}", text_table(*rows));
+    }
+    if (static_cast<std::int64_t>(rows->size()) == request.limit) {
+        fmt::print(stderr, "these are the newest {}; more with --limit\n", request.limit);
+    }
+    co_return exit_done;
+}
+
+void print_letter(const postgres::row_set& letter) {
+    for (std::size_t column = 0; column < letter.column_names().size(); ++column) {
+        fmt::print("{:<13} {}\n", letter.column_names()[column], one_line(letter.text(0, column)));
+    }
+}
+
+/// Name and value are the first and the last of each row, the type is what stands between.
+void print_members(const char* title, const postgres::row_set& members) {
+    fmt::print("{}\n", title);
+    for (const auto& row : members.rows()) {
+        const auto name = one_line(row.front().value_or(""));
+        const auto type = row.size() > 2 ? " (" + row[1].value_or("") + ")" : std::string{};
+        fmt::print("    {}{}: {}\n", name, type, row.back() ? one_line(*row.back()) : "NULL");
+    }
+}
+
+awaitable<int> show(postgres::connection& sql, const dead_letter_request& request) {
+    const auto id = request.ids.front();
+    const auto letter = co_await find_dead_letter(sql, id, form_of(request));
+    if (!letter) {
+        co_return fail(letter.error());
+    }
+    if (letter->empty()) {
+        co_return exit_code_of(request, *letter);
+    }
+    if (request.json) {
+        fmt::print("{}\n", letter->text(0, 0));
+        co_return exit_done;
+    }
+    const auto headers = co_await headers_of_dead_letter(sql, id);
+    if (!headers) {
+        co_return fail(headers.error());
+    }
+    const auto columns = co_await columns_of_dead_letter(sql, id);
+    if (!columns) {
+        co_return fail(columns.error());
+    }
+    print_letter(*letter);
+    print_members("headers", *headers);
+    print_members("row", *columns);
+    co_return exit_done;
+}
+
+awaitable<int> retry(postgres::connection& sql, const dead_letter_request& request,
+                     const std::string& slot) {
+    const auto possible = co_await check_slot_for_retries(sql, slot);
+    if (!possible) {
+        co_return fail(possible.error());
+    }
+    auto which = selection_of(request);
+    const auto rows = co_await retry_dead_letters(sql, std::move(which));
+    if (!rows) {
+        co_return fail(rows.error());
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        fmt::print("{} goes to the relay as {}\n", rows->text(row, 0), rows->text(row, 1));
+    }
+    if (request.all && rows->empty()) {
+        fmt::print("no dead letters that were never retried\n");
+    }
+    co_return exit_code_of(request, *rows);
+}
+
+awaitable<int> drop(postgres::connection& sql, const dead_letter_request& request) {
+    auto which = selection_of(request);
+    const auto rows = co_await drop_dead_letters(sql, std::move(which));
+    if (!rows) {
+        co_return fail(rows.error());
+    }
+    fmt::print("dropped {}\n", rows->size());
+    co_return exit_code_of(request, *rows);
+}
+
+awaitable<int> work(executors on, const config::settings& settings,
+                    const dead_letter_request& request) {
+    auto sql = co_await open_sql(on.loop, settings);
+    if (!sql) {
+        co_return fail(sql.error());
+    }
+    const auto there = co_await has_dead_letter_table(*sql);
+    if (!there) {
+        co_return fail(there.error());
+    }
+    if (!*there) {
+        co_return without_table(request);
+    }
+    switch (request.action) {
+        case dead_letter_action::list:
+            co_return co_await list(*sql, request);
+        case dead_letter_action::show:
+            co_return co_await show(*sql, request);
+        case dead_letter_action::retry:
+            co_return co_await retry(*sql, request, settings.postgres.slot);
+        case dead_letter_action::drop:
+            co_return co_await drop(*sql, request);
+    }
+    co_return exit_usage;
+}
+
+}  // namespace
+
+int command_dead_letter(const config::settings& settings, const dead_letter_request& request) {
+    return run_to_end([&](executors on) { return work(on, settings, request); });
+}
+
+}  // namespace walrelay::app
