@@ -68,7 +68,8 @@ WITH chosen AS (
      WHERE (id = ANY ($1::bigint[]) OR ($4::bool AND retries = 0))
        AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
        AND event IS NOT NULL
-    RETURNING id, source_schema, source_table, event, format('retry-%s-%s', id, retries) AS occasion)
+    RETURNING id, source_schema, source_table, event,
+              format('retry-%s-%s', id, retries) AS occasion)
 SELECT id, occasion, pg_logical_emit_message(true, 'walrelay.retry', json_build_object(
            'table', json_build_object('schema', source_schema, 'name', source_table),
            'occasion', occasion, 'columns', event)::text)
