@@ -1,5 +1,6 @@
 #include "app/command_line.hpp"
 
+#include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
 #include "config/keys.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "postgres/inspector.hpp"
 #include "postgres_fixture.hpp"
+#include "support/eventually.hpp"
 
 #include <gmock/gmock.h>
 
@@ -164,6 +165,26 @@ TEST_F(DeadLetterStore, ItsFileRunsTwice) {
     writer_->execute(file);
     writer_->execute(file);
     EXPECT_EQ(stored("count(*)"), "0");
+}
+
+TEST_F(DeadLetterStore, AnotherWhoMakesTheTableAtTheSameTimeDoesNotMatter) {
+    writer_->execute("BEGIN");
+    writer_->execute(std::string{postgres::dead_letter_table_sql()});
+    auto sql = connect();
+    std::optional<result<void>> made;
+    start(postgres::create_dead_letter_table(sql),
+          [&](result<void> outcome) { made.emplace(std::move(outcome)); });
+    context_.restart();
+    context_.poll();
+    auto watcher = server().session(database_);
+    ASSERT_TRUE(eventually(std::chrono::seconds{20}, [&] {
+        return watcher.value_of(
+                   "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                   "AND datname = current_database()") == "1";
+    }));
+    writer_->execute("COMMIT");
+    run_until([&] { return made.has_value(); });
+    EXPECT_TRUE(made->has_value()) << to_string(made->error());
 }
 
 TEST_F(DeadLetterStore, TheInspectorSeesTheTable) {

@@ -1,8 +1,6 @@
-#include "app/dead_letter_request.hpp"
+#include "app/dead_letter_flags.hpp"
 
 #include "config/identifier.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 
