@@ -1,0 +1,273 @@
+#include "sim/broker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace walrelay::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Refusals that pass by themselves, as the servers word them.
+std::string some_refusal(randomness& random) {
+    switch (random.below(9)) {
+        case 0:
+            return error_reply(503, 10077, "maximum messages exceeded");
+        case 1:
+            return error_reply(503, 10023, "insufficient resources");
+        case 2:
+            return error_reply(429, 10167, "too many requests");
+        case 3:
+            return error_reply(503, 10008, "JetStream system temporarily unavailable");
+        case 4:
+            return error_reply(503, 0, "raft: not leader");
+        case 5:
+            return error_reply(500, 10047, "insufficient storage resources available");
+        case 6:
+            return error_reply(500, 65432, "an error that nobody has heard of");
+        case 7:
+            return "not even JSON";
+        default:
+            return R"({"stream":"S"})";
+    }
+}
+
+}  // namespace
+
+broker::broker(world& where, const profile& how, checker& watch)
+    : world_(where), profile_(how), stream_(where, how, watch) {}
+
+sim_time broker::latency() {
+    return world_.random().between(sim_time(50), profile_.broker_latency);
+}
+
+// Connecting.
+
+void broker::connect(broker_events events, std::function<void(result<broker_session>)> answer) {
+    world_.after(2 * latency(), [this, events = std::move(events), answer = std::move(answer)] {
+        if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
+            answer(error{errc::broker_unavailable, "the broker cannot be reached"});
+            return;
+        }
+        broker_session session{connection_handle(new broker_connection(*this, events)), {}};
+        connections_.push_back(session.connection);
+        look(std::move(session), answer);
+    });
+}
+
+void broker::look(broker_session session, std::function<void(result<broker_session>)> answer) {
+    auto& seen = session.facts.stream.emplace();
+    session.facts.max_payload_bytes = 1U << 20U;
+    seen.last_sequence = stream_.last_sequence();
+    if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
+        seen.last_sequence -=
+            world_.random().below(std::min<std::uint64_t>(seen.last_sequence, 9) + 1);
+    }
+    seen.message_count = seen.last_sequence;
+    // The message is read by its sequence a moment after the stream's state.
+    world_.after(
+        latency(), [this, session = std::move(session), answer = std::move(answer)]() mutable {
+            auto& read = *session.facts.stream;
+            if (read.last_sequence > 0 && read.last_sequence <= stream_.last_sequence()) {
+                read.last_message_there = true;
+                read.last_position = parse_position(
+                    stream_.messages()[static_cast<std::size_t>(read.last_sequence - 1)].position);
+            }
+            world_.after(latency(), [session, answer] {
+                if (!session.connection->server_there_) {
+                    answer(error{errc::broker_unavailable, "the connection ended"});
+                } else {
+                    answer(session);
+                }
+            });
+        });
+}
+
+// Publishing.
+
+void broker::arrived(const connection_handle& from, std::uint64_t index, const published& what) {
+    if (!up_ || world_.strikes(profile_.rate(hazard::publish_dropped))) {
+        return;
+    }
+    if (broken_) {
+        reply(from, index, error_reply(400, 10109, "invalid operation on sealed stream"));
+    } else if (!has_leader_) {
+        if (world_.random().chance(300)) {
+            end(from, {errc::broker_unavailable, "nobody serves the subject of a publish"});
+        }
+    } else if (const auto trouble = passing_trouble()) {
+        reply(from, index, *trouble);
+    } else if (is_cluster(profile_.stream)) {
+        propose(from, index, what);
+    } else {
+        reply(from, index, stream_.apply(what));
+    }
+}
+
+std::optional<std::string> broker::passing_trouble() {
+    if (!world_.strikes(profile_.rate(hazard::publish_rejected))) {
+        return std::nullopt;
+    }
+    return some_refusal(world_.random());
+}
+
+void broker::propose(const connection_handle& from, std::uint64_t index, const published& what) {
+    if (const auto answer = stream_.check_at_leader(what)) {
+        reply(from, index, *answer);
+        return;
+    }
+    stream_.proposed(what);
+    proposals_.push_back({what, from, index, term_});
+    next_apply_ = std::max(next_apply_, world_.now() + 2 * latency());
+    world_.at(next_apply_, [this] { apply_next(); });
+}
+
+void broker::apply_next() {
+    if (proposals_.empty() || !has_leader_) {
+        return;
+    }
+    const auto next = std::move(proposals_.front());
+    proposals_.pop_front();
+    const auto answer = stream_.apply(next.what);
+    // A new leader applies what the old one proposed, but answers nobody.
+    if (next.from && next.term == term_) {
+        reply(next.from, next.index, answer);
+    }
+}
+
+// Replying.
+
+void broker::reply(const connection_handle& to, std::uint64_t index, const std::string& body) {
+    if (!to || world_.strikes(profile_.rate(hazard::reply_lost))) {
+        return;
+    }
+    to->next_reply_ = std::max(to->next_reply_, world_.now() + latency());
+    auto when = to->next_reply_;
+    if (world_.strikes(profile_.rate(hazard::reply_late))) {
+        when += world_.random().between(sim_time(1), milliseconds(2000));
+    }
+    const auto put = [&](sim_time at) {
+        world_.at(at, [this, to, index, body] { deliver(to, index, body); });
+    };
+    put(when);
+    if (world_.strikes(profile_.rate(hazard::reply_doubled))) {
+        put(when + world_.random().between(sim_time(1), milliseconds(500)));
+    }
+}
+
+void broker::deliver(const connection_handle& to, std::uint64_t index, const std::string& body) {
+    if (to->client_there_ || world_.strikes(profile_.rate(hazard::reply_of_old_epoch))) {
+        to->events_.on_reply(index, body);
+    }
+}
+
+void broker::end(const connection_handle& connection, error why) {
+    connection->server_there_ = false;
+    std::erase(connections_, connection);
+    world_.after(latency(), [connection, why = std::move(why)] {
+        if (connection->client_there_) {
+            connection->events_.on_lost(why);
+        }
+    });
+}
+
+// Faults.
+
+void broker::cut() {
+    if (connections_.empty()) {
+        return;
+    }
+    const auto which = connections_[world_.random().below(connections_.size())];
+    world_.say("broker: a connection is cut");
+    which->arriving_ = world_.random().below(which->sent_ + 1);
+    end(which, {errc::broker_lost, "the connection was cut"});
+}
+
+void broker::crash(std::size_t lost_messages) {
+    world_.say("broker: crashes and loses ", lost_messages, " messages");
+    up_ = false;
+    proposals_.clear();
+    for (const auto& each : std::vector(connections_)) {
+        each->arriving_ = 0;
+        end(each, {errc::broker_lost, "the broker is gone"});
+    }
+    stream_.restart(lost_messages);
+    world_.after(world_.random().between(milliseconds(50), milliseconds(5000)),
+                 [this] { up_ = true; });
+}
+
+void broker::change_leader() {
+    world_.say("broker: the leader is gone, ", proposals_.size(), " proposals are open");
+    has_leader_ = false;
+    ++term_;
+    // What a majority had is kept; what only the old leader had is lost.
+    const auto kept = world_.random().below(proposals_.size() + 1);
+    proposals_.resize(kept);
+    world_.after(world_.random().between(milliseconds(10), milliseconds(3000)), [this] {
+        has_leader_ = true;
+        while (!proposals_.empty()) {
+            apply_next();
+        }
+        stream_.change_leader();
+    });
+}
+
+void broker::stranger_writes() {
+    const published what{"", "events.stranger", std::to_string(++strangers_), "", std::nullopt};
+    if (!up_ || !has_leader_) {
+        return;
+    }
+    if (is_cluster(profile_.stream)) {
+        propose(nullptr, 0, what);
+    } else {
+        stream_.apply(what);
+    }
+}
+
+// The client's side.
+
+broker_connection::broker_connection(broker& server, broker_events events)
+    : server_(server), events_(std::move(events)) {}
+
+connection_handle broker::handle_of(const broker_connection& connection) const {
+    const auto found =
+        std::find_if(connections_.begin(), connections_.end(),
+                     [&](const connection_handle& each) { return each.get() == &connection; });
+    return found == connections_.end() ? nullptr : *found;
+}
+
+bool broker_connection::publish(std::uint64_t index, published what) {
+    auto& world = server_.world_;
+    if (world.strikes(server_.profile_.rate(hazard::publish_unsendable))) {
+        return false;
+    }
+    const auto self = server_.handle_of(*this);
+    if (!self) {
+        return true;
+    }
+    next_arrival_ = std::max(next_arrival_, world.now() + server_.latency());
+    world.at(next_arrival_, [self, index, number = sent_++, what = std::move(what)] {
+        if (self->arriving_ && number >= *self->arriving_) {
+            return;
+        }
+        self->server_.world_.after(
+            self->late_by_, [self, index, what] { self->server_.arrived(self, index, what); });
+    });
+    return true;
+}
+
+void broker_connection::close() {
+    client_there_ = false;
+    if (const auto self = server_.handle_of(*this)) {
+        auto& world = server_.world_;
+        arriving_ = world.is_calm() ? sent_ : world.random().below(sent_ + 1);
+        if (!world.is_calm() && world.random().chance(200)) {
+            late_by_ = world.random().between(sim_time(1), milliseconds(1000));
+        }
+        server_there_ = false;
+        std::erase(server_.connections_, self);
+    }
+}
+
+}  // namespace walrelay::sim

@@ -1,0 +1,111 @@
+// nats-server and the network to it: connections, publishes on their way, replies on their way,
+// replicas that agree late, leaders that change, crashes.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "sim/profile.hpp"
+#include "sim/stream_model.hpp"
+#include "sim/world.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::sim {
+
+/// What the client of a connection is told.
+struct broker_events {
+    /// With the number that it gave to the publish.
+    std::function<void(std::uint64_t index, const std::string& body)> on_reply;
+    std::function<void(const error&)> on_lost;
+};
+
+class broker;
+
+/// One connection, both its ends.
+class broker_connection {
+public:
+    /// False where the library refuses to send.
+    [[nodiscard]] bool publish(std::uint64_t index, published what);
+    /// What was sent may still arrive, in part, and late.
+    void close();
+
+private:
+    friend class broker;
+    broker_connection(broker& server, broker_events events);
+
+    broker& server_;
+    broker_events events_;
+    bool client_there_ = true;
+    bool server_there_ = true;
+    sim_time next_arrival_{0};
+    sim_time next_reply_{0};
+    std::uint64_t sent_ = 0;
+    /// How many of the publishes that were sent arrive; the rest is lost with the connection.
+    std::optional<std::uint64_t> arriving_;
+    sim_time late_by_{0};
+};
+
+using connection_handle = std::shared_ptr<broker_connection>;
+
+struct broker_session {
+    connection_handle connection;
+    broker_facts facts;
+};
+
+class broker {
+public:
+    broker(world& where, const profile& how, checker& watch);
+
+    /// Asks for a connection; connects, looks at the stream, and answers later.
+    void connect(broker_events events, std::function<void(result<broker_session>)> answer);
+
+    void cut();
+    void crash(std::size_t lost_messages);
+    void change_leader();
+    void stranger_writes();
+    /// From now on the stream refuses everything, until `mend`.
+    void break_configuration() { broken_ = true; }
+    void mend() { broken_ = false; }
+    [[nodiscard]] bool is_broken() const { return broken_; }
+    [[nodiscard]] const stream_model& stream() const { return stream_; }
+
+private:
+    friend class broker_connection;
+    struct proposal {
+        published what;
+        connection_handle from;
+        std::uint64_t index = 0;
+        std::uint64_t term = 0;
+    };
+
+    void look(broker_session session, std::function<void(result<broker_session>)> answer);
+    void arrived(const connection_handle& from, std::uint64_t index, const published& what);
+    [[nodiscard]] std::optional<std::string> passing_trouble();
+    void propose(const connection_handle& from, std::uint64_t index, const published& what);
+    void apply_next();
+    void reply(const connection_handle& to, std::uint64_t index, const std::string& body);
+    void deliver(const connection_handle& to, std::uint64_t index, const std::string& body);
+    void end(const connection_handle& connection, error why);
+    [[nodiscard]] connection_handle handle_of(const broker_connection& connection) const;
+    [[nodiscard]] sim_time latency();
+
+    world& world_;
+    const profile& profile_;
+    stream_model stream_;
+    std::vector<connection_handle> connections_;
+    std::deque<proposal> proposals_;
+    sim_time next_apply_{0};
+    std::uint64_t term_ = 0;
+    bool up_ = true;
+    bool has_leader_ = true;
+    bool broken_ = false;
+    std::uint64_t strangers_ = 0;
+};
+
+}  // namespace walrelay::sim

@@ -1,0 +1,146 @@
+#include "sim/database.hpp"
+
+#include <utility>
+
+namespace walrelay::sim {
+
+table_name name_of(table which) {
+    switch (which) {
+        case table::outbox:
+            return {"public", "outbox"};
+        case table::users:
+            return {"public", "users"};
+        case table::new_partition:
+            return {"public", "outbox_2"};
+        case table::new_other:
+            return {"public", "audit"};
+    }
+    return {};
+}
+
+database::database(world& where, const profile& how)
+    : world_(where), profile_(how), writers_(how.writers) {
+    new_partition_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
+    new_other_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
+}
+
+const outbox_table& database::outbox() {
+    static const outbox_table only{
+        .table = name_of(table::outbox), .subject = "events.{kind}", .body = body_format::payload};
+    return only;
+}
+
+postgres_facts database::facts() const {
+    postgres_facts known;
+    known.origin = origin;
+    known.tables.resize(1);
+    known.tables[0].table = name_of(table::outbox);
+    known.other_tables = {name_of(table::users)};
+    if (world_.now() >= new_partition_at_) {
+        known.tables[0].leaves.push_back(name_of(table::new_partition));
+    }
+    // A table that was dropped again is in the WAL but in no catalog.
+    if (world_.now() >= new_other_at_ && new_other_at_.count() % 2 == 0) {
+        known.other_tables.push_back(name_of(table::new_other));
+    }
+    return known;
+}
+
+void database::start(std::function<void()> on_wal) {
+    on_wal_ = std::move(on_wal);
+    writing_ = true;
+    for (std::size_t which = 0; which < writers_.size(); ++which) {
+        world_.after(sim_time(which), [this, which] { write(which); });
+    }
+}
+
+lsn database::append(std::uint64_t size_max) {
+    constexpr std::uint64_t alignment = 8;
+    const auto begin = wal_end_;
+    wal_end_.value += alignment * world_.random().between(4, size_max / alignment);
+    return begin;
+}
+
+void database::write(std::size_t which) {
+    constexpr std::uint64_t insert_share = 60;
+    constexpr std::uint64_t commit_share = 85;
+    constexpr std::uint64_t rollback_share = 90;
+    if (!writing_) {
+        return;
+    }
+    if (up_) {
+        auto& by = writers_[which];
+        const auto choice = world_.random().below(100);
+        if (choice < insert_share && by.rows.size() < profile_.rows_max) {
+            insert(by);
+        } else if (choice < commit_share) {
+            commit(by);
+        } else if (choice < rollback_share) {
+            append(64);
+            by.rows.clear();
+        } else {
+            append(4096);  // another database, a vacuum
+        }
+        on_wal_();
+    }
+    writing_ = writing_ && committed_.size() < profile_.transactions;
+    world_.after(world_.random().between(sim_time(1), profile_.writer_pause),
+                 [this, which] { write(which); });
+}
+
+table database::choose_table() {
+    constexpr std::uint64_t users_share = 10;
+    constexpr std::uint64_t partition_share = 20;
+    constexpr std::uint64_t other_share = 23;
+    const auto choice = world_.random().below(100);
+    if (choice < users_share) {
+        return table::users;
+    }
+    if (choice < partition_share && world_.now() >= new_partition_at_) {
+        return table::new_partition;
+    }
+    if (choice >= partition_share && choice < other_share && world_.now() >= new_other_at_) {
+        return table::new_other;
+    }
+    return table::outbox;
+}
+
+void database::insert(writer& into) {
+    inserted_row row;
+    row.into = choose_table();
+    row.at = append(400);
+    row.id = "row-" + std::to_string(++last_id_);
+    row.kind = "kind" + std::to_string(world_.random().below(3));
+    const auto filler = world_.random().skewed(world_.random().chance(50) ? 2000 : 40);
+    row.payload = "{\"of\": \"" + row.id + "\", \"filler\": \"" + std::string(filler, 'x') + "\"}";
+    into.rows.push_back(std::move(row));
+}
+
+void database::commit(writer& finished) {
+    transaction done;
+    done.xid = ++last_xid_;
+    done.commit = append(200);
+    done.end = wal_end_;
+    done.committed_at = world_.now_for_the_relay().wall;
+    done.rows = std::exchange(finished.rows, {});
+    std::uint64_t ordinal = 0;
+    for (const auto& row : done.rows) {
+        if (is_outbox(row.into)) {
+            events_.push_back(
+                {{done.commit, ordinal++}, row.id, "events." + row.kind, row.payload});
+        }
+    }
+    last_event_end_ = ordinal > 0 ? done.end : last_event_end_;
+    world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
+               ordinal, " outbox rows of ", done.rows.size());
+    committed_.push_back(std::move(done));
+}
+
+void database::crash() {
+    up_ = false;
+    for (auto& each : writers_) {
+        each.rows.clear();
+    }
+}
+
+}  // namespace walrelay::sim

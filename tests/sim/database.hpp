@@ -1,0 +1,105 @@
+// The database: writers that insert, commit and roll back, and the WAL that comes of it. What was
+// committed stays, in commit order; what was rolled back was never there.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "sim/profile.hpp"
+#include "sim/world.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::sim {
+
+enum class table { outbox, users, new_partition, new_other };
+
+/// A row of an outbox as it must appear in the stream.
+struct outbox_event {
+    commit_position where;
+    std::string id;
+    std::string subject;
+    std::string body;
+};
+
+struct inserted_row {
+    table into = table::outbox;
+    lsn at;
+    std::string id;
+    std::string kind;
+    std::string payload;
+};
+
+struct transaction {
+    std::uint32_t xid = 0;
+    lsn commit;
+    lsn end;
+    wall_time committed_at;
+    std::vector<inserted_row> rows;
+};
+
+[[nodiscard]] table_name name_of(table which);
+[[nodiscard]] constexpr bool is_outbox(table which) {
+    return which == table::outbox || which == table::new_partition;
+}
+
+class database {
+public:
+    database(world& where, const profile& how);
+
+    /// Lets the writers begin; `on_wal` is called whenever the WAL has grown.
+    void start(std::function<void()> on_wal);
+    void stop_writing() { writing_ = false; }
+    [[nodiscard]] bool is_writing() const { return writing_; }
+    /// What is not committed never happened.
+    void crash();
+    void recover() { up_ = true; }
+    [[nodiscard]] bool is_up() const { return up_; }
+
+    [[nodiscard]] const std::vector<transaction>& committed() const { return committed_; }
+    /// Every row that must be in the stream, in its order.
+    [[nodiscard]] const std::vector<outbox_event>& events() const { return events_; }
+    [[nodiscard]] lsn wal_end() const { return wal_end_; }
+    /// Where the last transaction with an outbox row ends.
+    [[nodiscard]] lsn last_event_end() const { return last_event_end_; }
+    /// What the catalog says now.
+    [[nodiscard]] postgres_facts facts() const;
+    /// The configuration's only outbox table.
+    [[nodiscard]] static const outbox_table& outbox();
+
+    static constexpr history origin{7239482374982374912U, 1};
+
+private:
+    struct writer {
+        std::vector<inserted_row> rows;
+    };
+
+    void write(std::size_t which);
+    void insert(writer& into);
+    void commit(writer& finished);
+    table choose_table();
+    /// Appends a record; returns where it begins.
+    lsn append(std::uint64_t size_max);
+
+    world& world_;
+    const profile& profile_;
+    std::function<void()> on_wal_;
+    std::vector<writer> writers_;
+    std::vector<transaction> committed_;
+    std::vector<outbox_event> events_;
+    lsn wal_end_{0x1500000};
+    lsn last_event_end_;
+    std::uint32_t last_xid_ = 700;
+    std::uint64_t last_id_ = 0;
+    bool writing_ = false;
+    bool up_ = true;
+    // When the two younger tables were made; nothing before.
+    sim_time new_partition_at_{0};
+    sim_time new_other_at_{0};
+};
+
+}  // namespace walrelay::sim

@@ -1,0 +1,158 @@
+#include "sim/profile.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace walrelay::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::array generation_names{
+    "nats-server 2.9, one replica", "nats-server 2.12, one replica",
+    "nats-server 2.9, clustered",   "nats-server 2.10.14-2.10.29, clustered",
+    "nats-server 2.11, clustered",  "nats-server 2.12, clustered",
+};
+constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazard_names{
+    "publish_dropped", "publish_rejected", "publish_unsendable",    "reply_lost",
+    "reply_late",      "reply_doubled",    "reply_of_old_epoch",    "tail_stale",
+    "broker_refuses",  "postgres_refuses", "frame_cuts_connection", "slot_lingers",
+};
+constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
+    "broker_cut",      "broker_crash",    "leader_change", "power_loss",
+    "stranger_writes", "operator_wanted", "postgres_cut",  "postgres_crash",
+    "relay_kill",      "relay_stop",      "relay_pause",
+};
+
+/// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
+constexpr std::array known_mishaps{mishap::power_loss, mishap::stranger_writes};
+constexpr std::array known_hazards{hazard::tail_stale};
+constexpr bool two_relays_are_known = true;
+constexpr bool poisoned_ids_are_known = true;
+
+template <class Fault, std::size_t Count>
+bool is_among(const std::array<Fault, Count>& known, std::size_t which) {
+    return std::find(known.begin(), known.end(), static_cast<Fault>(which)) != known.end();
+}
+
+void draw_servers(randomness& random, profile& drawn) {
+    drawn.stream = static_cast<generation>(random.below(generation_names.size()));
+    drawn.plugin = random.chance(500) ? output_plugin::pgoutput : output_plugin::wal2json;
+    drawn.sends_empty_transactions = drawn.plugin == output_plugin::wal2json || random.chance(500);
+    drawn.duplicate_window = random.pick(
+        std::array<sim_time, 4>{milliseconds(200), seconds(2), seconds(20), seconds(120)});
+    drawn.sender_timeout =
+        random.pick(std::array<sim_time, 4>{seconds(0), seconds(2), seconds(10), seconds(60)});
+    drawn.broker_latency =
+        random.between(sim_time(100), random.between(milliseconds(1), milliseconds(40)));
+    drawn.postgres_latency = random.between(sim_time(100), milliseconds(10));
+    drawn.socket_frames = random.skewed(64);
+}
+
+void draw_load(randomness& random, profile& drawn) {
+    drawn.writers = random.between(1, 4);
+    drawn.transactions = random.between(5, 100);
+    drawn.rows_max = random.skewed(20);
+    drawn.writer_pause = random.between(milliseconds(1), milliseconds(400));
+}
+
+void draw_relay(randomness& random, profile& drawn) {
+    drawn.relays = random.chance(200) && !two_relays_are_known ? 2 : 1;
+    drawn.window_messages = random.skewed(64);
+    drawn.window_bytes = random.between(200, 20000);
+    drawn.ack_timeout = random.between(2 * drawn.broker_latency + milliseconds(50), seconds(5));
+    drawn.backoff_initial = random.between(milliseconds(10), milliseconds(200));
+    drawn.backoff_max = random.between(milliseconds(400), seconds(random.chance(200) ? 30 : 3));
+}
+
+void draw_faults(randomness& random, profile& drawn) {
+    drawn.faulty_time = random.between(seconds(2), seconds(30));
+    const auto enabled = random.below(700);
+    for (std::size_t index = 0; index < drawn.rates.size(); ++index) {
+        const bool wanted = random.chance(enabled);
+        const auto rate = static_cast<std::uint32_t>(random.skewed(100));
+        drawn.rates[index] = wanted && !is_among(known_hazards, index) ? rate : 0;
+    }
+    for (std::size_t index = 0; index < drawn.intervals.size(); ++index) {
+        const bool wanted = random.chance(enabled);
+        const auto interval = random.between(milliseconds(100), drawn.faulty_time);
+        drawn.intervals[index] = wanted && !is_among(known_mishaps, index) ? interval : sim_time(0);
+    }
+}
+
+/// Where a stranger writes, only the duplicate window tells what is stored.
+void respect_the_promise(profile& drawn) {
+    auto& stranger = drawn.intervals[static_cast<std::size_t>(mishap::stranger_writes)];
+    if (stranger > sim_time(0)) {
+        drawn.duplicate_window = std::chrono::hours(1);
+    }
+    if (poisoned_ids_are_known && forgets_no_failed_id(drawn.stream)) {
+        drawn.duplicate_window = std::min<sim_time>(drawn.duplicate_window, seconds(1));
+    }
+    if (is_cluster(drawn.stream)) {
+        drawn.intervals[static_cast<std::size_t>(mishap::power_loss)] = sim_time(0);
+    } else {
+        drawn.intervals[static_cast<std::size_t>(mishap::leader_change)] = sim_time(0);
+    }
+}
+
+double in_seconds(sim_time span) {
+    return std::chrono::duration<double>(span).count();
+}
+
+}  // namespace
+
+const char* to_string(generation which) {
+    return generation_names[static_cast<std::size_t>(which)];
+}
+
+const char* to_string(hazard which) {
+    return hazard_names[static_cast<std::size_t>(which)];
+}
+
+const char* to_string(mishap which) {
+    return mishap_names[static_cast<std::size_t>(which)];
+}
+
+profile draw_profile(randomness& random) {
+    profile drawn;
+    draw_servers(random, drawn);
+    draw_load(random, drawn);
+    draw_relay(random, drawn);
+    draw_faults(random, drawn);
+    respect_the_promise(drawn);
+    return drawn;
+}
+
+std::string describe(const profile& drawn) {
+    std::ostringstream text;
+    text << "  broker: " << to_string(drawn.stream) << ", duplicate window "
+         << in_seconds(drawn.duplicate_window) << " s, latency to "
+         << in_seconds(drawn.broker_latency) << " s\n  PostgreSQL: " << to_string(drawn.plugin)
+         << (drawn.sends_empty_transactions ? ", sends" : ", skips")
+         << " empty transactions, wal_sender_timeout " << in_seconds(drawn.sender_timeout)
+         << " s, latency to " << in_seconds(drawn.postgres_latency) << " s, " << drawn.socket_frames
+         << " frames in the socket\n  load: " << drawn.writers << " writers, " << drawn.transactions
+         << " transactions of up to " << drawn.rows_max << " rows, pause to "
+         << in_seconds(drawn.writer_pause) << " s\n  relay: " << drawn.relays << " of it, window "
+         << drawn.window_messages << " messages, " << drawn.window_bytes << " bytes, ack timeout "
+         << in_seconds(drawn.ack_timeout) << " s, back-off " << in_seconds(drawn.backoff_initial)
+         << " to " << in_seconds(drawn.backoff_max) << " s\n  faults for "
+         << in_seconds(drawn.faulty_time) << " s:";
+    for (std::size_t index = 0; index < drawn.rates.size(); ++index) {
+        if (drawn.rates[index] > 0) {
+            text << ' ' << hazard_names[index] << '=' << drawn.rates[index] << "/1000";
+        }
+    }
+    for (std::size_t index = 0; index < drawn.intervals.size(); ++index) {
+        if (drawn.intervals[index] > sim_time(0)) {
+            text << ' ' << mishap_names[index] << "=every " << in_seconds(drawn.intervals[index])
+                 << " s";
+        }
+    }
+    text << '\n';
+    return text.str();
+}
+
+}  // namespace walrelay::sim

@@ -1,0 +1,109 @@
+// What one seed simulates: the shape of the servers and of the load, and which faults strike how
+// often. Every seed enables a random subset of the faults, so that rare ones meet each other.
+#pragma once
+
+#include "core/facts.hpp"
+#include "sim/randomness.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace walrelay::sim {
+
+/// Which nats-server, and whether the stream has replicas: they check a publish in another order.
+enum class generation {
+    single_2_9,
+    single_2_12,
+    cluster_2_9,
+    cluster_2_10,
+    cluster_2_11,
+    cluster_2_12,
+};
+[[nodiscard]] const char* to_string(generation which);
+[[nodiscard]] constexpr bool is_cluster(generation which) {
+    return which >= generation::cluster_2_9;
+}
+
+/// An id that was staged for a publish that then failed stays taken for the duplicate window.
+[[nodiscard]] constexpr bool forgets_no_failed_id(generation which) {
+    return which == generation::cluster_2_10 || which == generation::cluster_2_11;
+}
+
+/// Faults that strike a single message or a single try, with a rate.
+enum class hazard {
+    publish_dropped,     // on its way, with no reply
+    publish_rejected,    // for a reason that passes
+    publish_unsendable,  // the client library refuses to send it
+    reply_lost,
+    reply_late,
+    reply_doubled,
+    reply_of_old_epoch,  // delivered although its connection is gone
+    tail_stale,          // the stream is read from a server that is behind
+    broker_refuses,      // a connect
+    postgres_refuses,    // a connect
+    frame_cuts_connection,
+    slot_lingers,  // the server notices late that its client is gone
+    count,
+};
+
+/// Faults that strike from time to time.
+enum class mishap {
+    broker_cut,
+    broker_crash,
+    leader_change,
+    power_loss,
+    stranger_writes,
+    operator_wanted,  // the stream refuses until somebody changes it
+    postgres_cut,
+    postgres_crash,
+    relay_kill,
+    relay_stop,
+    relay_pause,
+    count,
+};
+
+struct profile {
+    // The servers.
+    generation stream = generation::single_2_9;
+    output_plugin plugin = output_plugin::pgoutput;
+    bool sends_empty_transactions = false;
+    sim_time duplicate_window{0};
+    sim_time sender_timeout{0};  // 0 is never
+    sim_time broker_latency{0};
+    sim_time postgres_latency{0};
+    std::size_t socket_frames = 1;
+    // The load.
+    std::size_t writers = 1;
+    std::size_t transactions = 1;
+    std::size_t rows_max = 1;
+    sim_time writer_pause{0};
+    // The relay.
+    std::size_t relays = 1;
+    std::size_t window_messages = 1;
+    std::size_t window_bytes = 1;
+    sim_time ack_timeout{0};
+    sim_time backoff_initial{0};
+    sim_time backoff_max{0};
+    // The faults.
+    sim_time faulty_time{0};
+    std::array<std::uint32_t, static_cast<std::size_t>(hazard::count)> rates{};  // per mille
+    std::array<sim_time, static_cast<std::size_t>(mishap::count)> intervals{};   // 0 is never
+
+    [[nodiscard]] std::uint32_t rate(hazard which) const {
+        return rates[static_cast<std::size_t>(which)];
+    }
+    [[nodiscard]] sim_time interval(mishap which) const {
+        return intervals[static_cast<std::size_t>(which)];
+    }
+};
+
+[[nodiscard]] const char* to_string(hazard which);
+[[nodiscard]] const char* to_string(mishap which);
+/// The same for the same state of `random`.
+[[nodiscard]] profile draw_profile(randomness& random);
+/// Several lines for people.
+[[nodiscard]] std::string describe(const profile& drawn);
+
+}  // namespace walrelay::sim

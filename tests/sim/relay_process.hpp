@@ -1,0 +1,98 @@
+// One relay: obeys the relay machine as app/relay_driver.cpp does, with models in place of the
+// adapters. The only file of the simulation that knows the machine.
+#pragma once
+
+#include "relay/relay_machine.hpp"
+#include "relay/relay_words.hpp"
+#include "sim/broker.hpp"
+#include "sim/slot_server.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace walrelay::sim {
+
+/// Defects of a driver that the simulation must notice: proof that it can notice something.
+enum class canary {
+    none,
+    no_expectation,   // the lane forgets Nats-Expected-Last-Sequence
+    no_tail,          // the lane sends again without knowing what the stream ends with
+    acks_everything,  // every reply counts as an ack
+};
+
+struct relay_surroundings {
+    world& where;
+    const profile& how;
+    slot_server& slot;
+    broker& the_broker;
+    database& source;
+    canary defect = canary::none;
+};
+
+class relay_process {
+public:
+    relay_process(relay_surroundings around, std::string name);
+
+    void start();
+    /// kill -9.
+    void kill();
+    /// SIGTERM.
+    void stop();
+    /// SIGSTOP, and SIGCONT after a while.
+    void pause(sim_time span);
+    [[nodiscard]] bool is_running() const { return machine_ != nullptr; }
+    /// Set when the program has ended by itself since the last start.
+    [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
+    [[nodiscard]] bool was_told_to_stop() const { return told_to_stop_; }
+    [[nodiscard]] const std::string& last_words() const { return last_error_; }
+    [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
+
+private:
+    /// Something happens to the process: at once, or when it goes on after a pause. Not at all
+    /// where it is of an earlier life.
+    void happens(const std::function<void(relay::relay_machine&)>& what, bool settles = true);
+    std::function<void()> for_this_life(std::function<void()> what);
+
+    void settle();
+    void obey(relay::action& wanted);
+    void obey_publish(const relay::outgoing& what);
+    void connect_broker(std::uint64_t epoch);
+    void broker_answered(std::uint64_t epoch, const result<broker_session>& answer);
+    void reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body);
+    void connect_postgres(std::uint64_t epoch);
+    void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
+    void close_broker();
+    void close_postgres();
+    void finish_postgres();
+    void read_frames();
+    void arm_timer();
+    void check_bounds() const;
+    void heard(const relay::write_log& line);
+    [[nodiscard]] instant now() const { return around_.where.now_for_the_relay(); }
+
+    relay_surroundings around_;
+    std::string name_;
+    std::uint64_t life_ = 0;
+    std::unique_ptr<relay::relay_machine> machine_;
+    std::uint64_t broker_epoch_ = 0;    // 0 while none is wanted
+    std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
+    connection_handle broker_;
+    session_handle postgres_;
+    session_handle offered_;
+    /// For a canary: the sequence that each publish was to get.
+    std::map<std::uint64_t, std::uint64_t> predicted_;
+    bool finishing_ = false;
+    bool settling_ = false;
+    std::optional<sim_time> armed_for_;
+    sim_time paused_until_{0};
+    std::optional<int> exit_code_;
+    bool told_to_stop_ = false;
+    bool reported_a_loss_ = false;
+    std::string last_error_;
+};
+
+}  // namespace walrelay::sim

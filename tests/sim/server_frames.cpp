@@ -1,0 +1,138 @@
+#include "sim/server_frames.hpp"
+
+#include "sim/violation.hpp"
+#include "unit/relay/frame_builder.hpp"
+
+namespace walrelay::sim {
+namespace {
+
+using test::bytes_builder;
+
+constexpr std::uint32_t first_oid = 16384;
+
+std::uint32_t oid_of(table which) {
+    return first_oid + static_cast<std::uint32_t>(which);
+}
+
+/// publish_via_partition_root.
+table root_of(table which) {
+    return which == table::new_partition ? table::outbox : which;
+}
+
+/// Microseconds since 2000-01-01.
+std::uint64_t postgres_time(wall_time when) {
+    constexpr std::chrono::sys_days epoch{std::chrono::year(2000) / 1 / 1};
+    return static_cast<std::uint64_t>((when - epoch).count());
+}
+
+std::string pgoutput_begin(const transaction& of) {
+    return bytes_builder{}
+        .u8('B')
+        .number(of.commit.value, 8)
+        .number(postgres_time(of.committed_at), 8)
+        .number(of.xid, 4)
+        .take();
+}
+
+std::string pgoutput_commit(const transaction& of) {
+    return bytes_builder{}
+        .u8('C')
+        .u8('\0')
+        .number(of.commit.value, 8)
+        .number(of.end.value, 8)
+        .number(postgres_time(of.committed_at), 8)
+        .take();
+}
+
+std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& session) {
+    std::vector<std::string> frames;
+    const lsn first = of.rows.empty() ? of.commit : of.rows.front().at;
+    frames.push_back(test::xlog_data(first, pgoutput_begin(of)));
+    for (const auto& row : of.rows) {
+        const auto sent_as = root_of(row.into);
+        if (session.described.insert(sent_as).second) {
+            const auto name = name_of(sent_as);
+            frames.push_back(test::relation_frame(oid_of(sent_as), name.schema, name.name,
+                                                  {"id", "kind", "payload"}));
+        }
+        bytes_builder tuple;
+        tuple.u8('I').number(oid_of(sent_as), 4).u8('N').number(3, 2);
+        for (const auto* value : {&row.id, &row.kind, &row.payload}) {
+            tuple.u8('t').number(value->size(), 4).raw(*value);
+        }
+        frames.push_back(test::xlog_data(row.at, tuple.take()));
+    }
+    frames.push_back(test::xlog_data(of.end, pgoutput_commit(of)));
+    return frames;
+}
+
+std::string quoted(const std::string& text) {
+    std::string json = "\"";
+    for (const char each : text) {
+        if (each == '"' || each == '\\') {
+            json += '\\';
+        }
+        json += each;
+    }
+    return json + "\"";
+}
+
+std::string wal2json_frame(const char* action, const transaction& of) {
+    return std::string(R"({"action":")") + action +
+           R"(","timestamp":"2024-10-04 00:00:00.000001+00")" + R"(,"lsn":")" +
+           to_string(of.commit) + R"(","nextlsn":")" + to_string(of.end) + "\"}";
+}
+
+std::string wal2json_insert(const inserted_row& row) {
+    const auto name = name_of(row.into);
+    std::string json = R"({"action":"I","schema":)" + quoted(name.schema) + R"(,"table":)" +
+                       quoted(name.name) + R"(,"columns":[)";
+    json += R"({"name":"id","typeoid":25,"value":)" + quoted(row.id) + "},";
+    json += R"({"name":"kind","typeoid":25,"value":)" + quoted(row.kind) + "},";
+    return json + R"({"name":"payload","typeoid":25,"value":)" + quoted(row.payload) + "}]}";
+}
+
+std::vector<std::string> wal2json_frames(const transaction& of) {
+    std::vector<std::string> frames;
+    const lsn first = of.rows.empty() ? of.commit : of.rows.front().at;
+    frames.push_back(test::xlog_data(first, wal2json_frame("B", of)));
+    for (const auto& row : of.rows) {
+        frames.push_back(test::xlog_data(row.at, wal2json_insert(row)));
+    }
+    frames.push_back(test::xlog_data(of.end, wal2json_frame("C", of)));
+    return frames;
+}
+
+std::uint64_t number_at(const std::string& bytes, std::size_t offset) {
+    std::uint64_t value = 0;
+    for (std::size_t index = 0; index < sizeof value; ++index) {
+        value = (value << 8U) | static_cast<unsigned char>(bytes.at(offset + index));
+    }
+    return value;
+}
+
+}  // namespace
+
+std::vector<std::string> frames_of(const transaction& committed, plugin_session& session) {
+    if (committed.rows.empty() && !session.sends_empty_transactions) {
+        return {};
+    }
+    return session.plugin == output_plugin::pgoutput ? pgoutput_frames(committed, session)
+                                                     : wal2json_frames(committed);
+}
+
+std::string keepalive_of(lsn sent, bool reply_requested) {
+    return test::keepalive_frame(sent, reply_requested);
+}
+
+reported read_status(const std::string& update) {
+    constexpr std::size_t status_bytes = 34;
+    constexpr std::size_t written_offset = 1;
+    constexpr std::size_t flushed_offset = 9;
+    if (update.size() != status_bytes || update.front() != 'r') {
+        throw violation("protocol", "a status update that PostgreSQL would not take");
+    }
+    return {lsn{number_at(update, written_offset)}, lsn{number_at(update, flushed_offset)}};
+}
+
+}  // namespace walrelay::sim

@@ -1,0 +1,256 @@
+#include "sim/simulation.hpp"
+
+#include "sim/violation.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace walrelay::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// The slot may stay behind WAL that holds no outbox row. To be false.
+constexpr bool late_idle_is_known = true;
+
+class simulation {
+public:
+    simulation(std::uint64_t seed, canary defect, std::ostream* trace)
+        : world_(seed, trace),
+          profile_(draw_profile(world_.random())),
+          database_(world_, profile_),
+          checker_(database_),
+          slot_(world_, profile_, database_, checker_),
+          broker_(world_, profile_, checker_) {
+        const relay_surroundings around{world_, profile_, slot_, broker_, database_, defect};
+        for (std::size_t index = 0; index < profile_.relays; ++index) {
+            relays_.push_back(
+                std::make_unique<relay_process>(around, "relay " + std::to_string(index + 1)));
+        }
+    }
+
+    [[nodiscard]] const profile& the_profile() const { return profile_; }
+    void run(verdict& into);
+    void sum_up(verdict& into) const;
+
+private:
+    void begin();
+    void schedule(mishap which);
+    void strike(mishap which);
+    void checkpoints();
+    void run_until(const std::function<bool()>& reached, sim_time at_latest, const char* wanted);
+    void supervise();
+    void supervise(relay_process& each);
+    void become_calm();
+    void stop_in_order();
+    [[nodiscard]] bool all_is_told() const;
+    [[nodiscard]] sim_time patience() const;
+    relay_process& some_relay() { return *relays_[world_.random().below(relays_.size())]; }
+
+    world world_;
+    profile profile_;
+    database database_;
+    checker checker_;
+    slot_server slot_;
+    broker broker_;
+    std::vector<std::unique_ptr<relay_process>> relays_;
+    bool operator_was_needed_ = false;
+    bool stopping_ = false;
+};
+
+void simulation::begin() {
+    database_.start([this] { slot_.on_wal(); });
+    for (auto& each : relays_) {
+        world_.after(world_.random().between(sim_time(0), milliseconds(500)), [&each] {
+            if (!each->is_running()) {
+                each->start();
+            }
+        });
+    }
+    for (std::size_t index = 0; index < profile_.intervals.size(); ++index) {
+        schedule(static_cast<mishap>(index));
+    }
+    checkpoints();
+    supervise();
+}
+
+void simulation::schedule(mishap which) {
+    const auto interval = profile_.interval(which);
+    if (interval == sim_time(0)) {
+        return;
+    }
+    world_.after(world_.random().between(interval / 2, interval + interval / 2), [this, which] {
+        if (!world_.is_calm()) {
+            strike(which);
+            schedule(which);
+        }
+    });
+}
+
+void simulation::strike(mishap which) {
+    auto& random = world_.random();
+    switch (which) {
+        case mishap::broker_cut:
+            return broker_.cut();
+        case mishap::broker_crash:
+            return broker_.crash(0);
+        case mishap::leader_change:
+            return broker_.change_leader();
+        case mishap::power_loss:
+            return broker_.crash(random.below(20));
+        case mishap::stranger_writes:
+            return broker_.stranger_writes();
+        case mishap::operator_wanted:
+            operator_was_needed_ = true;
+            return broker_.break_configuration();
+        case mishap::postgres_cut:
+            return slot_.cut();
+        case mishap::postgres_crash:
+            database_.crash();
+            slot_.crash();
+            world_.after(random.between(milliseconds(10), seconds(5)),
+                         [this] { database_.recover(); });
+            return;
+        case mishap::relay_kill:
+            return some_relay().kill();
+        case mishap::relay_stop:
+            return some_relay().stop();
+        case mishap::relay_pause:
+            return some_relay().pause(random.between(milliseconds(1), seconds(15)));
+        case mishap::count:
+            return;
+    }
+}
+
+void simulation::checkpoints() {
+    world_.after(world_.random().between(milliseconds(100), seconds(20)), [this] {
+        slot_.checkpoint();
+        checkpoints();
+    });
+}
+
+/// What a service manager does: it starts what has ended; a person mends what only a person can.
+void simulation::supervise() {
+    world_.after(milliseconds(200), [this] {
+        for (auto& each : relays_) {
+            supervise(*each);
+        }
+        supervise();
+    });
+}
+
+void simulation::supervise(relay_process& each) {
+    if (each.is_running() || stopping_) {
+        return;
+    }
+    if (each.exit_code() == relay::exit_operator_needed) {
+        if (!operator_was_needed_) {
+            throw violation("no halt without a cause", each.last_words());
+        }
+        broker_.mend();
+    }
+    if (world_.is_calm() || world_.random().chance(300)) {
+        each.start();
+    }
+}
+
+void simulation::run_until(const std::function<bool()>& reached, sim_time at_latest,
+                           const char* wanted) {
+    constexpr std::size_t steps_max = 5000000;
+    for (std::size_t steps = 0; !reached(); ++steps) {
+        if (steps > steps_max || !world_.step() || world_.now() > at_latest) {
+            throw violation("liveness", std::string(wanted) + " not within " +
+                                            std::to_string(at_latest.count() / 1000000) +
+                                            " s: first missing row " + checker_.missing_text() +
+                                            ", slot at " + to_string(slot_.confirmed()) +
+                                            ", WAL at " + to_string(database_.wal_end()));
+        }
+    }
+}
+
+void simulation::become_calm() {
+    world_.say("-- no more faults --");
+    world_.calm_down();
+    database_.stop_writing();
+    database_.recover();
+    broker_.mend();
+}
+
+bool simulation::all_is_told() const {
+    if (late_idle_is_known) {
+        return checker_.is_complete() && slot_.confirmed() >= database_.last_event_end();
+    }
+    return checker_.is_complete() && slot_.confirmed() == database_.wal_end();
+}
+
+/// How long the relay may need when nothing hinders it any more.
+sim_time simulation::patience() const {
+    auto span = seconds(60) + 4 * profile_.backoff_max + 4 * profile_.ack_timeout +
+                4 * profile_.sender_timeout;
+    if (forgets_no_failed_id(profile_.stream)) {
+        // At worst each row waits once for its id to be free again.
+        span += (4 + database_.events().size()) * profile_.duplicate_window;
+    }
+    return span;
+}
+
+void simulation::stop_in_order() {
+    stopping_ = true;
+    for (auto& each : relays_) {
+        each->stop();
+    }
+    run_until(
+        [this] {
+            for (const auto& each : relays_) {
+                if (each->is_running()) {
+                    return false;
+                }
+            }
+            return true;
+        },
+        world_.now() + seconds(30), "a stop in order");
+    for (const auto& each : relays_) {
+        const bool may_halt = operator_was_needed_;
+        if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
+            throw violation("a stop in order", "a relay ended with another exit code than 0");
+        }
+    }
+}
+
+void simulation::run(verdict& into) {
+    begin();
+    run_until([this] { return world_.now() >= profile_.faulty_time; },
+              profile_.faulty_time + seconds(60), "the end of the faults");
+    become_calm();
+    const auto calm_since = world_.now();
+    run_until([this] { return all_is_told(); }, calm_since + patience(),
+              "all stored and confirmed");
+    into.recovery = world_.now() - calm_since;
+    stop_in_order();
+}
+
+void simulation::sum_up(verdict& into) const {
+    into.rows = database_.events().size();
+    into.lost_by_the_broker = checker_.lost_count();
+    into.simulated = world_.now();
+}
+
+}  // namespace
+
+verdict simulate(std::uint64_t seed, canary defect, std::ostream* trace) {
+    verdict reached;
+    simulation all(seed, defect, trace);
+    reached.profile = describe(all.the_profile());
+    try {
+        all.run(reached);
+    } catch (const violation& broken) {
+        reached.violation = broken.what();
+    }
+    all.sum_up(reached);
+    return reached;
+}
+
+}  // namespace walrelay::sim

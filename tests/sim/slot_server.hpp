@@ -1,0 +1,110 @@
+// The replication slot and its walsender. The slot streams from its confirmed position, remembers
+// that position on disk only at checkpoints, and serves one session at a time.
+//
+// Sources of the rules: src/backend/replication/walsender.c (WalSndWaitForWal: when a keepalive is
+// sent; WalSndKeepaliveIfNecessary, WalSndCheckTimeOut) and logical.c
+// (LogicalConfirmReceivedLocation; CreateDecodingContext: where a session begins).
+#pragma once
+
+#include "core/error.hpp"
+#include "sim/checker.hpp"
+#include "sim/database.hpp"
+#include "sim/server_frames.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace walrelay::sim {
+
+/// What the client of a session is told.
+struct replication_events {
+    std::function<void()> on_readable;
+    std::function<void(const error&)> on_lost;
+};
+
+class slot_server;
+
+/// One replication connection, both its ends.
+class replication_session {
+public:
+    // The client's side.
+    [[nodiscard]] bool has_frame() const { return !arrived_.empty(); }
+    std::string take_frame();
+    void send_status(const std::string& update);
+    /// The client is gone; the server may notice late, and may read what was sent before.
+    void close();
+    void finish() {
+        closing_in_order_ = true;
+        close();
+    }
+
+private:
+    friend class slot_server;
+    replication_session(slot_server& server, replication_events events);
+
+    slot_server& server_;
+    replication_events events_;
+    bool client_there_ = true;
+    bool server_there_ = true;
+    bool closing_in_order_ = false;
+    // Frames on their way, and those that the client may read.
+    std::size_t travelling_ = 0;
+    std::deque<std::string> arrived_;
+    sim_time next_arrival_{0};
+    sim_time next_status_{0};
+    // The walsender.
+    plugin_session plugin_;
+    std::size_t next_transaction_ = 0;
+    std::deque<std::string> frames_;  // of the transaction that is being sent
+    lsn sent_;
+    reported client_;
+    lsn told_;  // by the client's side, on this connection
+    sim_time last_reply_{0};
+    bool ping_out_ = false;
+    bool blocked_ = false;  // the socket is full
+};
+
+using session_handle = std::shared_ptr<replication_session>;
+
+class slot_server {
+public:
+    slot_server(world& where, const profile& how, database& source, checker& watch);
+
+    /// Asks for a session; the answer comes later.
+    void connect(replication_events events, std::function<void(result<session_handle>)> answer);
+    /// The WAL has grown.
+    void on_wal();
+    void cut();
+    void crash();
+    void checkpoint();
+    [[nodiscard]] lsn confirmed() const { return confirmed_; }
+    [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
+
+private:
+    friend class replication_session;
+
+    result<session_handle> begin(replication_events events);
+    void pump(const session_handle& session);
+    bool prepare_transaction(replication_session& session);
+    void put(const session_handle& session, std::string frame);
+    void keepalive(const session_handle& session, bool reply_requested);
+    void watch_time(const session_handle& session);
+    void status_arrived(const session_handle& session, const std::string& update);
+    void client_gone(const session_handle& session, bool in_order);
+    void end(session_handle session, const char* why);
+    [[nodiscard]] session_handle handle_of(const replication_session& session) const;
+    [[nodiscard]] sim_time latency();
+
+    world& world_;
+    const profile& profile_;
+    database& source_;
+    checker& checker_;
+    session_handle session_;
+    lsn confirmed_;
+    lsn on_disk_;
+};
+
+}  // namespace walrelay::sim
