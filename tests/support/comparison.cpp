@@ -4,18 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
-#include <unordered_map>
 
 namespace walrelay::test {
 namespace {
-
-struct parsed_position {
-    std::string history;
-    /// 16 digits, so that the order of the texts is that of the numbers.
-    std::string commit;
-    std::uint64_t ordinal = 0;
-};
 
 std::optional<std::string_view> take_until_dot(std::string_view& text) {
     const auto dot = text.find('.');
@@ -31,7 +22,19 @@ bool consists_of(std::string_view text, std::string_view letters) {
     return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-std::optional<parsed_position> parse(std::string_view text) {
+std::string list(const char* name, const std::vector<std::string>& ids) {
+    constexpr std::size_t shown = 5;
+    std::string text = std::to_string(ids.size()) + " " + name;
+    for (std::size_t index = 0; index < std::min(shown, ids.size()); ++index) {
+        text += "\n    " + ids[index];
+    }
+    return text + (ids.size() > shown ? "\n    ...\n" : "\n");
+}
+
+}  // namespace
+
+std::optional<running_comparison::parsed_position> running_comparison::parse(
+    std::string_view text) {
     constexpr std::string_view digits = "0123456789";
     constexpr std::size_t commit_digits = 16;
     const auto system = take_until_dot(text);
@@ -48,7 +51,8 @@ std::optional<parsed_position> parse(std::string_view text) {
     return result;
 }
 
-bool follows(const parsed_position& next, const std::optional<parsed_position>& previous) {
+bool running_comparison::follows(const parsed_position& next,
+                                 const std::optional<parsed_position>& previous) {
     if (previous && previous->history != next.history) {
         return false;
     }
@@ -58,68 +62,48 @@ bool follows(const parsed_position& next, const std::optional<parsed_position>& 
     return next.commit == previous->commit && next.ordinal == previous->ordinal + 1;
 }
 
-/// Looks at the messages one after the other.
-class checker {
-public:
-    explicit checker(const std::vector<std::string>& committed) : found_(committed.size(), false) {
-        for (std::size_t index = 0; index < committed.size(); ++index) {
-            place_.emplace(committed[index], index);
-        }
+running_comparison::running_comparison(const std::vector<std::string>& committed)
+    : committed_(committed), found_(committed.size(), false) {
+    place_.reserve(committed.size());
+    for (std::size_t index = 0; index < committed.size(); ++index) {
+        place_.emplace(committed[index], index);
     }
-
-    void look_at(const seen_event& event) {
-        const auto place = place_.find(event.id);
-        if (place == place_.end()) {
-            result_.unexpected.push_back(event.id);
-        } else if (found_[place->second]) {
-            result_.twice.push_back(event.id);
-        } else {
-            found_[place->second] = true;
-            if (place->second < highest_) {
-                result_.out_of_order.push_back(event.id);
-            }
-            highest_ = std::max(highest_, place->second);
-        }
-        look_at_position(event);
-    }
-
-    comparison finish(const std::vector<std::string>& committed) {
-        for (std::size_t index = 0; index < committed.size(); ++index) {
-            if (!found_[index]) {
-                result_.missing.push_back(committed[index]);
-            }
-        }
-        return std::move(result_);
-    }
-
-private:
-    void look_at_position(const seen_event& event) {
-        auto position = parse(event.position);
-        if (!position || !follows(*position, last_)) {
-            result_.out_of_order.push_back(event.id + " at \"" + event.position + "\"");
-        }
-        if (position) {
-            last_ = std::move(position);
-        }
-    }
-
-    std::unordered_map<std::string, std::size_t> place_;
-    std::vector<bool> found_;
-    std::size_t highest_ = 0;
-    std::optional<parsed_position> last_;
-    comparison result_;
-};
-
-std::string list(const char* name, const std::vector<std::string>& ids) {
-    constexpr std::size_t shown = 5;
-    std::string text = std::to_string(ids.size()) + " " + name;
-    for (std::size_t index = 0; index < std::min(shown, ids.size()); ++index) {
-        text += "\n    " + ids[index];
-    }
-    return text + (ids.size() > shown ? "\n    ...\n" : "\n");
 }
 
-}  // namespace
+void running_comparison::look_at(const seen_event& event) {
+    const auto place = place_.find(event.id);
+    if (place == place_.end()) {
+        result_.unexpected.push_back(event.id);
+    } else if (found_[place->second]) {
+        result_.twice.push_back(event.id);
+    } else {
+        found_[place->second] = true;
+        if (place->second < highest_) {
+            result_.out_of_order.push_back(event.id);
+        }
+        highest_ = std::max(highest_, place->second);
+    }
+    look_at_position(event);
+}
+
+comparison running_comparison::finish() {
+    for (std::size_t index = 0; index < committed_.size(); ++index) {
+        if (!found_[index]) {
+            result_.missing.push_back(committed_[index]);
+        }
+    }
+    return std::move(result_);
+}
+
+void running_comparison::look_at_position(const seen_event& event) {
+    auto position = parse(event.position);
+    if (!position || !follows(*position, last_)) {
+        result_.out_of_order.push_back(event.id + " at \"" + event.position + "\"");
+    }
+    if (position) {
+        last_ = std::move(position);
+    }
+}
 
 seen_event seen(const stored_message& message) {
     return {.sequence = message.sequence,
@@ -133,11 +117,11 @@ bool comparison::flawless() const {
 
 comparison compare(const std::vector<std::string>& committed,
                    const std::vector<seen_event>& stream) {
-    checker check(committed);
+    running_comparison check(committed);
     for (const auto& event : stream) {
         check.look_at(event);
     }
-    return check.finish(committed);
+    return check.finish();
 }
 
 std::string to_string(const comparison& result) {

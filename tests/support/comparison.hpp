@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace walrelay::test {
@@ -31,6 +33,38 @@ struct comparison {
     std::vector<std::string> out_of_order;
 
     [[nodiscard]] bool flawless() const;
+};
+
+/// Looks at the messages one after the other and keeps none: for streams too large for memory.
+class running_comparison {
+public:
+    /// `committed` are the ids of all rows in the order of their commits; it must outlive this.
+    explicit running_comparison(const std::vector<std::string>& committed);
+
+    void look_at(const seen_event& event);
+    /// Once, at the end.
+    [[nodiscard]] comparison finish();
+
+private:
+    struct parsed_position {
+        /// System identifier and timeline.
+        std::string history;
+        /// 16 digits, so that the order of the texts is that of the numbers.
+        std::string commit;
+        std::uint64_t ordinal = 0;
+    };
+
+    [[nodiscard]] static std::optional<parsed_position> parse(std::string_view text);
+    [[nodiscard]] static bool follows(const parsed_position& next,
+                                      const std::optional<parsed_position>& previous);
+    void look_at_position(const seen_event& event);
+
+    const std::vector<std::string>& committed_;
+    std::unordered_map<std::string_view, std::size_t> place_;
+    std::vector<bool> found_;
+    std::size_t highest_ = 0;
+    std::optional<parsed_position> last_;
+    comparison result_;
 };
 
 /// `committed` are the ids of all rows in the order of their commits.

@@ -2,7 +2,9 @@
 #include "support/nats_handles.hpp"
 
 #include <cstdlib>
+#include <sstream>
 #include <stdexcept>
+#include <vector>
 
 namespace walrelay::test {
 namespace {
@@ -24,6 +26,15 @@ std::map<std::string, std::string> headers_of(natsMsg* message) {
     return headers;
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream words(text);
+    for (std::string word; std::getline(words, word, ',');) {
+        parts.push_back(word);
+    }
+    return parts;
+}
+
 }  // namespace
 
 void require(natsStatus status, const std::string& what) {
@@ -39,7 +50,13 @@ connection_handle connect_to(const std::string& url) {
     require(natsOptions_Create(&raw_options), "cannot make options");
     const owned<natsOptions, natsOptions_Destroy> options(raw_options);
     constexpr std::int64_t reconnect_wait_milliseconds = 50;
-    require(natsOptions_SetURL(raw_options, url.c_str()), url);
+    const auto urls = split_at_commas(url);
+    std::vector<const char*> pointers;
+    for (const auto& each : urls) {
+        pointers.push_back(each.c_str());
+    }
+    require(natsOptions_SetServers(raw_options, pointers.data(), static_cast<int>(pointers.size())),
+            url);
     require(natsOptions_SetMaxReconnect(raw_options, -1), url);
     require(natsOptions_SetReconnectWait(raw_options, reconnect_wait_milliseconds), url);
     require(natsOptions_SetReconnectJitter(raw_options, 1, 1), url);
@@ -48,13 +65,25 @@ connection_handle connect_to(const std::string& url) {
     return connection_handle(connection);
 }
 
-jetstream_handle jetstream_of(natsConnection* connection) {
+jetstream_handle jetstream_of(natsConnection* connection, std::chrono::milliseconds patience) {
     jsOptions options;
     jsOptions_Init(&options);
-    options.Wait = 5000;
+    options.Wait = patience.count();
     jsCtx* context = nullptr;
     require(natsConnection_JetStream(&context, connection, &options), "JetStream");
     return jetstream_handle(context);
+}
+
+stored_message stored_content_of(natsMsg* message) {
+    stored_message content;
+    content.sequence = natsMsg_GetSequence(message);
+    content.subject = natsMsg_GetSubject(message);
+    content.headers = headers_of(message);
+    content.body.assign(natsMsg_GetData(message),
+                        static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+    content.stored_at = std::chrono::sys_time<std::chrono::nanoseconds>(
+        std::chrono::nanoseconds(natsMsg_GetTime(message)));
+    return content;
 }
 
 delivery delivery_of(natsMsg* message) {

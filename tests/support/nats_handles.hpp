@@ -6,6 +6,7 @@
 
 #include <nats/nats.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -27,14 +28,19 @@ using subscription_handle = owned<natsSubscription, natsSubscription_Destroy>;
 /// Throws std::runtime_error with the library's words unless the status is NATS_OK.
 void require(natsStatus status, const std::string& what);
 
+/// `url` may be several with commas in between.
 [[nodiscard]] connection_handle connect_to(const std::string& url);
-[[nodiscard]] jetstream_handle jetstream_of(natsConnection* connection);
+[[nodiscard]] jetstream_handle jetstream_of(
+    natsConnection* connection, std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 struct delivery {
     stored_message content;
     /// Nothing is left in the stream behind it.
     bool last = false;
 };
+
+/// Of a message that was read from a stream without a consumer.
+[[nodiscard]] stored_message stored_content_of(natsMsg* message);
 
 /// Of a message that a JetStream consumer delivered.
 [[nodiscard]] delivery delivery_of(natsMsg* message);

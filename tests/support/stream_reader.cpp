@@ -67,6 +67,9 @@ stream_state state_of(const jsStreamInfo& info) {
     state.file_storage = config.Storage == js_FileStorage;
     state.replicas = config.Replicas;
     state.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
+    if (info.Cluster != nullptr && info.Cluster->Leader != nullptr) {
+        state.leader = info.Cluster->Leader;
+    }
     return state;
 }
 
@@ -90,15 +93,15 @@ std::string stored_message::header(const std::string& name) const {
 }
 
 struct stream_reader::connection {
-    explicit connection(const std::string& url)
-        : link(connect_to(url)), jetstream(jetstream_of(link.get())) {}
+    connection(const std::string& url, std::chrono::milliseconds patience)
+        : link(connect_to(url)), jetstream(jetstream_of(link.get(), patience)) {}
 
     connection_handle link;
     jetstream_handle jetstream;
 };
 
-stream_reader::stream_reader(const std::string& url)
-    : connection_(std::make_unique<connection>(url)) {}
+stream_reader::stream_reader(const std::string& url, std::chrono::milliseconds patience)
+    : connection_(std::make_unique<connection>(url, patience)) {}
 
 stream_reader::~stream_reader() = default;
 
@@ -116,6 +119,8 @@ void stream_reader::create(const stream_options& options) {
     config.MaxMsgSize = options.max_message_bytes;
     config.MaxMsgs = options.max_messages;
     config.Discard = options.discard_new ? js_DiscardNew : js_DiscardOld;
+    config.Replicas = options.replicas;
+    config.Duplicates = options.duplicate_window.count();
     require(js_AddStream(nullptr, connection_->jetstream.get(), &config, nullptr, nullptr),
             "cannot create stream " + options.name);
 }
@@ -145,6 +150,29 @@ std::optional<stream_state> stream_reader::state(const std::string& stream) {
     require(status, "cannot look at stream " + stream);
     const owned<jsStreamInfo, jsStreamInfo_Destroy> info(raw);
     return state_of(*info);
+}
+
+std::optional<stored_message> stream_reader::last(const std::string& stream,
+                                                  const std::string& subject) {
+    natsMsg* raw = nullptr;
+    const auto status = js_GetLastMsg(&raw, connection_->jetstream.get(), stream.c_str(),
+                                      subject.c_str(), nullptr, nullptr);
+    if (status == NATS_NOT_FOUND) {
+        return std::nullopt;
+    }
+    require(status, "cannot read the last message of stream " + stream);
+    const message_handle message(raw);
+    return stored_content_of(raw);
+}
+
+void stream_reader::step_down(const std::string& stream) {
+    constexpr std::int64_t timeout_milliseconds = 2000;
+    natsMsg* raw = nullptr;
+    const auto subject = "$JS.API.STREAM.LEADER.STEPDOWN." + stream;
+    require(natsConnection_RequestString(&raw, connection_->link.get(), subject.c_str(), "",
+                                         timeout_milliseconds),
+            "cannot make the leader of stream " + stream + " step down");
+    const message_handle answer(raw);
 }
 
 std::uint64_t stream_reader::message_count(const std::string& stream) {

@@ -35,6 +35,9 @@ struct stream_options {
     std::int32_t max_message_bytes = -1;
     std::int64_t max_messages = -1;
     bool discard_new = false;
+    std::int64_t replicas = 1;
+    /// 0 is the broker's own default of two minutes.
+    std::chrono::nanoseconds duplicate_window{0};
 };
 
 struct stream_state {
@@ -46,13 +49,19 @@ struct stream_state {
     bool file_storage = false;
     std::int64_t replicas = 0;
     std::chrono::nanoseconds duplicate_window{0};
+    /// The name of the server that leads the stream's group; empty where there is no cluster, or
+    /// no leader at the moment.
+    std::string leader;
 };
 
 /// Connects when it is constructed and reconnects for ever when the broker comes back. Throws
 /// std::runtime_error with the broker's words, unless a function says otherwise.
 class stream_reader {
 public:
-    explicit stream_reader(const std::string& url);
+    /// `url` may be several with commas in between; a request without an answer fails after
+    /// `patience`.
+    explicit stream_reader(const std::string& url,
+                           std::chrono::milliseconds patience = std::chrono::seconds(5));
     ~stream_reader();
     stream_reader(const stream_reader&) = delete;
     stream_reader& operator=(const stream_reader&) = delete;
@@ -63,6 +72,11 @@ public:
     void delete_message(const std::string& stream, std::uint64_t sequence);
     /// Nothing if there is no such stream.
     [[nodiscard]] std::optional<stream_state> state(const std::string& stream);
+    /// The last message with a subject, which may have wildcards; nothing if there is none.
+    [[nodiscard]] std::optional<stored_message> last(const std::string& stream,
+                                                     const std::string& subject);
+    /// Asks the leader of the stream's group to hand over.
+    void step_down(const std::string& stream);
     /// 0 also where the stream, or at the moment the broker, is not there.
     [[nodiscard]] std::uint64_t message_count(const std::string& stream);
     /// False if there are still fewer after `patience`.

@@ -1,6 +1,6 @@
 // The relay itself is stopped, killed, idle: what it confirms is what is in the stream.
 #include "integration/e2e/background_writer.hpp"
-#include "integration/e2e/commit_order.hpp"
+#include "support/commit_order.hpp"
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 

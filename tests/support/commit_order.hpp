@@ -9,7 +9,7 @@
 namespace walrelay::test {
 
 /// A slot of its own with the plugin test_decoding: knows nothing of walrelay and so cannot share
-/// its mistakes. Sees what is committed after it was made.
+/// its mistakes. Sees what is committed after it was made, also across restarts of the server.
 class commit_order {
 public:
     commit_order(const postgres_server& server, const std::string& database);
@@ -21,7 +21,7 @@ public:
     [[nodiscard]] std::vector<std::string> ids();
 
 private:
-    postgres_session session_;
+    std::string conninfo_;
     std::string slot_;
 };
 

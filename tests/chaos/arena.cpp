@@ -1,0 +1,168 @@
+// See arena.hpp.
+#include "chaos/arena.hpp"
+
+#include "chaos/transaction_maker.hpp"
+#include "support/outbox_events.hpp"
+
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+namespace walrelay::chaos {
+namespace {
+
+constexpr std::uint64_t first_marker = 900'000'000'000;
+constexpr std::chrono::milliseconds request_patience{300};
+
+test::postgres_options postgres_options_of(const arena_options& options) {
+    test::postgres_options result{
+        .settings = {"wal_sender_timeout = 5s", "checkpoint_timeout = 30min"}};
+    result.settings.insert(result.settings.end(), options.postgres_settings.begin(),
+                           options.postgres_settings.end());
+    return result;
+}
+
+constexpr const char* default_outbox =
+    "subject = 'chaos.{aggregate_type}.{event_type}'\n"
+    "body = 'payload'\n"
+    "headers = { Aggregate = '{aggregate_id}' }\n";
+
+}  // namespace
+
+arena::arena(arena_options options)
+    : options_(std::move(options)),
+      postgres_(postgres_options_of(options_)),
+      database_(postgres_.fresh_database()) {
+    if (options_.cluster) {
+        cluster_ = std::make_unique<test::nats_cluster>();
+    } else {
+        nats_ = std::make_unique<test::nats_server>(
+            test::nats_options{.settings = options_.nats_settings});
+    }
+    if (options_.proxies) {
+        nats_link_ = std::make_unique<tcp_proxy>(nats_->port());
+        postgres_link_ = std::make_unique<tcp_proxy>(postgres_.port());
+    }
+    broker_ = std::make_unique<test::stream_reader>(broker_url(), request_patience);
+    if (options_.duplicate_window || options_.cluster) {
+        test::stream_reader patient(broker_url());
+        patient.create(
+            {.name = stream_name,
+             .subjects = {all_subjects},
+             .replicas = options_.cluster ? 3 : 1,
+             .duplicate_window = options_.duplicate_window.value_or(std::chrono::minutes(2))});
+    }
+    session().execute(test::create_outbox_events());
+}
+
+arena::~arena() {
+    for (auto& relay : relays_) {
+        if (relay) {
+            relay->kill_9();
+        }
+    }
+}
+
+std::string arena::broker_url() const {
+    return cluster_ ? cluster_->urls() : nats_->url();
+}
+
+std::string arena::relay_conninfo() const {
+    const auto port = postgres_link_ ? postgres_link_->port() : postgres_.port();
+    return "host=127.0.0.1 port=" + std::to_string(port) + " user=postgres dbname=" + database_;
+}
+
+std::string arena::relay_urls() const {
+    const auto urls =
+        nats_link_ ? "nats://127.0.0.1:" + std::to_string(nats_link_->port()) : broker_url();
+    std::string list;
+    for (const char letter : urls) {
+        list += letter == ',' ? std::string("', '") : std::string(1, letter);
+    }
+    return "['" + list + "']";
+}
+
+std::string arena::configuration() const {
+    return "[postgres]\nconninfo = '" + relay_conninfo() + "'\nslot = 'chaos'\nplugin = '" +
+           options_.plugin + "'\npublication = 'chaos'\n[nats]\nurls = " + relay_urls() +
+           "\nstream = 'CHAOS'\nsubjects = ['chaos.>']\nreplicas = " +
+           (options_.cluster ? "3" : "1") + "\n[delivery]\nbackoff_max = '2s'\n" +
+           options_.delivery + "\n[log]\nlevel = 'debug'\n[[outbox]]\n" +
+           "table = 'public.outbox_events'\n" +
+           (options_.outbox.empty() ? default_outbox : options_.outbox);
+}
+
+test::relay_start arena::start_with(const std::vector<std::string>& words,
+                                    const std::string& name) const {
+    const auto file = folder() / "walrelay.toml";
+    std::ofstream(file) << configuration();
+    test::relay_start how{
+        .program = options_.relay_program, .arguments = words, .folder = folder(), .name = name};
+    how.arguments.insert(how.arguments.end(), {"--config", file.string()});
+    return how;
+}
+
+void arena::start_relay(unsigned index) {
+    relays_.at(index).emplace(start_with({"run"}, "relay-" + std::to_string(index)));
+}
+
+bool arena::relays_run() {
+    for (auto& relay : relays_) {
+        if (relay && !relay->process().running()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string arena::relay_log(unsigned index) const {
+    return relays_.at(index) ? relays_.at(index)->log() : std::string();
+}
+
+test::finished_run arena::command(const std::vector<std::string>& words) {
+    constexpr std::chrono::seconds patience{30};
+    return test::run_to_end(start_with(words, "command-" + words.front()), patience);
+}
+
+std::string arena::commit_marker() {
+    const auto number = ++markers_;
+    const auto type = "marker-" + std::to_string(number);
+    session().execute(insert_marker(first_marker + number, type));
+    return "chaos.order." + type;
+}
+
+bool arena::is_stored(const std::string& subject) {
+    try {
+        return broker_->last(stream_name, subject).has_value();
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
+std::optional<int> arena::walsender() {
+    const auto rows = session().query(
+        "SELECT pid FROM pg_replication_slots JOIN pg_stat_replication ON pid = active_pid"
+        " WHERE slot_name = $1 AND state = 'streaming'",
+        {slot_name});
+    if (rows.empty() || !rows.front().front()) {
+        return std::nullopt;
+    }
+    return std::stoi(*rows.front().front());
+}
+
+void arena::keep_logs(const std::filesystem::path& where) {
+    std::filesystem::create_directories(where);
+    const auto keep = [&](const std::string& name, const std::string& text) {
+        std::ofstream(where / name, std::ios::binary) << text;
+    };
+    keep("walrelay.toml", configuration());
+    keep("postgres.log", postgres_.log());
+    for (unsigned index = 0; index < relays_.size(); ++index) {
+        if (relays_.at(index)) {
+            keep("relay-" + std::to_string(index) + ".log", relay_log(index));
+        }
+    }
+    keep("nats-server.log", nats_ ? nats_->log() : cluster_->log());
+}
+
+}  // namespace walrelay::chaos

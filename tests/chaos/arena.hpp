@@ -1,0 +1,104 @@
+// Where a fault happens: a PostgreSQL with an outbox, a broker (one server or a cluster), one or
+// two relays, and proxies on the links where they are asked for. Knows nothing of the faults.
+#pragma once
+
+#include "chaos/tcp_proxy.hpp"
+#include "support/nats_cluster.hpp"
+#include "support/nats_server.hpp"
+#include "support/postgres_server.hpp"
+#include "support/relay_process.hpp"
+#include "support/stream_reader.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::chaos {
+
+/// The names of everything: an arena has servers of its own.
+inline constexpr const char* stream_name = "CHAOS";
+inline constexpr const char* slot_name = "chaos";
+inline constexpr const char* all_subjects = "chaos.>";
+
+struct arena_options {
+    std::filesystem::path relay_program;
+    std::string plugin = "pgoutput";
+    bool cluster = false;
+    bool proxies = false;
+    unsigned relays = 1;
+    /// Lines for these sections of the relay's configuration.
+    std::string delivery{};
+    std::string outbox{};
+    std::vector<std::string> postgres_settings = {};
+    std::vector<std::string> nats_settings = {};
+    /// The stream is made beforehand with this window, rather than by the relay.
+    std::optional<std::chrono::nanoseconds> duplicate_window = {};
+};
+
+class arena {
+public:
+    explicit arena(arena_options options);
+    ~arena();
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+
+    [[nodiscard]] const arena_options& options() const { return options_; }
+    [[nodiscard]] test::postgres_server& postgres() { return postgres_; }
+    [[nodiscard]] const std::string& database() const { return database_; }
+    /// Of the server itself, never through a proxy.
+    [[nodiscard]] std::string conninfo() const { return postgres_.conninfo(database_); }
+    [[nodiscard]] test::postgres_session session() const { return postgres_.session(database_); }
+    [[nodiscard]] test::nats_server& nats() { return *nats_; }
+    [[nodiscard]] test::nats_cluster& cluster() { return *cluster_; }
+    /// Of the servers themselves, with commas in between.
+    [[nodiscard]] std::string broker_url() const;
+    [[nodiscard]] tcp_proxy& nats_link() { return *nats_link_; }
+    [[nodiscard]] tcp_proxy& postgres_link() { return *postgres_link_; }
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+
+    /// Starts it, or starts it again, and waits for nothing.
+    void start_relay(unsigned index = 0);
+    [[nodiscard]] test::relay_process& relay(unsigned index = 0) { return *relays_.at(index); }
+    /// Whether all the relays that were started are still there.
+    [[nodiscard]] bool relays_run();
+    [[nodiscard]] std::string relay_log(unsigned index = 0) const;
+    /// `walrelay <words>` to its end.
+    [[nodiscard]] test::finished_run command(const std::vector<std::string>& words);
+
+    /// Commits a row and returns the subject of its message. Throws std::runtime_error.
+    [[nodiscard]] std::string commit_marker();
+    /// False also while the broker does not answer.
+    [[nodiscard]] bool is_stored(const std::string& subject);
+    /// The process of the slot's consumer; nothing if nobody streams from it.
+    [[nodiscard]] std::optional<int> walsender();
+
+    /// Copies the logs of all that ran here into a folder, which is made.
+    void keep_logs(const std::filesystem::path& where);
+
+private:
+    [[nodiscard]] std::string configuration() const;
+    [[nodiscard]] std::string relay_conninfo() const;
+    [[nodiscard]] std::string relay_urls() const;
+    [[nodiscard]] test::relay_start start_with(const std::vector<std::string>& words,
+                                               const std::string& name) const;
+
+    arena_options options_;
+    test::temporary_folder folder_{"chaos"};
+    test::postgres_server postgres_;
+    std::string database_;
+    std::unique_ptr<test::nats_server> nats_;
+    std::unique_ptr<test::nats_cluster> cluster_;
+    std::unique_ptr<tcp_proxy> nats_link_;
+    std::unique_ptr<tcp_proxy> postgres_link_;
+    std::array<std::optional<test::relay_process>, 2> relays_;
+    std::unique_ptr<test::stream_reader> broker_;
+    std::uint64_t markers_ = 0;
+};
+
+}  // namespace walrelay::chaos

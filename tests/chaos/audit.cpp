@@ -1,0 +1,126 @@
+// See audit.hpp.
+#include "chaos/audit.hpp"
+
+#include "support/comparison.hpp"
+
+#include <functional>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace walrelay::chaos {
+namespace {
+
+using contents = std::unordered_map<std::string, std::size_t>;
+
+std::size_t digest(const std::string& subject, const std::string& aggregate,
+                   const std::string& body) {
+    return std::hash<std::string>{}(subject + '\n' + aggregate + '\n' + body);
+}
+
+/// Of each row: what its message must look like.
+contents contents_of(arena& where) {
+    contents result;
+    auto session = where.session();
+    session.execute(
+        "BEGIN; DECLARE rows NO SCROLL CURSOR FOR SELECT id, 'chaos.' || aggregate_type || '.' ||"
+        " event_type, aggregate_id, event_data::text FROM outbox_events");
+    for (auto rows = session.query("FETCH 20000 FROM rows"); !rows.empty();
+         rows = session.query("FETCH 20000 FROM rows")) {
+        for (const auto& row : rows) {
+            result.emplace(row[0].value(), digest(row[1].value(), row[2].value(), row[3].value()));
+        }
+    }
+    return result;
+}
+
+std::vector<std::string> without(const std::vector<std::string>& ids,
+                                 const std::set<std::string>& set_aside) {
+    std::vector<std::string> left;
+    left.reserve(ids.size());
+    for (const auto& id : ids) {
+        if (!set_aside.contains(id)) {
+            left.push_back(id);
+        }
+    }
+    return left;
+}
+
+/// Two witnesses that know nothing of each other.
+void require_agreement(const std::vector<std::string>& committed, const contents& table) {
+    bool agree = committed.size() == table.size();
+    for (const auto& id : committed) {
+        agree = agree && table.contains(id);
+    }
+    if (!agree) {
+        throw std::runtime_error("the table has " + std::to_string(table.size()) +
+                                 " rows, the order of commits " + std::to_string(committed.size()));
+    }
+}
+
+struct stream_findings {
+    test::comparison compared;
+    std::uint64_t altered = 0;
+    std::vector<stream_place> places;
+};
+
+stream_findings look_through(arena& where, const std::vector<std::string>& expected,
+                             const contents& table) {
+    stream_findings result;
+    test::running_comparison comparison(expected);
+    test::stream_reader reader(where.broker_url());
+    reader.for_each(stream_name, 0, [&](const test::stored_message& message) {
+        const auto event = seen(message);
+        comparison.look_at(event);
+        const auto row = table.find(event.id);
+        if (row != table.end() &&
+            row->second != digest(message.subject, message.header("Aggregate"), message.body)) {
+            ++result.altered;
+        }
+        if (const auto place = place_in(event.position)) {
+            result.places.push_back(*place);
+        }
+    });
+    result.compared = comparison.finish();
+    return result;
+}
+
+}  // namespace
+
+bool verdict::flawless() const {
+    return lost + duplicated + inverted + phantom + altered + confirmed_early == 0;
+}
+
+void verdict::add(const verdict& other) {
+    rows += other.rows;
+    lost += other.lost;
+    duplicated += other.duplicated;
+    inverted += other.inverted;
+    phantom += other.phantom;
+    altered += other.altered;
+    confirmed_early += other.confirmed_early;
+    details += other.details;
+}
+
+verdict audit(arena& where, const audit_input& input) {
+    const auto committed = input.order.ids();
+    const auto table = contents_of(where);
+    require_agreement(committed, table);
+    const auto expected = without(committed, input.set_aside);
+    const auto found = look_through(where, expected, table);
+    verdict result{.rows = committed.size(),
+                   .lost = found.compared.missing.size(),
+                   .duplicated = found.compared.twice.size(),
+                   .inverted = found.compared.out_of_order.size(),
+                   .phantom = found.compared.unexpected.size(),
+                   .altered = found.altered,
+                   .confirmed_early = confirmed_too_early(input.watch.samples(), found.places) +
+                                      input.watch.steps_back()};
+    if (!result.flawless()) {
+        result.details = to_string(found.compared) + std::to_string(result.altered) + " altered\n" +
+                         std::to_string(result.confirmed_early) +
+                         " confirmed too early, or taken back\n";
+    }
+    return result;
+}
+
+}  // namespace walrelay::chaos

@@ -1,0 +1,55 @@
+// Faults of a single nats-server. See scenario.hpp.
+#include "chaos/scenario.hpp"
+
+namespace walrelay::chaos {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+void kill_broker(arena& where, dice& /*random*/) {
+    where.nats().kill_9();
+    where.nats().start();
+}
+
+void restart_broker(arena& where, dice& /*random*/) {
+    where.nats().stop();
+    where.nats().start();
+}
+
+void pause_broker(arena& where, dice& random) {
+    where.nats().freeze();
+    pass(random.duration(100ms, 12s));
+    where.nats().resume();
+}
+
+void long_outage(arena& where, dice& random) {
+    where.nats().kill_9();
+    pass(random.duration(1500ms, 5s));
+    where.nats().start();
+}
+
+}  // namespace
+
+std::vector<scenario> broker_scenarios() {
+    return {
+        {.name = "broker_kill",
+         .what = "kill -9 of nats-server and start",
+         .fire = kill_broker,
+         .long_times = 100,
+         .long_rows = 100000},
+        {.name = "broker_restart",
+         .what = "SIGTERM to nats-server and start",
+         .fire = restart_broker},
+        {.name = "broker_pause",
+         .what = "SIGSTOP of nats-server for 0.1 to 12 s",
+         .fire = pause_broker},
+        {.name = "broker_long_outage",
+         .what =
+             "nats-server killed and away for 1.5 to 5 s, longer than the duplicate window (1 s)",
+         .fire = long_outage,
+         .arrange = [](arena_options& options) { options.duplicate_window = 1s; }},
+    };
+}
+
+}  // namespace walrelay::chaos

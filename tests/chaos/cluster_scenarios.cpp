@@ -1,0 +1,107 @@
+// Faults of a JetStream cluster of three, whose stream has three replicas. See scenario.hpp.
+#include "chaos/scenario.hpp"
+#include "support/eventually.hpp"
+
+#include <stdexcept>
+
+namespace walrelay::chaos {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr std::chrono::seconds patience{30};
+
+void with_cluster(arena_options& options) {
+    options.cluster = true;
+}
+
+/// The name of the server that leads the stream; throws if the cluster does not agree on one.
+std::string wait_for_leader(test::stream_reader& reader, const std::string& other_than = {}) {
+    std::string leader;
+    const bool found = test::eventually(patience, [&] {
+        try {
+            const auto state = reader.state(stream_name);
+            leader = state ? state->leader : std::string();
+        } catch (const std::runtime_error&) {
+            leader.clear();
+        }
+        return !leader.empty() && leader != other_than;
+    });
+    if (!found) {
+        throw std::runtime_error("the stream has no leader");
+    }
+    return leader;
+}
+
+test::stream_reader reader_of(arena& where) {
+    return test::stream_reader(where.broker_url(), 500ms);
+}
+
+/// The others elect a new one; the cause is gone once they have, and the killed one is back.
+void kill_leader(arena& where, dice& random) {
+    auto reader = reader_of(where);
+    const auto leader = wait_for_leader(reader);
+    where.cluster().server(leader).kill_9();
+    pass(random.duration(0ms, 6s));
+    where.cluster().server(leader).start();
+    (void)wait_for_leader(reader);
+}
+
+void step_down(arena& where, dice& /*random*/) {
+    auto reader = reader_of(where);
+    const auto leader = wait_for_leader(reader);
+    reader.step_down(stream_name);
+    (void)wait_for_leader(reader, leader);
+}
+
+void pause_leader(arena& where, dice& random) {
+    auto reader = reader_of(where);
+    auto& server = where.cluster().server(wait_for_leader(reader));
+    server.freeze();
+    pass(random.duration(100ms, 12s));
+    server.resume();
+    (void)wait_for_leader(reader);
+}
+
+void kill_follower(arena& where, dice& random) {
+    auto reader = reader_of(where);
+    const auto leader = wait_for_leader(reader);
+    const auto first = random.between(0, test::nats_cluster::size - 1);
+    auto* server = &where.cluster().server(first);
+    if (server == &where.cluster().server(leader)) {
+        server = &where.cluster().server((first + 1) % test::nats_cluster::size);
+    }
+    server->kill_9();
+    pass(random.duration(0ms, 4s));
+    server->start();
+}
+
+}  // namespace
+
+std::vector<scenario> cluster_scenarios() {
+    return {
+        {.name = "cluster_leader_kill",
+         .what = "kill -9 of the server that leads the stream, away for 0 to 6 s",
+         .fire = kill_leader,
+         .arrange = with_cluster,
+         .long_times = 50,
+         .long_rows = 100000},
+        {.name = "cluster_stepdown",
+         .what = "the stream's leader is asked to hand over",
+         .fire = step_down,
+         .arrange = with_cluster,
+         .long_times = 100,
+         .long_rows = 100000},
+        {.name = "cluster_pause",
+         .what = "SIGSTOP of the server that leads the stream for 0.1 to 12 s",
+         .fire = pause_leader,
+         .arrange = with_cluster},
+        {.name = "cluster_follower_kill",
+         .what = "kill -9 of a server that does not lead the stream, away for 0 to 4 s",
+         .fire = kill_follower,
+         .arrange = with_cluster},
+    };
+}
+
+}  // namespace walrelay::chaos

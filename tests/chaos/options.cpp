@@ -1,0 +1,138 @@
+// See options.hpp.
+#include "chaos/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+namespace walrelay::chaos {
+namespace {
+
+void describe(CLI::App& app, chaos_options& chosen) {
+    app.add_option("--walrelay", chosen.relay_program, "the program")->required();
+    app.add_option("--fault", chosen.faults, "only these, by name (see --list)")->delimiter(',');
+    app.add_option("--times", chosen.times, "how often each fault happens, for each plugin");
+    app.add_option("--rows", chosen.rows, "rows that are committed meanwhile, at least");
+    app.add_option("--writers", chosen.writers, "connections that write");
+    app.add_option("--rate", chosen.rows_per_second, "rows in a second, of all writers together")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--plugin", chosen.plugin, "pgoutput, wal2json or both")
+        ->check(CLI::IsMember({"pgoutput", "wal2json", "both"}));
+    app.add_option("--seed", chosen.seed, "repeats what chance decided in an earlier run");
+    app.add_option("--nats-server", chosen.nats_server, "the broker's program");
+    app.add_option("--markdown", chosen.markdown, "where the table goes as well");
+    app.add_option("--logs", chosen.logs, "where the logs of failed runs are kept");
+    app.add_flag("--list", chosen.list, "show all faults");
+    auto* short_form = app.add_flag("--short", chosen.short_form, "what ./dev test runs");
+    app.add_flag("--long", chosen.long_form, "what docs/guarantees.md shows")->excludes(short_form);
+}
+
+struct short_entry {
+    const char* fault;
+    const char* plugin;
+    std::uint64_t times;
+    std::uint64_t rows;
+};
+
+constexpr short_entry short_list[] = {
+    {"relay_kill", "pgoutput", 8, 5000},
+    {"broker_kill", "wal2json", 4, 5000},
+    {"postgres_crash", "pgoutput", 2, 3000},
+};
+
+const scenario& find(const std::vector<scenario>& all, const std::string& name) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const scenario& each) { return each.name == name; });
+    if (found == all.end()) {
+        throw std::runtime_error("there is no fault \"" + name + "\"; --list shows all");
+    }
+    return *found;
+}
+
+storm_plan plan_of(const chaos_options& chosen, const std::string& plugin, std::uint64_t times,
+                   std::uint64_t rows) {
+    return {.relay_program = std::filesystem::absolute(chosen.relay_program),
+            .plugin = plugin,
+            .times = times,
+            .rows = rows,
+            .writers = chosen.writers,
+            .rows_per_second = chosen.rows_per_second,
+            .seed = chosen.seed,
+            .logs = std::filesystem::absolute(chosen.logs)};
+}
+
+std::vector<planned_run> plan_short(const chaos_options& chosen, const std::vector<scenario>& all) {
+    std::vector<planned_run> runs;
+    for (const auto& entry : short_list) {
+        runs.push_back({.what = &find(all, entry.fault),
+                        .plan = plan_of(chosen, entry.plugin, entry.times, entry.rows)});
+    }
+    return runs;
+}
+
+std::vector<std::string> plugins_of(const chaos_options& chosen) {
+    return chosen.plugin == "both" ? std::vector<std::string>{"pgoutput", "wal2json"}
+                                   : std::vector<std::string>{chosen.plugin};
+}
+
+void plan_for_each_plugin(const chaos_options& chosen, const scenario& what,
+                          std::vector<planned_run>& runs) {
+    constexpr std::uint64_t usual_times = 5;
+    constexpr std::uint64_t usual_rows = 5000;
+    const auto plugins = plugins_of(chosen);
+    const auto share = [&](std::uint64_t all) {
+        return (all + plugins.size() - 1) / plugins.size();
+    };
+    const auto times =
+        chosen.times.value_or(chosen.long_form ? share(what.long_times) : usual_times);
+    const auto rows = chosen.rows.value_or(chosen.long_form ? share(what.long_rows) : usual_rows);
+    for (const auto& plugin : plugins) {
+        runs.push_back({.what = &what, .plan = plan_of(chosen, plugin, times, rows)});
+    }
+}
+
+}  // namespace
+
+read_options read_command_line(int count, char** words) {
+    read_options result;
+    result.chosen.seed = std::random_device{}();
+    CLI::App app("Breaks what can break around walrelay, and judges the stream afterwards.");
+    describe(app, result.chosen);
+    try {
+        app.parse(count, words);
+    } catch (const CLI::ParseError& problem) {
+        result.exit_code = app.exit(problem) == 0 ? 0 : 2;
+        return result;
+    }
+    result.chosen.command = "./dev chaos";
+    for (int index = 1; index < count; ++index) {
+        const std::string word = words[index];
+        if (word == "--walrelay" || word == "--seed" || word == "--markdown") {
+            ++index;
+        } else {
+            result.chosen.command += " " + word;
+        }
+    }
+    result.chosen.command += " --seed " + std::to_string(result.chosen.seed);
+    return result;
+}
+
+std::vector<planned_run> plan_runs(const chaos_options& chosen, const std::vector<scenario>& all) {
+    if (chosen.short_form) {
+        return plan_short(chosen, all);
+    }
+    std::vector<planned_run> runs;
+    if (chosen.faults.empty()) {
+        for (const auto& what : all) {
+            plan_for_each_plugin(chosen, what, runs);
+        }
+    }
+    for (const auto& name : chosen.faults) {
+        plan_for_each_plugin(chosen, find(all, name), runs);
+    }
+    return runs;
+}
+
+}  // namespace walrelay::chaos

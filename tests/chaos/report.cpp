@@ -1,0 +1,77 @@
+// See report.hpp.
+#include "chaos/report.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <thread>
+
+namespace walrelay::chaos {
+namespace {
+
+double seconds(std::chrono::milliseconds duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+std::string recovery(const outcome& result) {
+    return result.times == 0 || result.longest_recovery.count() == 0
+               ? "-"
+               : fmt::format("{:.1f} s", seconds(result.longest_recovery));
+}
+
+std::string machine() {
+    utsname system{};
+    uname(&system);
+    return fmt::format("{} {} {}, {} processors", system.sysname, system.release, system.machine,
+                       std::thread::hardware_concurrency());
+}
+
+std::string row(const outcome& result) {
+    const auto& found = result.found;
+    return fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", result.fault,
+        result.plugin, result.times, found.rows, found.lost, found.duplicated, found.inverted,
+        found.phantom + found.altered, found.confirmed_early, recovery(result),
+        result.reported.empty() ? "-" : result.reported, result.passed() ? "passed" : "FAILED");
+}
+
+}  // namespace
+
+bool outcome::passed() const {
+    return complaints.empty() && found.flawless() && longest_recovery <= recovery_limit;
+}
+
+std::string to_line(const outcome& result) {
+    const auto& found = result.found;
+    auto text = fmt::format(
+        "{:<24} {:<9} x{:<4} {:>8} rows  lost {} duplicated {} inverted {} foreign {} early {}"
+        "  recovery {:.2f} s, at most {:.2f} s  {} s  {}",
+        result.fault, result.plugin, result.times, found.rows, found.lost, found.duplicated,
+        found.inverted, found.phantom + found.altered, found.confirmed_early,
+        seconds(result.middle_recovery), seconds(result.longest_recovery), result.took.count(),
+        result.passed() ? "passed" : "FAILED");
+    for (const auto& complaint : result.complaints) {
+        text += "\n    " + complaint;
+    }
+    return text + (found.details.empty() ? "" : "\n" + found.details);
+}
+
+std::string to_markdown(const table_head& head, const std::vector<outcome>& results) {
+    const auto now = std::time(nullptr);
+    auto text = fmt::format(
+        "{:%Y-%m-%d}, seed {}, PostgreSQL {}, nats-server {}, {}; `{}`\n\n"
+        "| fault | plugin | times | rows | lost | duplicated | inverted | foreign or altered |"
+        " confirmed too early | longest recovery | reported | |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        fmt::gmtime(now), head.seed, head.postgres_version, head.nats_version, machine(),
+        head.command);
+    for (const auto& result : results) {
+        text += row(result);
+    }
+    return text;
+}
+
+}  // namespace walrelay::chaos

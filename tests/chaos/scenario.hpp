@@ -1,0 +1,46 @@
+// What a fault is: how the arena must be set up for it, and how it is done and undone once.
+#pragma once
+
+#include "chaos/arena.hpp"
+#include "chaos/dice.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace walrelay::chaos {
+
+struct outcome;
+struct scenario;
+struct storm_plan;
+
+struct scenario {
+    std::string name;
+    /// For --list and the documentation.
+    std::string what;
+    /// Makes the fault and takes it away again; when it returns, the cause is gone.
+    std::function<void(arena&, dice&)> fire;
+    /// Changes the options of the arena; may be empty.
+    std::function<void(arena_options&)> arrange = {};
+    /// Gaps between two faults are drawn evenly from here.
+    std::chrono::milliseconds shortest_gap{200};
+    std::chrono::milliseconds longest_gap{2000};
+    /// How often in the long form, over both plugins, and during how many rows at least.
+    std::uint64_t long_times = 20;
+    std::uint64_t long_rows = 20000;
+    /// In place of a storm, for what does not fit into one; then `fire` is empty.
+    std::function<outcome(const scenario&, const storm_plan&)> run = {};
+};
+
+[[nodiscard]] std::vector<scenario> relay_scenarios();
+[[nodiscard]] std::vector<scenario> postgres_scenarios();
+[[nodiscard]] std::vector<scenario> broker_scenarios();
+[[nodiscard]] std::vector<scenario> cluster_scenarios();
+[[nodiscard]] std::vector<scenario> network_scenarios();
+
+/// Lets the duration of a fault pass; the duration is part of the fault, not a wait for anything.
+void pass(std::chrono::milliseconds duration);
+
+}  // namespace walrelay::chaos

@@ -1,0 +1,97 @@
+// Breaks what can break between a real PostgreSQL, a real nats-server and the relay, and judges
+// what is in the stream afterwards. `./dev chaos` builds and runs it.
+#include "chaos/options.hpp"
+#include "chaos/report.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+
+namespace walrelay::chaos {
+namespace {
+
+void say(const std::string& line) {
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+}
+
+std::vector<scenario> all_scenarios() {
+    std::vector<scenario> all;
+    for (const auto& group : {relay_scenarios(), postgres_scenarios(), broker_scenarios(),
+                              network_scenarios(), cluster_scenarios()}) {
+        all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+}
+
+std::string version_of(const std::string& program) {
+    const test::temporary_folder folder("version");
+    test::child_process process(
+        {.program = program, .arguments = {"--version"}, .folder = folder.path()});
+    (void)process.wait_exit(std::chrono::seconds(10));
+    const auto text = process.standard_output();
+    const auto begin = std::min(text.find_first_of("0123456789"), text.size());
+    return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+}
+
+int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
+    const auto runs = plan_runs(chosen, all);
+    say("seed " + std::to_string(chosen.seed));
+    std::vector<outcome> results;
+    bool passed = true;
+    for (const auto& run : runs) {
+        results.push_back(run.what->run ? run.what->run(*run.what, run.plan)
+                                        : run_storm(*run.what, run.plan));
+        say(to_line(results.back()));
+        passed = passed && results.back().passed();
+    }
+    const char* broker = std::getenv("WALRELAY_TEST_NATS_SERVER");
+    const auto table = to_markdown(
+        {.seed = chosen.seed,
+         .postgres_version = version_of((test::postgres_binary_folder() / "postgres").string()),
+         .nats_version = version_of(broker != nullptr ? broker : "nats-server"),
+         .command = chosen.command},
+        results);
+    say("\n" + table);
+    if (!chosen.markdown.empty()) {
+        std::ofstream(chosen.markdown) << table;
+    }
+    return passed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int run(int count, char** words) {
+    const auto options = read_command_line(count, words);
+    if (options.exit_code) {
+        return *options.exit_code;
+    }
+    const auto all = all_scenarios();
+    if (options.chosen.list) {
+        for (const auto& each : all) {
+            say(fmt::format("{:<24} {}", each.name, each.what));
+        }
+        return EXIT_SUCCESS;
+    }
+    if (!options.chosen.nats_server.empty()) {
+        setenv("WALRELAY_TEST_NATS_SERVER",
+               std::filesystem::absolute(options.chosen.nats_server).c_str(), 1);
+    }
+    return run_all(options.chosen, all);
+}
+
+}  // namespace
+}  // namespace walrelay::chaos
+
+int main(int count, char** words) {
+    try {
+        return walrelay::chaos::run(count, words);
+    } catch (const std::exception& failure) {
+        fmt::print(stderr, "walrelay_chaos: {}\n", failure.what());
+        constexpr int wrong_usage = 2;
+        return wrong_usage;
+    }
+}

@@ -1,0 +1,83 @@
+// See nats_cluster.hpp.
+#include "support/nats_cluster.hpp"
+
+#include "support/eventually.hpp"
+#include "support/free_port.hpp"
+#include "support/stream_reader.hpp"
+
+#include <stdexcept>
+
+namespace walrelay::test {
+namespace {
+
+constexpr std::chrono::seconds patience{60};
+
+std::string name_of(std::size_t index) {
+    return "n" + std::to_string(index + 1);
+}
+
+std::string routes_to(const std::array<std::uint16_t, nats_cluster::size>& ports) {
+    std::string text;
+    for (const auto port : ports) {
+        text += (text.empty() ? "" : ", ") + ("nats://127.0.0.1:" + std::to_string(port));
+    }
+    return text;
+}
+
+/// A stream can be made only once the meta group has a leader.
+bool makes_streams(stream_reader& reader) {
+    try {
+        reader.create({.name = "READY", .subjects = {"ready"}, .replicas = nats_cluster::size});
+        reader.remove("READY");
+        return true;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+nats_cluster::nats_cluster() {
+    std::array<std::uint16_t, size> ports{};
+    for (auto& port : ports) {
+        port = free_port();
+    }
+    for (std::size_t index = 0; index < size; ++index) {
+        servers_.at(index) = std::make_unique<nats_server>(nats_options{
+            .settings = {
+                "server_name: " + name_of(index),
+                "cluster { name: C, listen: \"127.0.0.1:" + std::to_string(ports.at(index)) +
+                    "\", routes: [" + routes_to(ports) + "] }"}});
+    }
+    stream_reader reader(urls());
+    if (!eventually(patience, [&] { return makes_streams(reader); })) {
+        throw std::runtime_error("the cluster does not elect a leader; its logs:\n" + log());
+    }
+}
+
+nats_server& nats_cluster::server(const std::string& name) {
+    for (std::size_t index = 0; index < size; ++index) {
+        if (name == name_of(index)) {
+            return *servers_.at(index);
+        }
+    }
+    throw std::runtime_error("the cluster has no server \"" + name + "\"");
+}
+
+std::string nats_cluster::urls() const {
+    std::string text;
+    for (const auto& server : servers_) {
+        text += (text.empty() ? "" : ",") + server->url();
+    }
+    return text;
+}
+
+std::string nats_cluster::log() const {
+    std::string text;
+    for (const auto& server : servers_) {
+        text += "---- " + server->url() + "\n" + server->log();
+    }
+    return text;
+}
+
+}  // namespace walrelay::test
