@@ -27,6 +27,8 @@ std::string category::message(int value) const {
             return "a message is larger than the broker takes";
         case errc::configuration_invalid:
             return "the configuration cannot be used";
+        case errc::temporary_file:
+            return "a temporary file cannot be used";
         case errc::postgres_unavailable:
             return "PostgreSQL cannot be reached";
         case errc::postgres_lost:
@@ -76,6 +78,7 @@ advice advice_for(errc code) noexcept {
         case errc::frame_malformed:
         case errc::frame_unexpected:
         case errc::configuration_invalid:
+        case errc::temporary_file:
         case errc::postgres_unsuitable:
         case errc::broker_unsuitable:
             return advice::this_configuration;

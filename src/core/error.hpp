@@ -28,6 +28,8 @@ enum class errc {
     message_too_large,
     /// The configuration, a flag or an environment variable cannot be used.
     configuration_invalid,
+    /// A temporary file of walrelay's own cannot be written or read.
+    temporary_file,
     /// PostgreSQL cannot be reached at the moment.
     postgres_unavailable,
     /// The replication connection ended.

@@ -1,0 +1,285 @@
+#include "audit/auditor.hpp"
+
+#include "audit/printable.hpp"
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::audit {
+namespace {
+
+// For an id like a UUID, which is 36 bytes of text.
+constexpr std::uint64_t row_bytes = 46;
+constexpr std::uint64_t message_bytes = 52;
+constexpr std::size_t unseen_limit = 250'000;
+/// What separates an id from the token of a publication on purpose.
+constexpr char occasion_mark = ';';
+/// A publication on purpose of one of those is possible, but not without end.
+constexpr int occasions_limit = 4;
+
+std::uint64_t expected_bytes(const audit_options& options) {
+    return options.expected_rows * row_bytes + options.expected_messages * message_bytes;
+}
+
+store_shape shape_for(const audit_options& options) {
+    constexpr unsigned least_bits = 4;
+    constexpr unsigned most_bits = 10;
+    const auto wanted_bytes = std::max<std::uint64_t>(options.bucket_bytes / 3, 1);
+    auto bits = least_bits;
+    while (bits < most_bits && (expected_bytes(options) >> bits) > wanted_bytes) {
+        ++bits;
+    }
+    return {bits, 0, options.chunk_bytes};
+}
+
+/// Room for the few that are split or stay open as well.
+std::uint64_t needed_bytes(const audit_options& options) {
+    constexpr std::uint64_t reserve_divisor = 4;
+    return expected_bytes(options) + expected_bytes(options) / reserve_divisor;
+}
+
+}  // namespace
+
+result<std::unique_ptr<auditor>> auditor::make(audit_options options) {
+    auto file = spill_file::make(options.folder, needed_bytes(options));
+    if (!file) {
+        return file.error();
+    }
+    return std::unique_ptr<auditor>(new auditor(std::move(options), std::move(*file)));
+}
+
+auditor::auditor(audit_options options, spill_file file)
+    : options_(std::move(options)),
+      file_(std::move(file)),
+      gathered_(file_, shape_for(options_)),
+      named_(all_finding_kinds.size(), first_few(options_.named_limit)),
+      without_id_(options_.tables.size()) {}
+
+result<void> auditor::add_row(std::uint32_t table, std::string_view id) {
+    WALRELAY_ASSERT(!open_ && table < options_.tables.size());
+    return gathered_.add({record_kind::row, ++report_.rows, table, {}, id});
+}
+
+void auditor::add_row_without_id(std::uint32_t table, std::string_view reason) {
+    WALRELAY_ASSERT(!open_ && table < options_.tables.size());
+    ++report_.rows;
+    if (without_id_[table].rows++ == 0) {
+        without_id_[table].first_reason = reason;
+    }
+}
+
+void auditor::follow_sequence(std::uint64_t sequence) {
+    if (report_.messages++ == 0) {
+        report_.first_sequence = sequence;
+    } else {
+        report_.deleted_messages += sequence - last_sequence_ - 1;
+    }
+    last_sequence_ = sequence;
+}
+
+result<void> auditor::add_message(const streamed_message& one) {
+    WALRELAY_ASSERT(one.sequence > last_sequence_);
+    follow_sequence(one.sequence);
+    const auto where = parse_position(one.position);
+    if (!where || one.id.empty()) {
+        note_foreign(one, !where ? "no Walrelay-Position" : "no Nats-Msg-Id");
+        return {};
+    }
+    if (const auto before = order_.add(one.sequence, *where)) {
+        note_disorder(one, *before);
+    }
+    const record kept{record_kind::message, one.sequence, order_.last_history(), where->at, one.id};
+    if (open_) {
+        forget_unseen(one.id);
+    }
+    if (auto added = current().add(kept); !added) {
+        return added;
+    }
+    return add_republications(kept);
+}
+
+result<void> auditor::add_republications(record one) {
+    one.kind = record_kind::republication;
+    for (int occasion = 0; occasion < occasions_limit; ++occasion) {
+        const auto mark = one.id.rfind(occasion_mark);
+        if (mark == std::string_view::npos) {
+            break;
+        }
+        one.id = one.id.substr(0, mark);
+        if (open_) {
+            forget_unseen(one.id);
+        }
+        if (auto added = current().add(one); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+result<void> auditor::sift() {
+    WALRELAY_ASSERT(!open_);
+    if (auto written = gathered_.finish(); !written) {
+        return written;
+    }
+    open_.emplace(file_, store_shape{4, 0, options_.chunk_bytes});
+    auto sifted = for_each_id(
+        gathered_, file_, options_.bucket_bytes,
+        [this](std::string_view id, const id_facts& facts) { return sift_id(id, facts); });
+    for (const auto& each : without_id_) {
+        open_rows_ += each.rows;
+        unseen_is_whole_ = unseen_is_whole_ && each.rows == 0;
+    }
+    report_.without_row +=
+        orphans_with_semicolon_ - std::min(orphans_with_semicolon_, report_.republished);
+    return sifted;
+}
+
+result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
+    if (facts.messages > std::max<std::uint64_t>(facts.rows, 1)) {
+        note_twice(id, facts);
+    }
+    if (facts.rows > 0) {
+        report_.republished += facts.republications;
+    } else if (facts.messages > 0 && id.find(occasion_mark) == std::string_view::npos) {
+        report_.without_row += facts.messages;
+    } else if (facts.messages > 0) {
+        orphans_with_semicolon_ += facts.messages;
+        auto orphan = facts.first_message;
+        orphan.id = id;
+        return add_republications(orphan);
+    }
+    auto row = facts.last_row;
+    row.id = id;
+    for (auto left = facts.rows; left > facts.messages; --left) {
+        ++open_rows_;
+        if (auto added = open_->add(row); !added) {
+            return added;
+        }
+    }
+    if (facts.rows > facts.messages && facts.republications == 0) {
+        unseen_is_whole_ = unseen_is_whole_ && unseen_.size() < unseen_limit;
+        if (unseen_is_whole_) {
+            unseen_.insert(hash_of(id));
+        }
+    }
+    return {};
+}
+
+bool auditor::seems_settled() const {
+    return open_rows_ == 0 || (unseen_is_whole_ && unseen_.empty());
+}
+
+void auditor::forget_unseen(std::string_view id) {
+    unseen_.erase(hash_of(id));
+}
+
+result<void> auditor::add_dead_letter(std::optional<std::uint32_t> table, std::string_view id) {
+    WALRELAY_ASSERT(open_.has_value());
+    if (!id.empty()) {
+        forget_unseen(id);
+        return open_->add({record_kind::dead_letter, 0, 0, {}, id});
+    }
+    if (table) {
+        ++without_id_[*table].dead_letters;
+    }
+    return {};
+}
+
+result<report> auditor::conclude(finding_kind open_ones) {
+    WALRELAY_ASSERT(open_.has_value());
+    auto concluded = open_->finish();
+    if (concluded) {
+        concluded = for_each_id(*open_, file_, options_.bucket_bytes,
+                                [&](std::string_view id, const id_facts& facts) -> result<void> {
+                                    conclude_id(id, facts, open_ones);
+                                    return {};
+                                });
+    }
+    if (!concluded) {
+        return concluded.error();
+    }
+    conclude_rows_without_id(open_ones);
+    for (const auto kind : all_finding_kinds) {
+        report_.of(kind).named = named(kind).take();
+    }
+    return std::move(report_);
+}
+
+void auditor::conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones) {
+    const auto unsent = facts.rows - std::min(facts.rows, facts.messages + facts.republications);
+    const auto dead = std::min(unsent, facts.dead_letters);
+    report_.dead_lettered += dead;
+    if (unsent == dead) {
+        return;
+    }
+    note(open_ones, unsent - dead);
+    if (named(open_ones).wants(facts.last_row.number)) {
+        finding one{options_.tables[facts.last_row.group], printable(id)};
+        one.detail = unsent - dead > 1 ? std::to_string(unsent - dead) + " rows have this id" : "";
+        named(open_ones).add(facts.last_row.number, std::move(one));
+    }
+}
+
+void auditor::conclude_rows_without_id(finding_kind open_ones) {
+    for (std::size_t table = 0; table < without_id_.size(); ++table) {
+        const auto& each = without_id_[table];
+        const auto dead = std::min(each.rows, each.dead_letters);
+        report_.dead_lettered += dead;
+        if (each.rows > dead) {
+            note(open_ones, each.rows - dead);
+            finding one{options_.tables[table]};
+            one.detail = std::to_string(each.rows) +
+                         " rows have no message id, the first: " + each.first_reason;
+            named(open_ones).add(0, std::move(one));
+        }
+    }
+}
+
+void auditor::note_foreign(const streamed_message& one, std::string_view what) {
+    note(finding_kind::foreign, 1);
+    if (named(finding_kind::foreign).wants(one.sequence)) {
+        named(finding_kind::foreign)
+            .add(one.sequence, {{},
+                                printable(one.id),
+                                one.sequence,
+                                printable(one.position),
+                                std::string(what) + ", subject " + printable(one.subject)});
+    }
+}
+
+void auditor::note_disorder(const streamed_message& one,
+                            const order_check::message_before& before) {
+    note(finding_kind::out_of_order, 1);
+    if (named(finding_kind::out_of_order).wants(one.sequence)) {
+        record earlier;
+        earlier.group = order_.last_history();
+        earlier.at = before.at;
+        named(finding_kind::out_of_order)
+            .add(one.sequence, {{},
+                                printable(one.id),
+                                one.sequence,
+                                std::string(one.position),
+                                "behind sequence " + std::to_string(before.sequence) +
+                                    " at position " + position_of(earlier)});
+    }
+}
+
+void auditor::note_twice(std::string_view id, const id_facts& facts) {
+    note(finding_kind::twice, facts.messages - std::max<std::uint64_t>(facts.rows, 1));
+    const auto sequence = facts.last_message.number;
+    if (named(finding_kind::twice).wants(sequence)) {
+        auto table = facts.rows > 0 ? options_.tables[facts.last_row.group] : std::string();
+        named(finding_kind::twice)
+            .add(sequence,
+                 {std::move(table), printable(id), sequence, position_of(facts.last_message),
+                  "first at sequence " + std::to_string(facts.first_message.number) +
+                      ", position " + position_of(facts.first_message)});
+    }
+}
+
+std::string auditor::position_of(const record& message) const {
+    return to_string(position{order_.history_at(message.group), message.at});
+}
+
+}  // namespace walrelay::audit

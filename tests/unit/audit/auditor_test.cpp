@@ -1,0 +1,364 @@
+#include "audit/auditor.hpp"
+
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+namespace walrelay::audit {
+namespace {
+
+std::string position_text(std::uint64_t commit) {
+    return to_string(position{{7, 1}, {lsn{commit}, 0}});
+}
+
+class Auditor : public testing::Test {
+protected:
+    void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000) {
+        audit_options how;
+        how.folder = folder_.path();
+        how.tables = {"public.a", "public.b"};
+        how.named_limit = named_limit;
+        how.bucket_bytes = bucket_bytes;
+        how.chunk_bytes = 64;
+        auto made = auditor::make(std::move(how));
+        ASSERT_TRUE(made);
+        auditor_ = std::move(*made);
+        sequence_ = 0;
+    }
+
+    void row(std::string_view id, std::uint32_t table = 0) {
+        ASSERT_TRUE(auditor_->add_row(table, id));
+    }
+    /// The next message, in order.
+    void sent(std::string_view id) { sent_at(id, sequence_ + 1); }
+    void sent_at(std::string_view id, std::uint64_t commit) {
+        add({++sequence_, "s", id, position_text(commit)});
+    }
+    void add(const streamed_message& one) { ASSERT_TRUE(auditor_->add_message(one)); }
+    void sift() { ASSERT_TRUE(auditor_->sift()); }
+    void dead(std::string_view id, std::optional<std::uint32_t> table = 0) {
+        ASSERT_TRUE(auditor_->add_dead_letter(table, id));
+    }
+    report conclude(finding_kind open_ones = finding_kind::missing) {
+        auto found = auditor_->conclude(open_ones);
+        EXPECT_TRUE(found);
+        return found ? *found : report{};
+    }
+    report sift_and_conclude() {
+        sift();
+        return conclude();
+    }
+    auditor& subject() { return *auditor_; }
+    void skip_sequences(std::uint64_t count) { sequence_ += count; }
+
+private:
+    test::temporary_folder folder_{"audit"};
+    std::unique_ptr<auditor> auditor_;
+    std::uint64_t sequence_ = 0;
+};
+
+TEST_F(Auditor, FindsNothingWhereNothingIs) {
+    begin();
+    EXPECT_TRUE(sift_and_conclude().clean());
+}
+
+TEST_F(Auditor, FindsNothingWhereEveryRowIsThereOnce) {
+    begin();
+    for (const auto* const id : {"1", "2", "3"}) {
+        row(id);
+        sent(id);
+    }
+    const auto found = sift_and_conclude();
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.rows, 3U);
+    EXPECT_EQ(found.messages, 3U);
+    EXPECT_EQ(found.without_row, 0U);
+}
+
+TEST_F(Auditor, NamesAMissingRow) {
+    begin();
+    row("1");
+    row("2", 1);
+    sent("1");
+    const auto found = sift_and_conclude();
+    EXPECT_FALSE(found.clean());
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    const auto& one = found.of(finding_kind::missing).named.at(0);
+    EXPECT_EQ(one.table, "public.b");
+    EXPECT_EQ(one.id, "2");
+}
+
+TEST_F(Auditor, CallsOpenRowsWhatItIsTold) {
+    begin();
+    row("1");
+    sift();
+    EXPECT_EQ(subject().open_rows(), 1U);
+    const auto found = conclude(finding_kind::undelivered);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::undelivered).count, 1U);
+}
+
+TEST_F(Auditor, AMessageThatArrivesLaterSettlesItsRow) {
+    begin();
+    row("1");
+    row("2");
+    sent("1");
+    sift();
+    EXPECT_FALSE(subject().seems_settled());
+    sent("of a row that is younger than the snapshot");
+    EXPECT_FALSE(subject().seems_settled());
+    sent("2");
+    EXPECT_TRUE(subject().seems_settled());
+    const auto found = conclude(finding_kind::undelivered);
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.without_row, 0U);
+    EXPECT_EQ(found.messages, 3U);
+}
+
+TEST_F(Auditor, ADeadLetterSettlesItsRow) {
+    begin();
+    row("1");
+    row("2");
+    sift();
+    dead("2");
+    dead("of another table", std::nullopt);
+    const auto found = conclude();
+    EXPECT_EQ(found.dead_lettered, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "1");
+}
+
+TEST_F(Auditor, FindsAMessageThatIsThereTwice) {
+    begin();
+    row("1");
+    sent("1");
+    sent("2");
+    sent("1");
+    sent("2");
+    sent("2");
+    const auto found = sift_and_conclude().of(finding_kind::twice);
+    EXPECT_EQ(found.count, 3U);
+    ASSERT_EQ(found.named.size(), 2U);
+    EXPECT_EQ(found.named[0].sequence, 3U);
+    EXPECT_EQ(found.named[0].table, "public.a");
+    EXPECT_EQ(found.named[0].position, position_text(3));
+    EXPECT_EQ(found.named[0].detail, "first at sequence 1, position " + position_text(1));
+    EXPECT_EQ(found.named[1].id, "2");
+    EXPECT_EQ(found.named[1].sequence, 5U);
+}
+
+TEST_F(Auditor, FindsAMessageOutOfOrder) {
+    begin();
+    sent_at("1", 10);
+    sent_at("2", 9);
+    const auto found = sift_and_conclude().of(finding_kind::out_of_order);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_EQ(found.named.at(0).sequence, 2U);
+    EXPECT_EQ(found.named.at(0).position, position_text(9));
+    EXPECT_EQ(found.named.at(0).detail, "behind sequence 1 at position " + position_text(10));
+}
+
+TEST_F(Auditor, AForeignMessageIsNoDelivery) {
+    begin();
+    row("1");
+    add({1, "a.b", "1", ""});
+    add({2, "a.b", "1", "7.1.10.0"});
+    add({3, "a.b", "", position_text(1)});
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.of(finding_kind::foreign).count, 3U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::twice).count, 0U);
+    const auto& named = found.of(finding_kind::foreign).named;
+    EXPECT_EQ(named.at(0).detail, "no Walrelay-Position, subject a.b");
+    EXPECT_EQ(named.at(1).position, "7.1.10.0");
+    EXPECT_EQ(named.at(2).detail, "no Nats-Msg-Id, subject a.b");
+}
+
+TEST_F(Auditor, ARowOfTheSameIdInEachOfTwoTablesNeedsTwoMessages) {
+    begin();
+    row("1", 0);
+    row("1", 1);
+    row("2", 0);
+    row("2", 1);
+    sent("1");
+    sent("1");
+    sent("2");
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.of(finding_kind::twice).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "2");
+}
+
+TEST_F(Auditor, ARowPublishedAgainIsNoDuplicate) {
+    begin();
+    row("1");
+    sent("1");
+    sent("1;again");
+    sent("1;again;and again");
+    const auto found = sift_and_conclude();
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.republished, 2U);
+    EXPECT_EQ(found.without_row, 0U);
+}
+
+TEST_F(Auditor, ARowPublishedAgainIsDelivered) {
+    begin();
+    row("1");
+    sent("1;again");
+    sift();
+    EXPECT_TRUE(subject().seems_settled());
+    EXPECT_TRUE(conclude().clean());
+}
+
+TEST_F(Auditor, AnotherRowWhoseIdBeginsTheSameIsNoPublicationOfIt) {
+    begin();
+    row("1");
+    row("1;2");
+    sent("1;2");
+    const auto found = sift_and_conclude().of(finding_kind::missing);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_EQ(found.named.at(0).id, "1");
+}
+
+TEST_F(Auditor, CountsMessagesWithoutARow) {
+    begin();
+    sent("1");
+    sent("2;again");
+    const auto found = sift_and_conclude();
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.without_row, 2U);
+}
+
+TEST_F(Auditor, ARowWithoutAnIdNeedsADeadLetterWithoutOne) {
+    begin();
+    subject().add_row_without_id(0, "column \"x\" is NULL");
+    subject().add_row_without_id(1, "column \"y\" is NULL");
+    sift();
+    EXPECT_EQ(subject().open_rows(), 2U);
+    dead("", 1);
+    const auto found = conclude();
+    EXPECT_EQ(found.rows, 2U);
+    EXPECT_EQ(found.dead_lettered, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).detail,
+              "1 rows have no message id, the first: column \"x\" is NULL");
+}
+
+TEST_F(Auditor, CountsDeletedMessages) {
+    begin();
+    skip_sequences(4);
+    sent("1");
+    skip_sequences(2);
+    sent("2");
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.first_sequence, 5U);
+    EXPECT_EQ(found.deleted_messages, 2U);
+}
+
+TEST_F(Auditor, NamesTheFirstFindingsAndCountsAll) {
+    begin(2);
+    for (int id = 0; id < 100; ++id) {
+        row(std::to_string(id));
+    }
+    const auto found = sift_and_conclude().of(finding_kind::missing);
+    EXPECT_EQ(found.count, 100U);
+    ASSERT_EQ(found.named.size(), 2U);
+    EXPECT_EQ(found.named[0].id, "0");
+    EXPECT_EQ(found.named[1].id, "1");
+}
+
+TEST_F(Auditor, NamesNoneWhereNoneIsAskedFor) {
+    begin(0);
+    row("1");
+    const auto found = sift_and_conclude().of(finding_kind::missing);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_TRUE(found.named.empty());
+}
+
+TEST_F(Auditor, TakesAnyBytesAsAnId) {
+    begin();
+    const std::string odd("a\0\n\xff", 4);
+    row(odd);
+    row("a");
+    sent(odd);
+    const auto found = sift_and_conclude().of(finding_kind::missing);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_EQ(found.named.at(0).id, "a");
+}
+
+/// Rows, messages and dead letters at random, counted the simple way as well.
+struct random_case {
+    std::map<std::string, std::uint64_t> rows;
+    std::map<std::string, std::uint64_t> messages;
+    std::map<std::string, std::uint64_t> dead;
+
+    explicit random_case(unsigned seed) {
+        std::mt19937 random(seed);
+        for (int count = 0; count < 2000; ++count) {
+            const auto id = "id " + std::to_string(random() % 700);
+            ++(random() % 2 == 0 ? rows : random() % 8 == 0 ? dead : messages)[id];
+        }
+    }
+
+    static std::uint64_t of(const std::map<std::string, std::uint64_t>& counts,
+                            const std::string& id) {
+        const auto found = counts.find(id);
+        return found == counts.end() ? 0 : found->second;
+    }
+
+    [[nodiscard]] std::uint64_t missing() const {
+        std::uint64_t total = 0;
+        for (const auto& [id, count] : rows) {
+            const auto covered = of(messages, id) + of(dead, id);
+            total += count > covered ? count - covered : 0;
+        }
+        return total;
+    }
+
+    [[nodiscard]] std::uint64_t twice() const {
+        std::uint64_t total = 0;
+        for (const auto& [id, count] : messages) {
+            const auto wanted = std::max<std::uint64_t>(of(rows, id), 1);
+            total += count > wanted ? count - wanted : 0;
+        }
+        return total;
+    }
+};
+
+class AuditorWithLittleMemory : public Auditor, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(AuditorWithLittleMemory, CountsAsOneWithMuch) {
+    const random_case all(GetParam());
+    for (const std::uint64_t bucket_bytes : {50U, 500U, 1'000'000U}) {
+        begin(20, bucket_bytes);
+        for (const auto& [id, count] : all.rows) {
+            for (std::uint64_t time = 0; time < count; ++time) {
+                row(id);
+            }
+        }
+        for (const auto& [id, count] : all.messages) {
+            for (std::uint64_t time = 0; time < count; ++time) {
+                sent(id);
+            }
+        }
+        sift();
+        for (const auto& [id, count] : all.dead) {
+            for (std::uint64_t time = 0; time < count; ++time) {
+                dead(id);
+            }
+        }
+        const auto found = conclude();
+        EXPECT_EQ(found.of(finding_kind::missing).count, all.missing()) << bucket_bytes;
+        EXPECT_EQ(found.of(finding_kind::twice).count, all.twice()) << bucket_bytes;
+        EXPECT_EQ(found.of(finding_kind::out_of_order).count, 0U);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, AuditorWithLittleMemory, testing::Range(1U, 21U));
+
+}  // namespace
+}  // namespace walrelay::audit
