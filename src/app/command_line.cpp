@@ -3,9 +3,11 @@
 #include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
 #include "config/keys.hpp"
+#include "config/read.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <iostream>
 #include <string_view>
 
@@ -28,6 +30,29 @@ void add_settings(CLI::App& command, command_line& line, std::string_view withou
     }
 }
 
+void set_wait(verify_options& options, const std::string& text) {
+    const auto wait =
+        config::read_duration({"--wait", config::plain_text{text}}, {std::chrono::milliseconds(0)});
+    if (!wait) {
+        throw CLI::ValidationError("--wait", wait.error().what + "; " + wait.error().remedy);
+    }
+    options.wait = *wait;
+}
+
+void add_verify(CLI::App& command, verify_options& options) {
+    command.add_flag("--json", options.json, "print the findings as JSON");
+    command.add_flag("--progress", options.progress,
+                     "say how far it is also where standard error is no terminal");
+    command.add_option("--limit", options.named_limit,
+                       "how many findings of each kind are named (default 20)");
+    command.add_option_function<std::string>(
+        "--wait", [&options](const std::string& text) { set_wait(options, text); },
+        "how long to wait for rows that a running relay may still bring (default 30s)");
+    command.add_option("--where", options.where,
+                       "SQL condition: compare only these rows, those since the slot was created, "
+                       "for instance");
+}
+
 }  // namespace
 
 parsed_command_line parse_command_line(int argc, const char* const* argv) {
@@ -44,12 +69,16 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     auto* const dead_letter = add_dead_letter(program, line.dead_letter, [&line](CLI::App& action) {
         add_settings(action, line, "outbox");
     });
+    auto* const verify = program.add_subcommand(
+        "verify", "compare the outbox tables with the stream: missing, twice, out of order");
     auto* const version = program.add_subcommand("version", "print the version");
-    for (auto* const each : {run, init, check}) {
+    for (auto* const each : {run, init, check, verify}) {
         add_settings(*each, line);
     }
     init->add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
     check->add_flag("--json", line.json, "print the findings as JSON");
+
+    add_verify(*verify, line.verify);
 
     try {
         program.parse(argc, argv);
@@ -60,6 +89,7 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     line.wanted = run->parsed()           ? command::run
                   : init->parsed()        ? command::init
                   : check->parsed()       ? command::check
+                  : verify->parsed()      ? command::verify
                   : dead_letter->parsed() ? command::dead_letter
                                           : command::version;
     static_cast<void>(version);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/dead_letter_request.hpp"
+#include "app/verify_options.hpp"
 #include "config/load.hpp"
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, dead_letter, version };
+enum class command { run, init, check, verify, dead_letter, version };
 
 struct command_line {
     command wanted = command::run;
@@ -18,6 +19,7 @@ struct command_line {
     bool print_only = false;  // init --print
     bool json = false;        // check --json
     dead_letter_request dead_letter = {};
+    verify_options verify;
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

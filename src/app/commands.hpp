@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/command_line.hpp"
+#include "app/verify_options.hpp"
 #include "config/settings.hpp"
 
 namespace walrelay::app {
@@ -15,6 +16,8 @@ namespace walrelay::app {
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
                                       const dead_letter_request& request);
+/// Compares the outbox tables with the stream and prints what differs.
+[[nodiscard]] int command_verify(const config::settings& settings, const verify_options& options);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app

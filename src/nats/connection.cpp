@@ -1,6 +1,6 @@
 #include "nats/connection.hpp"
 
-#include "nats/authentication.hpp"
+#include "nats/connect_call.hpp"
 #include "nats/handles.hpp"
 #include "nats/loop_adapter.hpp"
 #include "nats/stream_reader.hpp"
@@ -61,10 +61,6 @@ asio::awaitable<result<void>> on_worker(asio::any_io_executor worker, const Bloc
     co_return co_await asio::co_spawn(worker, call<Blocking>(blocking), asio::use_awaitable);
 }
 
-error unavailable(std::string what, natsStatus status) {
-    return {errc::broker_unavailable, std::move(what), "", last_error_text(status)};
-}
-
 void set_header(natsMsg* into, const char* name, const std::string& value, natsStatus& status) {
     if (status == NATS_OK) {
         status = natsMsgHeader_Set(into, name, value.c_str());
@@ -77,55 +73,6 @@ void write_number(std::string& into, std::uint64_t number) {
     into.append(digits, end);
 }
 
-std::string join(const std::vector<std::string>& urls) {
-    std::string joined;
-    for (const auto& url : urls) {
-        // What stands between "//" and "@" may be a password.
-        const auto at = url.rfind('@');
-        const auto scheme = url.find("//");
-        joined += joined.empty() ? "" : ", ";
-        joined += at == std::string::npos || scheme == std::string::npos
-                      ? url
-                      : url.substr(0, scheme + 2) + url.substr(at + 1);
-    }
-    return joined;
-}
-
-natsStatus set_common_options(natsOptions* options, const connect_options& from) {
-    constexpr std::int64_t ping_interval_ms = 5000;
-    constexpr std::int64_t write_deadline_ms = 5000;
-    constexpr int pings_out = 2;
-    constexpr int buffer_bytes = 256 * 1024;
-    std::vector<const char*> urls;
-    urls.reserve(from.urls.size());
-    for (const auto& url : from.urls) {
-        urls.push_back(url.c_str());
-    }
-    natsOptions_SetAllowReconnect(options, false);
-    natsOptions_SetPingInterval(options, ping_interval_ms);
-    natsOptions_SetMaxPingsOut(options, pings_out);
-    natsOptions_SetWriteDeadline(options, write_deadline_ms);
-    natsOptions_SetIOBufSize(options, buffer_bytes);
-    natsOptions_SetSendAsap(options, true);
-    natsOptions_UseOldRequestStyle(options, true);
-    natsOptions_SetTimeout(options, from.timeout.count());
-    natsOptions_SetName(options, "walrelay");
-    return natsOptions_SetServers(options, urls.data(), static_cast<int>(urls.size()));
-}
-
-error connect_failure(natsStatus status, const connect_options& options) {
-    const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED;
-    auto failure = unavailable("the broker at " + join(options.urls) +
-                                   (refused ? " refuses the log-in" : " cannot be reached"),
-                               status);
-    if (refused) {
-        failure.remedy =
-            "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file "
-            "against the server's accounts";
-    }
-    return failure;
-}
-
 }  // namespace
 
 void connection::state::lose(error why) {
@@ -135,17 +82,11 @@ void connection::state::lose(error why) {
 }
 
 result<void> connection::state::connect() {
-    natsOptions* raw_options = nullptr;
-    natsOptions_Create(&raw_options);
-    const options_handle natsopts(raw_options);
-    auto status = set_common_options(raw_options, options);
-    if (status != NATS_OK) {
-        return error{errc::broker_unsuitable, "nats.urls cannot be used: " + join(options.urls),
-                     "write them like nats://host:4222", last_error_text(status)};
+    auto prepared = prepare_connect(options);
+    if (!prepared) {
+        return prepared.error();
     }
-    if (auto known = authenticate(raw_options, options); !known) {
-        return known.error();
-    }
+    natsOptions* const raw_options = prepared->get();
     natsOptions_SetClosedCB(
         raw_options,
         [](natsConnection* connection, void* which) {
@@ -178,7 +119,7 @@ result<void> connection::state::connect() {
         closure);
     adapter->install(raw_options);
     natsConnection* raw = nullptr;
-    status = natsConnection_Connect(&raw, raw_options);
+    const auto status = natsConnection_Connect(&raw, raw_options);
     if (status != NATS_OK) {
         return connect_failure(status, options);
     }

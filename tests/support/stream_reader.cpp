@@ -59,6 +59,7 @@ stream_state state_of(const jsStreamInfo& info) {
     state.messages = info.State.Msgs;
     state.first_sequence = info.State.FirstSeq;
     state.last_sequence = info.State.LastSeq;
+    state.consumers = info.State.Consumers;
     const auto& config = *info.Config;
     state.subjects.assign(config.Subjects, config.Subjects + config.SubjectsLen);
     state.keeps = config.Retention == js_LimitsPolicy     ? retention::limits
@@ -118,9 +119,9 @@ void stream_reader::create(const stream_options& options) {
     config.Retention = policy_of(options.keeps);
     config.MaxMsgSize = options.max_message_bytes;
     config.MaxMsgs = options.max_messages;
+    config.Duplicates = options.duplicate_window.count();
     config.Discard = options.discard_new ? js_DiscardNew : js_DiscardOld;
     config.Replicas = options.replicas;
-    config.Duplicates = options.duplicate_window.count();
     require(js_AddStream(nullptr, connection_->jetstream.get(), &config, nullptr, nullptr),
             "cannot create stream " + options.name);
 }

@@ -46,7 +46,7 @@ TEST_F(CommandLine, VersionIsOneLine) {
 TEST_F(CommandLine, HelpNamesEveryCommandAndExitsWithZero) {
     const auto help = run({"--help"});
     EXPECT_EQ(help.exit_code, 0);
-    for (const std::string command : {"run", "init", "check", "dead-letter", "version"}) {
+    for (const std::string command : {"run", "init", "check", "verify", "dead-letter", "version"}) {
         EXPECT_TRUE(contains(help.output, command)) << help.output;
     }
 }

@@ -1,0 +1,20 @@
+// What walrelay verify prints: the counts, the findings and what to do about each kind of them.
+#pragma once
+
+#include "app/verification.hpp"
+
+#include <string>
+
+namespace walrelay::app {
+
+/// `stream` and `slot` are their names, for the remedies.
+struct verify_names {
+    std::string stream;
+    std::string slot;
+};
+
+[[nodiscard]] std::string text_of(const verify_outcome& outcome, const verify_names& names);
+/// One JSON object in one line.
+[[nodiscard]] std::string json_of(const verify_outcome& outcome, const verify_names& names);
+
+}  // namespace walrelay::app

@@ -1,0 +1,216 @@
+// walrelay verify: what it finds between a real table and a real stream, and what it leaves alone.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+namespace walrelay::test {
+namespace {
+
+class Verify : public e2e_test {
+protected:
+    /// Ten rows in the stream, and the relay running.
+    void relay_ten_rows() {
+        bench.create_table();
+        bench.start();
+        bench.execute(insert_events(1, 10));
+        ASSERT_TRUE(bench.wait_for_messages(10));
+    }
+
+    finished_run verify(std::vector<std::string> words = {}) {
+        words.insert(words.begin(), "verify");
+        return bench.command(words);
+    }
+
+    /// Of the JSON report: the text at a path such as "findings,missing,count".
+    std::string json_at(const finished_run& run, const std::string& path) {
+        return *bench.session().query("SELECT $1::jsonb #>> $2::text[]",
+                                      {run.output, "{" + path + "}"})[0][0];
+    }
+
+    /// Exit code 1, and nothing but `count` findings of this kind.
+    void expect_only(const std::string& kind, const std::string& count) {
+        const auto found = verify({"--json"});
+        EXPECT_EQ(found.exit_code, 1) << found.output << found.errors;
+        for (const std::string each :
+             {"missing", "undelivered", "twice", "out_of_order", "foreign"}) {
+            EXPECT_EQ(json_at(found, "findings," + each + ",count"), each == kind ? count : "0")
+                << found.output;
+        }
+    }
+
+    stored_message message(std::size_t index) { return bench.messages().at(index); }
+
+    std::string position_of(std::size_t index) {
+        return message(index).header("Walrelay-Position");
+    }
+
+    std::uint64_t publish(const std::string& id, const std::string& position) {
+        return bench.broker().publish(bench.name() + ".order.placed", "{}",
+                                      {{"Nats-Msg-Id", id}, {"Walrelay-Position", position}});
+    }
+
+    /// A position that is behind all others of the same history.
+    std::string last_position(const std::string& ordinal) {
+        const auto some = position_of(0);
+        const auto timeline = some.find('.');
+        return some.substr(0, some.find('.', timeline + 1)) + ".00FFFFFFFFFFFFFF." + ordinal;
+    }
+};
+
+TEST_P(Verify, FindsNothingWhereEveryRowIsInTheStreamOnce) {
+    relay_ten_rows();
+    const auto clean = verify();
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_NE(clean.output.find("10 rows with 10 messages"), std::string::npos) << clean.output;
+    const auto json = verify({"--json"});
+    EXPECT_EQ(json.exit_code, 0) << json.output << json.errors;
+    EXPECT_EQ(json_at(json, "clean"), "true");
+    EXPECT_EQ(json_at(json, "rows"), "10");
+    EXPECT_EQ(json_at(json, "messages"), "10");
+}
+
+TEST_P(Verify, FindsRowsAndMessagesWhileBothGrow) {
+    relay_ten_rows();
+    bench.execute(insert_events(11, 5000));
+    const auto clean = verify();
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_NE(clean.output.find("5000 rows"), std::string::npos) << clean.output;
+}
+
+TEST_P(Verify, NamesARowWhoseMessageIsGone) {
+    relay_ten_rows();
+    bench.broker().delete_message(bench.stream_name(), 4);
+    const auto found = verify();
+    EXPECT_EQ(found.exit_code, 1) << found.output << found.errors;
+    EXPECT_NE(found.output.find("missing      1 "), std::string::npos) << found.output;
+    EXPECT_NE(found.output.find("table public.outbox_events, id " + event_id(4)), std::string::npos)
+        << found.output;
+    expect_only("missing", "1");
+}
+
+TEST_P(Verify, DoesNotCallARowMissingThatTheSlotStillHas) {
+    relay_ten_rows();
+    bench.stop();
+    bench.execute(insert_events(11, 13));
+    const auto found = verify();
+    EXPECT_EQ(found.exit_code, 1) << found.output << found.errors;
+    EXPECT_NE(found.output.find("undelivered  3 "), std::string::npos) << found.output;
+    EXPECT_NE(found.output.find("start walrelay run, then verify again"), std::string::npos)
+        << found.output;
+    bench.start();
+    EXPECT_TRUE(bench.wait_for_messages(13));
+    EXPECT_EQ(verify().exit_code, 0);
+}
+
+TEST_P(Verify, FindsAMessageThatIsThereTwice) {
+    bench.broker().create({.name = bench.stream_name(),
+                           .subjects = {bench.name() + ".>"},
+                           .duplicate_window = std::chrono::milliseconds(100)});
+    relay_ten_rows();
+    bench.stop();
+    const auto position = last_position("0");
+    ASSERT_TRUE(eventually(patience, [&] { return publish(event_id(7), position) == 11; }));
+    expect_only("twice", "1");
+    EXPECT_NE(verify().output.find("id " + event_id(7) + ", sequence 11"), std::string::npos);
+}
+
+TEST_P(Verify, FindsAMessageThatAStrangerWrote) {
+    relay_ten_rows();
+    bench.stop();
+    (void)bench.broker().publish(bench.name() + ".order.placed", "{}", {{"Nats-Msg-Id", "x"}});
+    expect_only("foreign", "1");
+}
+
+TEST_P(Verify, FindsAMessageThatStandsBehindALaterOne) {
+    relay_ten_rows();
+    bench.stop();
+    (void)publish("later", last_position("2"));
+    (void)publish("earlier", last_position("1"));
+    expect_only("out_of_order", "1");
+    EXPECT_NE(verify().output.find("id earlier, sequence 12"), std::string::npos);
+}
+
+TEST_P(Verify, CountsADeadLetterAsDelivered) {
+    relay_ten_rows();
+    const auto made = bench.command({"init"});
+    ASSERT_EQ(made.exit_code, 0) << made.errors;
+    bench.execute(
+        "INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id,"
+        " headers, reason, error_code, attempts, committed_at) VALUES ('1.1.0000000000000001.0',"
+        " 'public', 'outbox_events', " +
+        as_literal(event_id(4)) + ", '{}', 'too large', 0, 0, now())");
+    bench.broker().delete_message(bench.stream_name(), 4);
+    const auto clean = verify({"--json"});
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_EQ(json_at(clean, "dead_lettered"), "1");
+}
+
+TEST_P(Verify, TakesARowThatWasPublishedAgainForNoDuplicate) {
+    relay_ten_rows();
+    bench.stop();
+    (void)publish(event_id(3) + ";again", last_position("0"));
+    const auto clean = verify({"--json"});
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_EQ(json_at(clean, "republished"), "1");
+    bench.broker().delete_message(bench.stream_name(), 3);
+    EXPECT_EQ(verify().exit_code, 0);
+}
+
+TEST_P(Verify, OnlyCountsMessagesWhoseRowWasDeleted) {
+    relay_ten_rows();
+    bench.execute("DELETE FROM outbox_events WHERE version <= 6");
+    const auto clean = verify({"--json"});
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_EQ(json_at(clean, "without_row"), "6");
+}
+
+TEST_P(Verify, LeavesOutTheRowsThatNobodyAsksFor) {
+    bench.create_table();
+    bench.execute(insert_events(1, 5));
+    bench.start();
+    bench.execute(insert_events(6, 10));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    expect_only("missing", "5");
+    EXPECT_EQ(verify({"--where", "version > 5"}).exit_code, 0);
+}
+
+TEST_P(Verify, MakesIdsAsTheRelayMakesThem) {
+    bench.set_outbox(R"(
+[[outbox]]
+table = "public.odd"
+subject = "%.x"
+message_id = "{raw}/{at}/{amount}/{note}/{flag}"
+body = "payload"
+)");
+    bench.execute(
+        "CREATE TABLE odd (raw bytea, at timestamptz, amount float8, note text, flag bool,"
+        " payload text)");
+    bench.start();
+    bench.execute(
+        "INSERT INTO odd VALUES ('\\x00ff', '2024-02-29 12:00:00.5+05', 0.1, E' Nats-\\n% ', true,"
+        " 'x'), ('\\x01', 'infinity', 1e300, U&'a;b\\00e4', false, 'y')");
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    const auto clean = verify({"--json"});
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_EQ(json_at(clean, "without_row"), "0");
+}
+
+TEST_P(Verify, RefusesAStreamThatForgetsWhatWasConsumed) {
+    bench.create_table();
+    bench.broker().create({.name = bench.stream_name(),
+                           .subjects = {bench.name() + ".>"},
+                           .keeps = retention::work_queue});
+    const auto refused = verify();
+    EXPECT_EQ(refused.exit_code, 3) << refused.output << refused.errors;
+    EXPECT_NE(refused.errors.find("limits retention"), std::string::npos) << refused.errors;
+}
+
+TEST_P(Verify, LeavesNoConsumerBehind) {
+    relay_ten_rows();
+    ASSERT_EQ(verify().exit_code, 0);
+    EXPECT_EQ(bench.broker().state(bench.stream_name())->consumers, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Verify, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
