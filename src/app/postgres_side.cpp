@@ -143,7 +143,8 @@ awaitable<result<streaming_postgres>> prepare_postgres(boost::asio::any_io_execu
         co_return stream.error();
     }
     streaming_postgres ready{
-        {*origin, relay::table_catalog(settings.outbox, *facts), *plugin, facts->sender_timeout},
+        {*origin, relay::table_catalog(settings.outbox, *facts), *plugin, facts->sender_timeout,
+         facts->slot ? facts->slot->confirmed.value_or(lsn{}) : lsn{}},
         std::move(*stream),
         std::move(*sql)};
     co_return std::move(ready);

@@ -3,6 +3,7 @@
 #include "app/broker_side.hpp"
 #include "app/log.hpp"
 #include "app/translate.hpp"
+#include "postgres/dead_letter_store.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -28,6 +29,8 @@ struct relay_driver::postgres_link {
     std::uint64_t epoch;
     postgres::replication_stream stream;
     postgres::connection sentinel;
+    /// Made when the first dead letter is to be stored.
+    std::optional<postgres::connection> dead_letters;
     /// Never fires; cancelled to wake the reader when the window has room again.
     asio::steady_timer resumed;
     bool parked = false;
@@ -143,6 +146,10 @@ void relay_driver::obey(relay::action& wanted) {
                           [this](const relay::close_postgres&) { close_postgres(); },
                           [this](const relay::finish_postgres&) {
                               asio::co_spawn(io_, finish_postgres(postgres_), asio::detached);
+                          },
+                          [this](relay::store_dead_letter& poison) {
+                              asio::co_spawn(io_, set_aside(poison.epoch, std::move(poison.letter)),
+                                             asio::detached);
                           },
                           [](const relay::write_log& line) { write_line(line); },
                           [this](const relay::finish& finish) {
@@ -273,6 +280,30 @@ void relay_driver::close_postgres() {
         closing->stream.close();
         closing->sentinel.close();
     }
+}
+
+asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter letter) {
+    // Belongs to the connection whose row it is, and ends with it.
+    const auto over = postgres_;
+    if (!over || over->epoch != epoch) {
+        co_return;
+    }
+    if (!over->dead_letters) {
+        auto opened = co_await open_sql(io_.get_executor(), settings_);
+        if (!opened) {
+            machine_.dead_letter_failed(epoch, opened.error(), now());
+            settle();
+            co_return;
+        }
+        over->dead_letters = std::move(*opened);
+    }
+    const auto stored = co_await postgres::store_dead_letter(*over->dead_letters, letter);
+    if (stored) {
+        machine_.dead_letter_stored(epoch, relay::describe(letter), now());
+    } else {
+        machine_.dead_letter_failed(epoch, stored.error(), now());
+    }
+    settle();
 }
 
 // The broker.

@@ -47,6 +47,7 @@ private:
     boost::asio::awaitable<void> read_stream(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> watch_sentinel(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
+    boost::asio::awaitable<void> set_aside(std::uint64_t epoch, dead_letter letter);
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
     void close_postgres();

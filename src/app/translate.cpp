@@ -14,8 +14,12 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     relay::relay_options options;
     options.slot = settings.postgres.slot;
     options.stream = settings.nats.stream;
-    options.lane = {delivery.window_messages, delivery.window_bytes.bytes, delivery.ack_timeout};
+    options.lane = {delivery.window_messages, delivery.window_bytes.bytes, delivery.ack_timeout,
+                    settings.nats.sole_writer};
     options.backoff = {delivery.backoff_initial, delivery.backoff_max};
+    options.confirm_delay = delivery.confirm_delay;
+    options.max_attempts = delivery.max_attempts;
+    options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
     return options;
 }
 

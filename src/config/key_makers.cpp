@@ -112,6 +112,14 @@ key list_key(key_description about, place<std::vector<std::string>> at, text_che
             }};
 }
 
+key boolean_key(key_description about, place<bool> at) {
+    return {about,
+            value_kind::boolean,
+            {},
+            storing(about, at, read_boolean),
+            [at](const destination& from) { return std::string(at(from) ? "true" : "false"); }};
+}
+
 key duration_key(key_description about, place<milliseconds> at, bounds<milliseconds> allowed) {
     const auto read = [allowed](const value& found) { return read_duration(found, allowed); };
     return {
@@ -130,13 +138,6 @@ key size_key(key_description about, place<byte_size> at, bounds<byte_size> allow
 key later_key(key_description about, const std::string& accepted) {
     return make_later(about, accepted, [accepted](const value& found) {
         return !accepted.empty() && asks_for(found, accepted);
-    });
-}
-
-key later_duration_key(key_description about) {
-    return make_later(about, quoted("0s"), [](const value& found) {
-        const auto duration = read_duration(found, {milliseconds(0)});
-        return duration && *duration == milliseconds(0);
     });
 }
 

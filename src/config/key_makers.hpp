@@ -42,6 +42,7 @@ template <class Value, class Read>
                            text_check check = check_nothing);
 [[nodiscard]] key list_key(key_description about, place<std::vector<std::string>> at,
                            text_check check);
+[[nodiscard]] key boolean_key(key_description about, place<bool> at);
 [[nodiscard]] key duration_key(key_description about, place<std::chrono::milliseconds> at,
                                bounds<std::chrono::milliseconds> allowed);
 [[nodiscard]] key size_key(key_description about, place<byte_size> at, bounds<byte_size> allowed);
@@ -49,8 +50,6 @@ template <class Value, class Read>
 /// A key whose work is not built yet. `accepted` is the one value, in the notation of the file,
 /// that asks for what walrelay does anyway: a string, true or false; empty if there is none.
 [[nodiscard]] key later_key(key_description about, const std::string& accepted);
-/// The same where only the duration of nothing is accepted.
-[[nodiscard]] key later_duration_key(key_description about);
 
 /// `allowed` must fit into Integer.
 template <class Integer>

@@ -46,19 +46,35 @@ std::vector<key> time_keys() {
     };
 }
 
+std::vector<key> doubt_keys() {
+    return {
+        duration_key(
+            {"delivery", "confirm_delay", "",
+             "How long the slot is held back after the ack. A broker that acks before its data is "
+             "on the disk forgets acked messages when its power fails; what is younger than this "
+             "is "
+             "then sent again. Longer than the broker's sync interval (nats-server: 2 minutes "
+             "unless set) is what helps; PostgreSQL keeps the WAL of that time."},
+            [](const destination& to) -> milliseconds& { return to.all.delivery.confirm_delay; },
+            {milliseconds(0)}),
+        integer_key<std::uint32_t>(
+            {"delivery", "max_attempts", "",
+             "How often a message that the broker refuses for itself is tried before it is "
+             "poison, 1 to 100. Outages are waited out, however long."},
+            [](const destination& to) -> std::uint32_t& { return to.all.delivery.max_attempts; },
+            {1, 100}),
+        choice_key<poison_policy>(
+            {"delivery", "on_poison", "",
+             "What happens to a row that can never be published: `\"dead_letter\"` sets it aside "
+             "in the table walrelay.dead_letter and goes on, `\"halt\"` stops before it and keeps "
+             "the slot."},
+            [](const destination& to) -> poison_policy& { return to.all.delivery.on_poison; },
+            {{"dead_letter", poison_policy::dead_letter}, {"halt", poison_policy::halt}}),
+    };
+}
+
 std::vector<key> later_keys() {
     return {
-        later_duration_key({"delivery", "confirm_delay", "",
-                            "How long the slot is held back after the ack, for brokers that ack "
-                            "before the data is on the disk."}),
-        later_key({"delivery", "max_attempts", "",
-                   "How often a message that the broker refuses for itself is tried before it is "
-                   "poison."},
-                  ""),
-        later_key({"delivery", "on_poison", "",
-                   "What happens to a message that can never be published: `\"halt\"` stops and "
-                   "keeps the slot, `\"dead_letter\"` sets it aside in the database."},
-                  R"("halt")"),
         later_key(
             {"delivery", "on_slot_loss", "",
              "What happens where the slot is lost: `\"halt\"` stops, `\"heal\"` publishes what "
@@ -71,7 +87,7 @@ std::vector<key> later_keys() {
 
 std::vector<key> delivery_keys() {
     std::vector<key> all;
-    for (auto part : {window_keys, time_keys, later_keys}) {
+    for (auto part : {window_keys, time_keys, doubt_keys, later_keys}) {
         for (key& row : part()) {
             all.push_back(std::move(row));
         }

@@ -34,10 +34,12 @@ std::vector<key> stream_keys() {
              "How many servers keep a copy of the stream, 1 to 5. Used only where walrelay creates "
              "it."},
             [](const destination& to) -> std::int64_t& { return to.all.nats.replicas; }, {1, 5}),
-        later_key({"nats", "sole_writer", "",
-                   "Whether walrelay is the only writer of the stream. It is built for `true`; the "
-                   "way of writing beside others, `false`, is to come."},
-                  "true"),
+        boolean_key({"nats", "sole_writer", "",
+                     "Whether walrelay is the only writer of the stream. `true`: exactly once, in "
+                     "commit order, many messages on their way at once; the stream is the "
+                     "checkpoint. `false`: others may write too; order holds for each aggregate, "
+                     "and duplicates are suppressed within the stream's duplicate window."},
+                    [](const destination& to) -> bool& { return to.all.nats.sole_writer; }),
     };
 }
 

@@ -38,6 +38,7 @@ struct nats_settings {
     /// Used only where walrelay creates the stream.
     std::vector<std::string> subjects = {"events.>"};
     std::int64_t replicas = 1;
+    bool sole_writer = true;
     std::string credentials;  // file
     std::string nkey_seed;    // file
     std::string user;
@@ -46,12 +47,18 @@ struct nats_settings {
     tls_settings tls;
 };
 
+/// What happens to a row that can never be published.
+enum class poison_policy { dead_letter, halt };
+
 struct delivery_settings {
     std::uint64_t window_messages = 4096;
     byte_size window_bytes{32ULL << 20U};
     std::chrono::milliseconds ack_timeout{5000};
+    std::chrono::milliseconds confirm_delay{0};
+    std::uint32_t max_attempts = 5;
     std::chrono::milliseconds backoff_initial{100};
     std::chrono::milliseconds backoff_max{30000};
+    poison_policy on_poison = poison_policy::dead_letter;
 };
 
 enum class log_level { trace, debug, info, warn, error };

@@ -23,6 +23,8 @@ class message {
 public:
     position where;
     wall_time committed_at;
+    /// What orders it where order holds per aggregate only. Not sent.
+    std::string aggregate;
     /// Goes out as `Nats-Msg-Id`.
     std::string id;
     std::string subject;

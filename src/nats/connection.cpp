@@ -249,19 +249,21 @@ asio::awaitable<result<void>> connection::create_stream(stream_definition defini
 }
 
 result<void> connection::publish(const message& content, std::uint64_t index,
-                                 std::uint64_t expected_last_sequence) {
+                                 std::optional<std::uint64_t> expected_last_sequence) {
     auto& here = *state_;
     here.reply_subject.assign(here.inbox);
     write_number(here.reply_subject, index);
-    here.number.clear();
-    write_number(here.number, expected_last_sequence);
     natsMsg* raw = nullptr;
     auto status = natsMsg_Create(&raw, content.subject.c_str(), here.reply_subject.c_str(),
                                  content.body.data(), static_cast<int>(content.body.size()));
     const message_handle owned(raw);
     set_header(raw, "Nats-Msg-Id", content.id, status);
     set_header(raw, "Nats-Expected-Stream", here.options.stream, status);
-    set_header(raw, "Nats-Expected-Last-Sequence", here.number, status);
+    if (expected_last_sequence) {
+        here.number.clear();
+        write_number(here.number, *expected_last_sequence);
+        set_header(raw, "Nats-Expected-Last-Sequence", here.number, status);
+    }
     for (std::size_t each = 0; each < content.header_count() && status == NATS_OK; ++each) {
         const auto& extra = content.header_at(each);
         set_header(raw, extra.name.c_str(), extra.value, status);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace walrelay::nats {
@@ -54,9 +55,10 @@ public:
     /// Makes the stream and reads the facts again.
     [[nodiscard]] boost::asio::awaitable<result<void>> create_stream(stream_definition definition);
 
-    /// Buffers one publish. The reply comes through on_reply with `index`.
+    /// Buffers one publish. The reply comes through on_reply with `index`. With
+    /// `expected_last_sequence` the broker takes it only behind that sequence.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
-                                       std::uint64_t expected_last_sequence);
+                                       std::optional<std::uint64_t> expected_last_sequence);
     /// Writes what is buffered.
     void flush();
 

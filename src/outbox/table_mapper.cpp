@@ -50,10 +50,12 @@ struct table_mapper::state {
     header_scratch scratch;
     trace_context_reader trace;
     protobuf_body protobuf;
+    bool keeps_aggregates = false;
 
     const resolved_columns& columns_of(const relation& table);
     result<void> fill_body(const row_view& view, std::string& body);
     void add_headers(const row_view& view, message& out);
+    static void fill_aggregate(const row_view& view, message& out);
     void forget();
 };
 
@@ -104,6 +106,18 @@ void table_mapper::state::add_headers(const row_view& view, message& out) {
     headers.add_configured();
 }
 
+void table_mapper::state::fill_aggregate(const row_view& view, message& out) {
+    const auto id = view.value(column_role::aggregate_id);
+    if (!id) {
+        out.aggregate = out.subject;
+        return;
+    }
+    // No type holds a NUL, so that no two pairs give the same text.
+    out.aggregate = view.value(column_role::aggregate_type).value_or("");
+    out.aggregate += '\0';
+    out.aggregate += *id;
+}
+
 result<table_mapper> table_mapper::make(const outbox_table& table) {
     auto plan = make_plan(table);
     if (!plan) {
@@ -134,6 +148,9 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
     if (auto filled = render_subject(view, out.subject); !filled) {
         return filled;
     }
+    if (state_->keeps_aggregates) {
+        state_->fill_aggregate(view, out);
+    }
     if (auto rendered = render_message_id(view, state_->id); !rendered) {
         return rendered;
     }
@@ -143,6 +160,14 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
     }
     state_->add_headers(view, out);
     return check_header_block(view, out);
+}
+
+void table_mapper::keep_aggregates() {
+    state_->keeps_aggregates = true;
+}
+
+const table_name& table_mapper::table() const {
+    return state_->plan.table;
 }
 
 std::vector<std::string> table_mapper::problems_with(const std::vector<column>& columns) const {

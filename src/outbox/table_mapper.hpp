@@ -30,6 +30,13 @@ public:
     /// Domains of the database, to be given again after each connect. Forgets resolved columns.
     void set_domains(domain_types domains);
 
+    /// From now on `map` fills `out.aggregate` as well: aggregate type and id where the row has an
+    /// id, else the subject.
+    void keep_aggregates();
+
+    /// The table of the configuration.
+    [[nodiscard]] const table_name& table() const;
+
     /// Fills `out` (which is clear) from a row: id, subject, headers, body; `out.where` and
     /// `out.committed_at` are set by the caller before and are used for headers and times. Errors:
     /// row_unmappable (naming table, column and row id); `out` is then incomplete.

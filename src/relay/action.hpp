@@ -1,6 +1,7 @@
 // What the relay machine wants done. Small values: the driver obeys them and decides nothing.
 #pragma once
 
+#include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "relay/lane.hpp"
 
@@ -35,6 +36,12 @@ struct publish {
 struct send_status {
     std::string bytes;
 };
+/// Commit the dead letter in the database, then report dead_letter_stored or dead_letter_failed
+/// with this epoch of the PostgreSQL connection.
+struct store_dead_letter {
+    std::uint64_t epoch = 0;
+    dead_letter letter;
+};
 struct write_log {
     log_severity severity = log_severity::info;
     std::string text;
@@ -44,7 +51,8 @@ struct finish {
     int exit_code = 0;
 };
 
-using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
-                            finish_postgres, publish, send_status, write_log, finish>;
+using action =
+    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
+                 publish, send_status, store_dead_letter, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -1,11 +1,15 @@
 #include "relay/intake.hpp"
 
 #include "core/assert.hpp"
+#include "relay/retry_request.hpp"
 
 #include <utility>
 
 namespace walrelay::relay {
 namespace {
+
+// Far from what a decoder counts up to, because a mapper keeps what it derived by this number.
+constexpr std::uint64_t first_retry_revision = std::uint64_t{1} << 63U;
 
 error unknown_table(const table_name& table) {
     return {errc::table_unknown,
@@ -40,11 +44,26 @@ std::uint64_t wire_bytes(const message& content, std::string_view stream) {
     return total;
 }
 
-intake::intake(std::vector<outbox::table_mapper> mappers, std::string stream)
-    : mappers_(std::move(mappers)), stream_(std::move(stream)) {}
+intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options)
+    : mappers_(std::move(mappers)),
+      options_(std::move(options)),
+      next_retry_revision_(first_retry_revision) {
+    if (!options_.sole_writer) {
+        for (auto& mapper : mappers_) {
+            mapper.keep_aggregates();
+        }
+    }
+}
+
+void intake::condemn(commit_position where, condemnation reason) {
+    condemned_.insert_or_assign(where, std::move(reason));
+}
 
 std::vector<table_name> intake::begin_stream(history origin, table_catalog catalog,
                                              output_plugin plugin) {
+    if (origin != origin_) {
+        condemned_.clear();
+    }
     origin_ = origin;
     catalog_ = std::move(catalog);
     std::vector<table_name> settled;
@@ -69,7 +88,10 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         return parsed.error();
     }
     if (const auto* const alive = std::get_if<wal::keepalive>(&*parsed)) {
-        return frame_read{{}, *alive, alive->end};
+        frame_read done;
+        done.alive = *alive;
+        done.received = alive->end;
+        return done;
     }
     return take(std::get<wal::xlog_data>(*parsed), into);
 }
@@ -82,12 +104,16 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
         failure.what = "at LSN " + to_string(data.start) + ": " + failure.what;
         return failure;
     }
-    frame_read done{{}, {}, data.start};
+    frame_read done;
+    done.received = data.start;
     if (const auto* const begin = std::get_if<transaction_begin>(&*decoded)) {
         transaction_ = open_transaction{*begin, 0, {}};
     } else if (const auto* const row = std::get_if<row_insert>(&*decoded)) {
-        const auto taken = take(*row, into);
-        if (!taken) {
+        if (const auto taken = take(*row, into, done); !taken) {
+            return taken.error();
+        }
+    } else if (const auto* const said = std::get_if<logical_message>(&*decoded)) {
+        if (const auto taken = take(*said, into, done); !taken) {
             return taken.error();
         }
     } else if (const auto* const commit = std::get_if<transaction_commit>(&*decoded)) {
@@ -97,7 +123,7 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
     return done;
 }
 
-result<void> intake::take(const row_insert& row, lane& into) {
+result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
     const auto owner = whose(*row.table);
     if (!owner) {
@@ -106,21 +132,83 @@ result<void> intake::take(const row_insert& row, lane& into) {
     if (owner->what != table_catalog::answer::kind::outbox) {
         return {};
     }
-    const commit_position here{transaction_->begin.commit, transaction_->next_ordinal};
-    if (!into.covers(here)) {
-        message& filled = into.vacancy();
-        filled.where = {origin_, here};
-        filled.committed_at = transaction_->begin.committed_at;
-        if (auto mapped = mappers_[owner->index].map(row, filled); !mapped) {
-            return mapped.error();
-        }
-        if (auto fits = check_size(filled); !fits) {
-            return fits.error();
-        }
-        into.admit();
+    return take_event(owner->index, row, {}, into, done);
+}
+
+result<void> intake::take(const logical_message& said, lane& into, frame_read& done) {
+    WALRELAY_ASSERT(transaction_.has_value());
+    if (said.prefix != retry_prefix) {
+        return {};
     }
+    const auto request = retry_request::parse(said.content, next_retry_revision_++);
+    if (!request) {
+        // It keeps its ordinal: those behind it must not depend on what this version can read.
+        next_position();
+        done.remark = to_string(request.error()) + "; it is left alone";
+        return {};
+    }
+    const auto owner = catalog_.find(request->table());
+    if (owner.what != table_catalog::answer::kind::outbox) {
+        next_position();
+        done.remark = "a row of table " + to_string(request->table()) +
+                      " is to be retried, but that is no outbox of the configuration now; it stays "
+                      "in walrelay.dead_letter";
+        return {};
+    }
+    return take_event(owner.index, request->row(), request->occasion(), into, done);
+}
+
+commit_position intake::next_position() {
+    const commit_position here{transaction_->begin.commit, transaction_->next_ordinal};
     transaction_->last_event = here;
     ++transaction_->next_ordinal;
+    return here;
+}
+
+result<void> intake::take_event(std::size_t mapper, const row_insert& row,
+                                std::string_view occasion, lane& into, frame_read& done) {
+    const auto here = next_position();
+    if (into.covers(here)) {
+        return {};
+    }
+    message& filled = into.vacancy();
+    filled.where = {origin_, here};
+    filled.committed_at = transaction_->begin.committed_at;
+    if (const auto made = fill(mapper, row, occasion, filled); !made) {
+        return set_aside(mapper, row, filled, made.error(), done);
+    }
+    into.admit();
+    return {};
+}
+
+result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
+                          message& out) {
+    if (auto mapped = mappers_[mapper].map(row, out); !mapped) {
+        return mapped;
+    }
+    if (!occasion.empty()) {
+        out.id += ';';
+        out.id += occasion;
+    }
+    if (auto fits = check_size(out); !fits) {
+        return fits;
+    }
+    if (const auto found = condemned_.find(out.where.at); found != condemned_.end()) {
+        return found->second.why;
+    }
+    return {};
+}
+
+result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const message& content,
+                               const error& why, frame_read& done) const {
+    if (!options_.dead_letters) {
+        return why;
+    }
+    condemnation reason{why, 0, 0};
+    if (const auto found = condemned_.find(content.where.at); found != condemned_.end()) {
+        reason = found->second;
+    }
+    done.dead = make_dead_letter(mappers_[mapper].table(), row, content, reason);
     return {};
 }
 
@@ -140,7 +228,7 @@ result<table_catalog::answer> intake::whose(const relation& table) {
 }
 
 result<void> intake::check_size(const message& candidate) const {
-    const auto size = wire_bytes(candidate, stream_);
+    const auto size = wire_bytes(candidate, options_.stream);
     if (limits_.max_payload_bytes != 0 && size > limits_.max_payload_bytes) {
         return too_large(candidate, size, limits_.max_payload_bytes, "the broker's max_payload",
                          "raise max_payload in nats-server.conf and reload it, then start again");

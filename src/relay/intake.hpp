@@ -9,15 +9,18 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "outbox/table_mapper.hpp"
+#include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/table_catalog.hpp"
 #include "wal/decoder.hpp"
 #include "wal/replication_frame.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -39,13 +42,25 @@ struct frame_read {
     };
     std::optional<transaction_end> ended = {};
     std::optional<wal::keepalive> alive = {};
+    /// The row cannot be delivered. Nothing more is to be read until the dead letter is stored.
+    std::optional<dead_letter> dead = {};
+    /// For the log: what was left alone, and why.
+    std::optional<std::string> remark = {};
     lsn received;
+};
+
+struct intake_options {
+    /// Only for the size of headers.
+    std::string stream;
+    /// Rows that cannot be delivered become dead letters; otherwise they are errors.
+    bool dead_letters = true;
+    bool sole_writer = true;
 };
 
 class intake {
 public:
-    /// `mappers` in the order of the configuration's tables. `stream` only for the size of headers.
-    intake(std::vector<outbox::table_mapper> mappers, std::string stream);
+    /// `mappers` in the order of the configuration's tables.
+    intake(std::vector<outbox::table_mapper> mappers, intake_options options);
 
     /// A new replication connection begins to stream. Returns the tables that were asked for and
     /// that the fresh catalog does not know as ours: their rows are left alone from now on.
@@ -54,9 +69,13 @@ public:
 
     void set_limits(size_limits limits) { limits_ = limits; }
 
+    /// The broker will never take the message of this position: when its row is read again, it
+    /// becomes a dead letter.
+    void condemn(commit_position where, condemnation reason);
+
     /// Reads one frame; at most one message enters the lane, which must have room.
-    /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog),
-    /// row_unmappable and message_too_large (this message).
+    /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog), and
+    /// without dead letters row_unmappable, message_too_large and message_refused (this message).
     [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
 
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
@@ -69,12 +88,23 @@ private:
     };
 
     result<frame_read> take(const wal::xlog_data& data, lane& into);
-    result<void> take(const row_insert& row, lane& into);
+    result<void> take(const row_insert& row, lane& into, frame_read& done);
+    result<void> take(const logical_message& said, lane& into, frame_read& done);
+    /// One outbox event of the open transaction, which the lane may have already.
+    result<void> take_event(std::size_t mapper, const row_insert& row, std::string_view occasion,
+                            lane& into, frame_read& done);
+    result<void> fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
+                      message& out);
+    result<void> set_aside(std::size_t mapper, const row_insert& row, const message& content,
+                           const error& why, frame_read& done) const;
+    commit_position next_position();
     result<table_catalog::answer> whose(const relation& table);
     result<void> check_size(const message& candidate) const;
 
     std::vector<outbox::table_mapper> mappers_;
-    std::string stream_;
+    intake_options options_;
+    std::map<commit_position, condemnation> condemned_;
+    std::uint64_t next_retry_revision_;
     history origin_;
     table_catalog catalog_;
     std::set<table_name> asked_;  // names that a fresh catalog was fetched for

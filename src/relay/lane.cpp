@@ -1,6 +1,8 @@
 #include "relay/lane.hpp"
 
 #include "core/assert.hpp"
+#include "relay/fenced_lane.hpp"
+#include "relay/parallel_lane.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,22 +13,34 @@ namespace {
 // What a string of a free place in the window may keep: enough for the usual row, so little that a
 // whole window of them stays within a few megabytes.
 constexpr std::size_t kept_bytes = 1024;
+// However often the broker complains, this many publishes are still sent at once.
+constexpr std::size_t in_flight_limit_min = 16;
+constexpr std::int32_t too_many_requests = 10167;
 
 }  // namespace
 
-lane::lane(lane_options options) : options_(options), ring_(options.window_messages) {
+std::unique_ptr<lane> lane::make(const lane_options& options) {
+    if (options.sole_writer) {
+        return std::make_unique<fenced_lane>(options);
+    }
+    return std::make_unique<parallel_lane>(options);
+}
+
+lane::lane(const lane_options& options)
+    : options_(options), ring_(options.window_messages), in_flight_limit_(options.window_messages) {
     WALRELAY_ASSERT(options.window_messages > 0);
 }
+
+// The side of the source.
 
 void lane::set_history(history origin) {
     if (origin == history_) {
         return;
     }
     history_ = origin;
-    opened_at_ = expected_last_sequence_;
     admitted_.reset();
     stored_.reset();
-    skip_what_the_tail_has();
+    on_history();
 }
 
 bool lane::covers(commit_position where) const {
@@ -44,143 +58,167 @@ message& lane::vacancy() {
     return free;
 }
 
-void lane::admit() {
-    entry& added = at(end_);
+void lane::take_in(entry& added) {
     WALRELAY_ASSERT(!covers(added.content.where.at));
     WALRELAY_ASSERT(added.content.where.origin == history_);
+    added.sent = false;
     added.stored = false;
+    added.settled = false;
+    added.next_of_aggregate = 0;
     bytes_ += added.content.size_bytes();
     admitted_ = added.content.where.at;
     ++end_;
 }
 
-void lane::open(std::uint64_t epoch, const stream_tail& tail) {
+void lane::admit() {
+    take_in(at(end_));
+    on_admitted(end_ - 1);
+}
+
+void lane::admit_settled(const position& where) {
+    vacancy().where = where;
+    entry& added = at(end_);
+    take_in(added);
+    added.stored = true;
+    added.settled = true;
+    forget_stored();
+}
+
+void lane::start_over() {
+    WALRELAY_ASSERT(!epoch_open_);
+    empty_window();
+    admitted_ = stored_;
+}
+
+void lane::empty_window() {
+    for (; first_ != end_; ++first_) {
+        at(first_).content.clear(kept_bytes);
+    }
+    bytes_ = 0;
+    on_emptied();
+}
+
+// The side of the broker.
+
+bool lane::has_forgotten(const stream_tail& tail) const {
+    if (tail.last_sequence < known_sequence_) {
+        return true;
+    }
+    // Beside other writers messages of later commits may come before those of earlier ones.
+    return options_.sole_writer && tail.last_position && tail_ &&
+           tail.last_position->origin == tail_->origin && tail.last_position->at < tail_->at;
+}
+
+stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
     WALRELAY_ASSERT(epoch > epoch_);
+    const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
-    expected_last_sequence_ = tail.last_sequence;
-    opened_at_ = tail.last_sequence;
-    tail_ = tail.last_position;
-    skip_what_the_tail_has();
+    known_sequence_ = tail.last_sequence;
+    if (forgot) {
+        empty_window();
+        admitted_.reset();
+        stored_.reset();
+        tail_.reset();
+    }
+    if (tail.last_position) {
+        tail_ = tail.last_position;
+    }
     for (std::uint64_t index = first_; index != end_; ++index) {
-        at(index).stored = false;
+        at(index).sent = false;
+        at(index).stored = at(index).settled;
     }
-    next_ = first_;
+    on_open(tail);
+    return forgot ? stream_memory::forgot : stream_memory::kept;
 }
 
-void lane::skip_what_the_tail_has() {
-    tail_known_ = tail_ && tail_->origin == history_;
-    if (!tail_known_) {
-        return;
-    }
-    const auto last = tail_->at;
-    while (!empty() && at(first_).content.where.origin == history_ &&
-           at(first_).content.where.at <= last) {
-        forget_first();
-    }
-    stored_ = stored_ ? std::max(*stored_, last) : last;
-    admitted_ = admitted_ ? std::max(*admitted_, last) : last;
-}
-
-std::optional<outgoing> lane::next_to_send(monotonic_time now) {
-    if (!epoch_open_ || next_ == end_) {
-        return std::nullopt;
-    }
-    entry& sending = at(next_);
+outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,
+                    monotonic_time now) {
+    entry& sending = at(index);
+    sending.sent = true;
     sending.sent_at = now;
-    sending.expected_last_sequence = expected_last_sequence_++;
-    return outgoing{{epoch_, next_++}, sending.expected_last_sequence, &sending.content};
+    sending.expected_last_sequence = expected.value_or(0);
+    return {{epoch_, index}, expected, &sending.content};
 }
 
 bool lane::in_flight(publish_token token) const {
-    return epoch_open_ && token.epoch == epoch_ && token.index >= first_ && token.index < next_;
+    return epoch_open_ && token.epoch == epoch_ && token.index >= first_ && token.index < end_ &&
+           at(token.index).sent && !at(token.index).stored;
 }
 
 lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome,
                             monotonic_time now) {
-    if (!in_flight(token) || at(token.index).stored) {
+    if (!in_flight(token)) {
         return lane_verdict::carry_on;
     }
     switch (outcome.kind) {
         case outcome_class::stored:
             last_ack_at_ = now;
+            widen();
             return on_stored(token.index, outcome.sequence);
         case outcome_class::duplicate:
+            last_ack_at_ = now;
             return on_duplicate(token.index, outcome.sequence);
         case outcome_class::transient:
         case outcome_class::doubt:
+            if (outcome.error_code == too_many_requests) {
+                in_flight_limit_ = std::max(std::min(in_flight_limit_min, ring_.size()),
+                                            std::min(in_flight_limit_, size()) / 2);
+            }
             return trouble(lane_verdict::resync, outcome.server_said);
         case outcome_class::refused:
-            refused_ = token.index;
-            return trouble(lane_verdict::message_refused, outcome.server_said);
+            return refuse(token.index, outcome.server_said);
         case outcome_class::unsuitable:
             return trouble(lane_verdict::stream_unsuitable, outcome.server_said);
     }
     return trouble(lane_verdict::resync, outcome.server_said);
 }
 
-lane_verdict lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
-    if (sequence != at(index).expected_last_sequence + 1) {
-        return trouble(lane_verdict::resync,
-                       "stored at sequence " + std::to_string(sequence) + ", expected " +
-                           std::to_string(at(index).expected_last_sequence + 1));
-    }
-    mark_stored(index);
-    return lane_verdict::carry_on;
+void lane::widen() {
+    // One more for each ack doubles the limit with each window, which is soon enough.
+    in_flight_limit_ = std::min(in_flight_limit_ + 1, ring_.size());
 }
 
-lane_verdict lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
-    const auto predicted = at(index).expected_last_sequence + 1;
-    if (sequence == predicted) {
-        // Our own earlier publish of it, which reached the stream after its tail was read.
-        mark_stored(index);
-        return lane_verdict::carry_on;
-    }
-    if (sequence > predicted) {
-        return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
-                                                 ", expected " + std::to_string(predicted));
-    }
-    if (tail_known_ || sequence > opened_at_) {
-        // Every event up to the tail was skipped, and what this connection sent was sent once, so
-        // this is another row with the same id.
-        refused_ = index;
-        return trouble(lane_verdict::message_refused,
-                       "the stream already has this Nats-Msg-Id at sequence " +
-                           std::to_string(sequence) + ", from another row");
-    }
-    // The tail does not tell what the stream has; the broker's memory of ids does. The chain is
-    // one message shorter than predicted, which those behind this one will find out.
-    if (expected_last_sequence_ > 0) {
-        --expected_last_sequence_;
-    }
-    mark_stored(index);
-    return lane_verdict::carry_on;
-}
-
-void lane::mark_stored(std::uint64_t index) {
+void lane::mark_stored(std::uint64_t index, std::uint64_t sequence) {
     at(index).stored = true;
-    while (first_ != next_ && at(first_).stored) {
-        tail_ = at(first_).content.where;
-        if (tail_->origin == history_) {
-            stored_ = tail_->at;
+    known_sequence_ = std::max(known_sequence_, sequence);
+    forget_stored();
+}
+
+void lane::forget_stored() {
+    while (first_ != end_ && at(first_).stored) {
+        const auto where = at(first_).content.where;
+        if (!at(first_).settled) {
+            tail_ = where;
+        }
+        if (where.origin == history_) {
+            stored_ = where.at;
         }
         forget_first();
     }
 }
 
-void lane::forget_first() {
-    bytes_ -= at(first_).content.size_bytes();
-    at(first_).content.clear(kept_bytes);
-    ++first_;
-    ++stored_count_;
-    next_ = std::max(next_, first_);
+void lane::skip_up_to(commit_position where) {
+    while (!empty() && at(first_).content.where.origin == history_ &&
+           at(first_).content.where.at <= where) {
+        forget_first();
+    }
+    stored_ = stored_ ? std::max(*stored_, where) : where;
+    admitted_ = admitted_ ? std::max(*admitted_, where) : where;
+    forget_stored();
 }
 
-std::optional<monotonic_time> lane::ack_deadline() const {
-    if (!epoch_open_ || first_ == next_) {
-        return std::nullopt;
-    }
-    return std::max(at(first_).sent_at, last_ack_at_) + options_.ack_timeout;
+void lane::forget_first() {
+    entry& leaving = at(first_);
+    bytes_ -= leaving.content.size_bytes();
+    stored_count_ += leaving.settled ? 0 : 1;
+    leaving.content.clear(kept_bytes);
+    ++first_;
+}
+
+lane_verdict lane::refuse(std::uint64_t index, std::string words) {
+    refused_ = index;
+    return trouble(lane_verdict::message_refused, std::move(words));
 }
 
 lane_verdict lane::trouble(lane_verdict verdict, std::string words) {

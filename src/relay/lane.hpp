@@ -1,15 +1,11 @@
-// The lane to one stream: ordered, pipelined, fenced. Pure.
+// What the two lanes to a stream have in common: the window of messages. Pure.
 //
-// Messages enter in commit order and leave when the stream has them. Every publish expects the
-// sequence that the one before it will have made (Nats-Expected-Last-Sequence), so that a message
-// which is dropped on the way makes its successors fail instead of being overtaken, and a second
-// writer is noticed at once. The stream is the checkpoint: `open` is told what the stream's last
-// message is, takes what is stored out of the window and sends the rest again.
+// Messages enter in commit order and stay in memory until they are stored; the window bounds them
+// in number and in bytes. How they are sent, and what a reply means, is the business of
+// relay/fenced_lane (walrelay is the stream's only writer) and relay/parallel_lane (it is not).
 //
 //     admitted -> sent -> stored (contiguous prefix) -> forgotten
 //        ^---------- open (new epoch) ----------'
-//
-// Messages stay in memory until they are stored; the window bounds them in number and in bytes.
 #pragma once
 
 #include "core/instant.hpp"
@@ -20,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +27,7 @@ struct lane_options {
     std::size_t window_messages = 4096;
     std::size_t window_bytes = std::size_t{32} << 20U;
     std::chrono::milliseconds ack_timeout{5000};
+    bool sole_writer = true;
 };
 
 /// Identifies one publish: replies of an earlier connection carry an earlier epoch.
@@ -41,15 +39,24 @@ struct publish_token {
 /// A message that is to be handed to the broker now. The view lives until the message is stored.
 struct outgoing {
     publish_token token;
-    std::uint64_t expected_last_sequence = 0;
+    /// What the stream must end with for the broker to take it; nothing if that does not matter.
+    std::optional<std::uint64_t> expected_last_sequence;
     const message* content = nullptr;
 };
 
 /// What the stream holds, as read after connecting.
 struct stream_tail {
     std::uint64_t last_sequence = 0;
-    /// Of the stream's last message, if walrelay wrote it and it is still there.
+    /// Of the last message that walrelay wrote, if one was found.
     std::optional<position> last_position;
+};
+
+/// What the stream has of what it had acked.
+enum class stream_memory {
+    kept,
+    /// The stream ends before what it had acked. The window is empty now, and what is to be sent
+    /// again must be read again from the source.
+    forgot,
 };
 
 /// What a reply means for the lane.
@@ -66,7 +73,14 @@ enum class lane_verdict {
 
 class lane {
 public:
-    explicit lane(lane_options options);
+    /// The lane that the options ask for.
+    [[nodiscard]] static std::unique_ptr<lane> make(const lane_options& options);
+
+    lane(const lane&) = delete;
+    lane& operator=(const lane&) = delete;
+    lane(lane&&) = delete;
+    lane& operator=(lane&&) = delete;
+    virtual ~lane() = default;
 
     // The side of the source.
 
@@ -81,72 +95,108 @@ public:
     /// again).
     [[nodiscard]] message& vacancy();
     void admit();
+    /// An event that is settled without the stream (a dead letter) takes its place in the order.
+    void admit_settled(const position& where);
+    /// Empties the window: everything that is not known to be stored is read again from the source.
+    /// Only while closed.
+    void start_over();
 
     // The side of the broker.
 
+    /// Whether the stream ends before what it had acked.
+    [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
     /// A connection is ready. `epoch` is greater than every earlier one.
-    void open(std::uint64_t epoch, const stream_tail& tail);
+    stream_memory open(std::uint64_t epoch, const stream_tail& tail);
     void close() { epoch_open_ = false; }
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.
-    [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now);
+    [[nodiscard]] virtual std::optional<outgoing> next_to_send(monotonic_time now) = 0;
     [[nodiscard]] lane_verdict on_reply(publish_token token, const publish_outcome& outcome,
                                         monotonic_time now);
-    /// When the oldest publish counts as lost: the time-out after it was handed over, or after the
-    /// last ack, because a slow link may need long for a whole window. Nothing if none is in
-    /// flight.
-    [[nodiscard]] std::optional<monotonic_time> ack_deadline() const;
+    /// When the oldest publish counts as lost. Nothing if none is in flight.
+    [[nodiscard]] virtual std::optional<monotonic_time> ack_deadline() const = 0;
 
     // What is known.
 
-    /// Every event up to this one is stored; nothing if that is not known for any.
+    /// Every event up to this one is stored or settled; nothing if that is not known for any.
     [[nodiscard]] std::optional<commit_position> stored_up_to() const { return stored_; }
+    /// The highest sequence that the stream is known to have had.
+    [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
+    /// The stream's last message of walrelay's, as far as known, whatever its history.
+    [[nodiscard]] const std::optional<position>& known_tail() const { return tail_; }
     [[nodiscard]] bool empty() const { return first_ == end_; }
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
     [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
-    /// How many messages the broker has acked since the start of the process.
+    /// How many publishes may be in flight at the moment: less than the window after the broker
+    /// said that they are too many.
+    [[nodiscard]] std::size_t in_flight_limit() const { return in_flight_limit_; }
+    /// How many messages the stream has taken since the start of the process.
     [[nodiscard]] std::uint64_t stored_count() const { return stored_count_; }
     /// The message of the last verdict message_refused, and why.
     [[nodiscard]] const message& refused_message() const { return at(refused_).content; }
     /// What the broker said with the last verdict other than carry_on.
     [[nodiscard]] const std::string& last_trouble() const { return last_trouble_; }
 
-private:
+protected:
     struct entry {
         message content;
         monotonic_time sent_at;
         std::uint64_t expected_last_sequence = 0;
-        bool stored = false;
+        bool sent = false;     // on this connection
+        bool stored = false;   // acked, or settled
+        bool settled = false;  // without the stream
+        /// parallel_lane: the next message of the same aggregate; 0 if there is none.
+        std::uint64_t next_of_aggregate = 0;
     };
+
+    explicit lane(const lane_options& options);
 
     [[nodiscard]] entry& at(std::uint64_t index) { return ring_[index % ring_.size()]; }
     [[nodiscard]] const entry& at(std::uint64_t index) const { return ring_[index % ring_.size()]; }
-    [[nodiscard]] bool in_flight(publish_token token) const;
-    lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence);
-    lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence);
-    void mark_stored(std::uint64_t index);
-    void forget_first();
-    void skip_what_the_tail_has();
+    [[nodiscard]] const lane_options& options() const { return options_; }
+    [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+    [[nodiscard]] std::uint64_t first() const { return first_; }
+    [[nodiscard]] std::uint64_t end() const { return end_; }
+    [[nodiscard]] const history& origin() const { return history_; }
+    [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
+
+    /// Marks as sent and returns it.
+    outgoing send(std::uint64_t index, std::optional<std::uint64_t> expected, monotonic_time now);
+    void mark_stored(std::uint64_t index, std::uint64_t sequence);
+    /// Drops the stored messages at the head of the window.
+    void forget_stored();
+    /// Everything up to here is in the stream: drops it from the window.
+    void skip_up_to(commit_position where);
+    lane_verdict refuse(std::uint64_t index, std::string words);
     lane_verdict trouble(lane_verdict verdict, std::string words);
+
+private:
+    virtual void on_open(const stream_tail& tail) = 0;
+    virtual void on_history() = 0;
+    virtual void on_admitted(std::uint64_t index) = 0;
+    virtual void on_emptied() = 0;
+    virtual lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) = 0;
+    virtual lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) = 0;
+
+    [[nodiscard]] bool in_flight(publish_token token) const;
+    void take_in(entry& added);
+    void forget_first();
+    void empty_window();
+    void widen();
 
     lane_options options_;
     std::vector<entry> ring_;
-    // Absolute counts: first_ <= next_ <= end_; [first_, next_) is in flight, [next_, end_) waits.
-    std::uint64_t first_ = 0;
-    std::uint64_t next_ = 0;
-    std::uint64_t end_ = 0;
+    // Absolute counts, from 1; [first_, end_) is the window.
+    std::uint64_t first_ = 1;
+    std::uint64_t end_ = 1;
     std::size_t bytes_ = 0;
     std::uint64_t epoch_ = 0;
     bool epoch_open_ = false;
-    std::uint64_t expected_last_sequence_ = 0;
-    /// The stream's last sequence when this connection, or this history, began.
-    std::uint64_t opened_at_ = 0;
+    std::size_t in_flight_limit_;
     monotonic_time last_ack_at_;
     history history_;
-    /// Of the last message known to be in the stream, whatever its history.
     std::optional<position> tail_;
-    /// The tail is of this history, so every event up to it is stored and none beyond it is.
-    bool tail_known_ = false;
+    std::uint64_t known_sequence_ = 0;
     std::optional<commit_position> admitted_;
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;

@@ -9,7 +9,10 @@ namespace walrelay::relay {
 void ledger::transaction_ended(std::optional<commit_position> last_event, lsn end) {
     const bool stored = !last_event || (stored_ && *last_event <= *stored_);
     if (stored && pending_.empty()) {
-        confirm(end);
+        if (last_event) {
+            acked_event_ = last_event;
+        }
+        ack(end);
     } else if (!last_event) {
         // Rides on the transaction before it, so that a busy database with few outbox rows does
         // not make this queue grow.
@@ -26,22 +29,23 @@ void ledger::stored_up_to(commit_position where) {
     }
     stored_ = where;
     while (!pending_.empty() && pending_.front().last_event <= where) {
-        confirm(pending_.front().end);
+        acked_event_ = pending_.front().last_event;
+        ack(pending_.front().end);
         pending_.pop_front();
     }
 }
 
 void ledger::idle_at(lsn end) {
     if (settled()) {
-        confirm(end);
+        ack(end);
         return;
     }
     // The server does not repeat itself: what it says now counts as soon as the rest is stored.
     pending_.back().end = std::max(pending_.back().end, end);
 }
 
-void ledger::confirm(lsn end) {
-    confirmed_ = std::max(confirmed_, end);
+void ledger::ack(lsn end) {
+    acked_ = std::max(acked_, end);
 }
 
 }  // namespace walrelay::relay

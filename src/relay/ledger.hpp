@@ -1,10 +1,11 @@
-// Turns what the stream has into what the slot may forget.
+// Turns what the stream has into what the slot could forget. Whether it may is the business of
+// relay/hold_back, which comes after.
 //
 //   value      moves when                                          never
-//   confirmed  every event of a transaction and of all before it   inside a transaction, past an
+//   acked      every event of a transaction and of all before it   inside a transaction, past an
 //              is stored; then it is that transaction's end LSN     event not stored, backwards
 //   idle       a keepalive arrives and no transaction is open;     while anything is pending
-//              what is pending then is confirmed together with it
+//              what is pending then is acked together with it
 //
 // A transaction without outbox events counts as stored at once. Positions are those of one history
 // (see core/position.hpp); with a new history comes a new ledger.
@@ -34,13 +35,15 @@ public:
     /// was forgotten would hold the slot back until something else is written.
     void idle_at(lsn end);
 
-    /// The replication connection is gone: what was read but not confirmed will be read again.
+    /// The replication connection is gone: what was read but not acked will be read again.
     void forget_pending() { pending_.clear(); }
 
-    /// What may be reported as flushed. 0 until something is known.
-    [[nodiscard]] lsn confirmed() const { return confirmed_; }
+    /// The end of the last transaction that is stored with all before it. 0 until one is known.
+    [[nodiscard]] lsn acked() const { return acked_; }
+    /// The last event of all that `acked` covers; nothing if this ledger saw none.
+    [[nodiscard]] std::optional<commit_position> acked_event() const { return acked_event_; }
 
-    /// Whether every transaction that was read is confirmed.
+    /// Whether every transaction that was read is stored.
     [[nodiscard]] bool settled() const { return pending_.empty(); }
 
     /// Transactions waiting for their acks; never more than there are events in flight.
@@ -52,11 +55,12 @@ private:
         lsn end;
     };
 
-    void confirm(lsn end);
+    void ack(lsn end);
 
     std::deque<transaction> pending_;
     std::optional<commit_position> stored_;
-    lsn confirmed_;
+    lsn acked_;
+    std::optional<commit_position> acked_event_;
 };
 
 }  // namespace walrelay::relay

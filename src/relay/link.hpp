@@ -42,13 +42,25 @@ public:
             backoff_.reset();
         }
         const auto delay = backoff_.next();
+        wait(now, delay);
+        return delay;
+    }
+
+    /// The same where another delay than the usual one is right.
+    void wait(monotonic_time now, std::chrono::milliseconds delay) {
         state_ = state::waiting;
         retry_at_ = now + delay;
-        return delay;
     }
 
     /// The connection does what it is for: the next loss is met with the shortest delay.
     void progressed() { backoff_.reset(); }
+
+    /// The connection is given up for a new one. Returns its epoch.
+    std::uint64_t replace() {
+        WALRELAY_ASSERT(state_ == state::up);
+        state_ = state::connecting;
+        return ++epoch_;
+    }
 
     /// No further try.
     void shut() {

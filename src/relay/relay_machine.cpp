@@ -9,8 +9,10 @@ namespace walrelay::relay {
 relay_machine::relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
                              std::uint64_t seed)
     : options_(std::move(options)),
-      intake_(std::move(mappers), options_.stream),
-      lane_(options_.lane),
+      intake_(std::move(mappers),
+              {options_.stream, options_.dead_letters, options_.lane.sole_writer}),
+      lane_(lane::make(options_.lane)),
+      hold_back_(options_.confirm_delay),
       broker_(options_.backoff, seed),
       postgres_(options_.backoff, seed + 1) {}
 
@@ -19,17 +21,18 @@ void relay_machine::start() {
 }
 
 void relay_machine::account_for_stored(instant now) {
-    if (const auto stored = lane_.stored_up_to()) {
+    if (const auto stored = lane_->stored_up_to()) {
         ledger_.stored_up_to(*stored);
     }
-    feedback_.confirmed(ledger_.confirmed(), now.monotonic);
-    if (phase_ == phase::draining && lane_.empty()) {
+    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
+    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+    if (phase_ == phase::draining && lane_->empty()) {
         close_postgres_in_order(now);
     }
 }
 
 void relay_machine::time_passed(instant now) {
-    if (const auto lost = lane_.ack_deadline(); lost && *lost <= now.monotonic) {
+    if (const auto lost = lane_->ack_deadline(); lost && *lost <= now.monotonic) {
         lose_broker({errc::broker_lost, "the broker has not acked a message within " +
                                             seconds_text(options_.lane.ack_timeout) +
                                             " (delivery.ack_timeout)"},
@@ -37,12 +40,14 @@ void relay_machine::time_passed(instant now) {
     }
     if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
         log(log_severity::warning,
-            counted(lane_.size(), "message") + " not acked within " +
+            counted(lane_->size(), "message") + " not acked within " +
                 seconds_text(options_.drain_timeout) +
                 "; nothing is lost: the next start sends them again from the slot");
         close_postgres_in_order(now);
     }
     retry_links(now);
+    hold_back_.time_passed(now.monotonic);
+    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
     if (const auto due = feedback_.deadline();
         due && *due <= now.monotonic && postgres_.is_up() && phase_ != phase::closing) {
         actions_.emplace_back(send_status{feedback_.take(now)});
@@ -67,7 +72,7 @@ void relay_machine::retry_links(instant now) {
 void relay_machine::stop_requested(instant now) {
     if (phase_ == phase::running) {
         log(log_severity::info,
-            "stopping: waiting for the acks of " + counted(lane_.size(), "message"));
+            "stopping: waiting for the acks of " + counted(lane_->size(), "message"));
         drain(exit_done, now);
     } else if (phase_ == phase::draining) {
         close_postgres_in_order(now);
@@ -78,7 +83,7 @@ void relay_machine::drain(int exit_code, instant now) {
     phase_ = phase::draining;
     exit_code_ = exit_code;
     drain_until_ = now.monotonic + options_.drain_timeout;
-    if (lane_.empty()) {
+    if (lane_->empty()) {
         close_postgres_in_order(now);
     }
 }
@@ -115,18 +120,18 @@ void relay_machine::end() {
     if (!broker_.is_idle()) {
         actions_.emplace_back(close_broker{});
     }
-    log(log_severity::info, "stopped: " + counted(lane_.stored_count(), "message") +
+    log(log_severity::info, "stopped: " + counted(lane_->stored_count(), "message") +
                                 " stored, slot " + options_.slot + " confirmed up to " +
-                                to_string(ledger_.confirmed()));
+                                to_string(hold_back_.confirmed()));
     actions_.emplace_back(finish{exit_code_});
 }
 
 bool relay_machine::wants_frames() const {
-    return phase_ == phase::running && postgres_.is_up() && lane_.has_room();
+    return phase_ == phase::running && postgres_.is_up() && !setting_aside_ && lane_->has_room();
 }
 
 std::optional<monotonic_time> relay_machine::deadline() const {
-    std::optional<monotonic_time> earliest = lane_.ack_deadline();
+    std::optional<monotonic_time> earliest = lane_->ack_deadline();
     const auto consider = [&](std::optional<monotonic_time> candidate) {
         if (candidate && (!earliest || *candidate < *earliest)) {
             earliest = candidate;
@@ -137,6 +142,7 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(postgres_.retry_at());
     }
     if (phase_ != phase::closing) {
+        consider(hold_back_.deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());
     }
@@ -152,7 +158,7 @@ std::optional<action> relay_machine::next_action(monotonic_time now) {
     if (is_closing()) {
         return std::nullopt;
     }
-    if (const auto sending = lane_.next_to_send(now)) {
+    if (const auto sending = lane_->next_to_send(now)) {
         return publish{*sending};
     }
     return std::nullopt;

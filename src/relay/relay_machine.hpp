@@ -14,6 +14,7 @@
 #include "core/instant.hpp"
 #include "relay/action.hpp"
 #include "relay/feedback.hpp"
+#include "relay/hold_back.hpp"
 #include "relay/intake.hpp"
 #include "relay/lane.hpp"
 #include "relay/ledger.hpp"
@@ -22,6 +23,8 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +37,12 @@ struct relay_options {
     std::string stream;
     lane_options lane;
     backoff_limits backoff;
+    /// How long the slot is held back behind the ack.
+    std::chrono::milliseconds confirm_delay{0};
+    /// Of a message that the broker refuses for itself.
+    std::uint32_t max_attempts = 5;
+    /// Rows that cannot be delivered are set aside; otherwise they stop the relay.
+    bool dead_letters = true;
     /// How long a stop waits for acks that are still out.
     std::chrono::milliseconds drain_timeout{10000};
 };
@@ -44,6 +53,8 @@ struct postgres_session {
     table_catalog catalog;
     output_plugin plugin = output_plugin::pgoutput;
     std::chrono::milliseconds sender_timeout{0};
+    /// Where the slot stood when streaming began.
+    lsn slot_confirmed = {};
 };
 
 class relay_machine {
@@ -58,6 +69,9 @@ public:
     void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
     void postgres_failed(std::uint64_t epoch, const error& why, instant now);
     void postgres_finished();
+    /// `what` is for the log.
+    void dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now);
+    void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
     void frame_arrived(std::string_view frame, instant now);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
@@ -69,11 +83,17 @@ public:
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
     [[nodiscard]] std::optional<action> next_action(monotonic_time now);
 
-    [[nodiscard]] const lane& the_lane() const { return lane_; }
-    [[nodiscard]] const ledger& the_ledger() const { return ledger_; }
+    [[nodiscard]] const lane& the_lane() const { return *lane_; }
+    /// What the slot may be told.
+    [[nodiscard]] lsn confirmed() const { return hold_back_.confirmed(); }
+    /// Another consumer holds the slot; this relay takes over when it is let go.
+    [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
+    [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
 
 private:
     enum class phase { running, draining, closing, ended };
+    /// Of "the slot is in use", before it counts as held by another consumer.
+    static constexpr std::uint32_t standby_after_tries = 4;
 
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
@@ -81,8 +101,19 @@ private:
     void log(log_severity severity, std::string text);
     void lose_broker(const error& why, instant now);
     void lose_postgres(const error& why, instant now);
+    void stand_by(const error& why, instant now);
+    void take_over();
+    [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
+    void begin_history(const history& origin);
+    void take_frame(frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
+    void message_was_refused(const publish_outcome& outcome, instant now);
+    void drop_source();
+    void stream_from_the_slot_again(instant now);
+    bool doubts(const stream_tail& tail, instant now);
+    void stream_forgot(std::uint64_t had, const stream_tail& tail, instant now);
+    [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);
@@ -90,12 +121,12 @@ private:
     void halt(const error& why, instant now);
     void end();
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
-    void look_for_rewind(const stream_facts& facts);
 
     relay_options options_;
     intake intake_;
-    lane lane_;
+    std::unique_ptr<lane> lane_;
     ledger ledger_;
+    hold_back hold_back_;
     feedback feedback_;
     link broker_;
     link postgres_;
@@ -103,8 +134,17 @@ private:
     int exit_code_ = 0;
     std::optional<monotonic_time> drain_until_;
     history history_;
-    /// The highest sequence that the stream is known to have had.
-    std::uint64_t highest_sequence_ = 0;
+    /// Where the slot may stand at most, as far as this relay knows.
+    lsn slot_at_most_;
+    std::uint32_t standby_tries_ = 0;
+    /// The dead letter that is being stored.
+    std::optional<position> setting_aside_;
+    /// How often the broker refused a message for itself.
+    std::map<commit_position, std::uint32_t> refusals_;
+    /// Since when, and how often, the stream has been seen to end too early.
+    std::optional<monotonic_time> doubted_since_;
+    std::uint32_t doubt_count_ = 0;
+    std::uint64_t dead_letter_count_ = 0;
     std::deque<action> actions_;
 };
 

@@ -19,12 +19,22 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
             now);
         return;
     }
+    if (doubts({facts.stream->last_sequence, facts.stream->last_position}, now)) {
+        return;
+    }
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
-    lane_.open(epoch, {facts.stream->last_sequence, facts.stream->last_position});
+    const stream_tail tail{facts.stream->last_sequence, facts.stream->last_position};
+    const auto had = lane_->known_sequence();
+    const auto memory = lane_->open(epoch, tail);
     const bool foreign_tail = facts.stream->last_sequence > 0 && !facts.stream->last_position;
     log(foreign_tail ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
-    look_for_rewind(*facts.stream);
+    if (memory == stream_memory::forgot) {
+        stream_forgot(had, tail, now);
+    }
+    if (is_closing()) {
+        return;
+    }
     account_for_stored(now);
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect()});
@@ -43,24 +53,64 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
                 ", which holds no position of walrelay's: rows that were published before are "
                 "recognised by Nats-Msg-Id alone, within the stream's duplicate window";
     }
-    if (!lane_.empty()) {
-        text += "; sending " + counted(lane_.size(), "message") + " again";
+    if (!lane_->empty()) {
+        text += "; sending " + counted(lane_->size(), "message") + " again";
     }
     return text;
 }
 
-void relay_machine::look_for_rewind(const stream_facts& facts) {
-    if (facts.last_sequence < highest_sequence_) {
-        log(log_severity::error,
-            "stream " + options_.stream +
-                " has lost messages that it had acked: it ended with "
-                "sequence " +
-                std::to_string(highest_sequence_) + " and now ends with " +
-                std::to_string(facts.last_sequence) +
-                "; what it lost is still in the outbox table. It was deleted and made again, or "
-                "the broker lost its unsynced writes: compare table and stream by message id");
+bool relay_machine::doubts(const stream_tail& tail, instant now) {
+    // A server that has just started or been elected may say less than it is about to know.
+    constexpr std::uint32_t looks = 3;
+    constexpr std::chrono::seconds patience{1};
+    if (!lane_->has_forgotten(tail)) {
+        doubted_since_.reset();
+        doubt_count_ = 0;
+        return false;
     }
-    highest_sequence_ = facts.last_sequence;
+    if (!doubted_since_) {
+        doubted_since_ = now.monotonic;
+    }
+    if (++doubt_count_ >= looks && now.monotonic - *doubted_since_ >= patience) {
+        doubted_since_.reset();
+        doubt_count_ = 0;
+        return false;
+    }
+    lose_broker({errc::broker_lost,
+                 "stream " + options_.stream + " ends with sequence " +
+                     std::to_string(tail.last_sequence) + ", but it has acked up to sequence " +
+                     std::to_string(lane_->known_sequence()) + "; it is looked at again"},
+                now);
+    return true;
+}
+
+bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
+    const auto gone = hold_back_.confirmed_event();
+    if (!gone) {
+        return true;
+    }
+    return tail.last_position && tail.last_position->origin == history_ &&
+           tail.last_position->at >= *gone;
+}
+
+void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, instant now) {
+    std::string what = "stream " + options_.stream +
+                       " has lost messages that it had acked: it ended with sequence " +
+                       std::to_string(had) + " and now ends with " +
+                       std::to_string(tail.last_sequence) +
+                       " (it was made again, or the broker's machine lost unsynced writes)";
+    if (!slot_has_what_follows(tail)) {
+        halt({errc::broker_unsuitable, what + ", and the slot has moved on past some of them",
+              "run walrelay verify: it names the rows that the stream lacks (they are still in the "
+              "outbox table); start walrelay again to go on behind them; delivery.confirm_delay "
+              "keeps the slot back so that such messages are sent again"},
+             now);
+        return;
+    }
+    ledger_ = ledger{};
+    hold_back_.forget_held();
+    log(log_severity::error, what + "; the slot still has them, and they are sent again");
+    stream_from_the_slot_again(now);
 }
 
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -71,7 +121,7 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
 }
 
 void relay_machine::lose_broker(const error& why, instant now) {
-    lane_.close();
+    lane_->close();
     actions_.emplace_back(close_broker{});
     if (operator_needed(why)) {
         broker_.shut();
@@ -81,19 +131,18 @@ void relay_machine::lose_broker(const error& why, instant now) {
     const auto delay = broker_.lost(now.monotonic);
     log(log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) + ", nothing is lost: " +
-            counted(lane_.size(), "unacked message") + " in memory, the rest in the slot");
+            counted(lane_->size(), "unacked message") + " in memory, the rest in the slot");
 }
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
                                   instant now) {
-    const auto verdict = lane_.on_reply(token, outcome, now.monotonic);
+    const auto verdict = lane_->on_reply(token, outcome, now.monotonic);
     if (verdict != lane_verdict::carry_on) {
         reply_failed(verdict, outcome, now);
         return;
     }
     account_for_stored(now);
     if (outcome.kind == outcome_class::stored) {
-        highest_sequence_ = std::max(highest_sequence_, outcome.sequence);
         broker_.progressed();
     }
 }
@@ -101,34 +150,60 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
 void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& outcome,
                                  instant now) {
     if (verdict == lane_verdict::message_refused) {
-        const message& refused = lane_.refused_message();
-        lose_broker(
-            {errc::message_refused,
-             "stream " + options_.stream + " refuses the message of row id " + refused.id +
-                 " (position " + to_string(refused.where) + ", subject " + refused.subject + ")",
-             "change outbox.message_id so that every row has an id of its own, or the limit that "
-             "is named, then start again: the slot resends the row as it was inserted, so "
-             "changing it in the table does not help",
-             lane_.last_trouble()},
-            now);
+        message_was_refused(outcome, now);
     } else if (verdict == lane_verdict::stream_unsuitable) {
         lose_broker({errc::broker_unsuitable,
                      "stream " + options_.stream + " does not take messages as it is set up",
-                     "run walrelay check, which names what to change", lane_.last_trouble()},
+                     "run walrelay check, which names what to change", lane_->last_trouble()},
                     now);
     } else if (outcome.kind == outcome_class::transient) {
         lose_broker(
             {errc::broker_unavailable,
              "the broker takes no messages for stream " + options_.stream + " at the moment",
              "if it is full, free storage or raise the limits of the stream or account",
-             lane_.last_trouble()},
+             lane_->last_trouble()},
             now);
     } else {
         lose_broker(
             {errc::broker_lost,
              "it is in doubt what stream " + options_.stream + " holds; its tail is read again", "",
-             lane_.last_trouble()},
+             lane_->last_trouble()},
             now);
+    }
+}
+
+void relay_machine::message_was_refused(const publish_outcome& outcome, instant now) {
+    const message& refused = lane_->refused_message();
+    const position where = refused.where;
+    error why{errc::message_refused,
+              "stream " + options_.stream + " refuses the message of row id " + refused.id +
+                  " (position " + to_string(where) + ", subject " + refused.subject + ")",
+              "give every row an id of its own (outbox.message_id), or raise the limit that is "
+              "named; the row itself cannot be changed any more",
+              lane_->last_trouble()};
+    const auto attempts = ++refusals_[where.at];
+    // That an id is taken is certain; other refusals may be of a limit that is being changed.
+    const bool certain = outcome.kind == outcome_class::duplicate;
+    if (!certain && attempts < options_.max_attempts) {
+        why.code = errc::broker_lost;
+        why.what += ", attempt " + std::to_string(attempts) + " of " +
+                    std::to_string(options_.max_attempts);
+        lose_broker(why, now);
+        return;
+    }
+    refusals_.erase(where.at);
+    if (!options_.dead_letters || where.origin != history_) {
+        lose_broker(why, now);
+        return;
+    }
+    intake_.condemn(where.at, {why, outcome.error_code, attempts});
+    why.code = errc::broker_lost;
+    why.what += "; it becomes a dead letter when the slot sends its row again";
+    lose_broker(why, now);
+    lane_->start_over();
+    stream_from_the_slot_again(now);
+    if (phase_ == phase::draining) {
+        close_postgres_in_order(now);
     }
 }
 

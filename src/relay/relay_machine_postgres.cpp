@@ -4,28 +4,43 @@
 #include "relay/relay_machine.hpp"
 #include "relay/relay_words.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
+namespace {
+
+error moved(const std::string& slot, lsn stands, lsn known) {
+    return {errc::postgres_unsuitable,
+            "slot " + slot + " stands at LSN " + to_string(stands) +
+                ", but this relay has confirmed no more than " + to_string(known) +
+                ": somebody else has read, advanced or re-created it, and what lies between is "
+                "not sent any more",
+            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
+            "outbox table); then start walrelay again to go on from where the slot stands"};
+}
+
+}  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
+    if (slot_was_moved(session)) {
+        lose_postgres(moved(options_.slot, session.slot_confirmed, slot_at_most_), now);
+        return;
+    }
     postgres_.connected(now.monotonic);
     if (session.origin != history_) {
-        if (history_ != history{}) {
-            log(log_severity::warning,
-                "the database has another history than before (system identifier or timeline "
-                "changed): rows are recognised by Nats-Msg-Id alone until the stream's tail is of "
-                "the new one");
-        }
-        history_ = session.origin;
-        ledger_ = ledger{};
-        // What was confirmed of the old history must never be reported to the new one.
-        feedback_ = feedback{};
-        lane_.set_history(history_);
+        begin_history(session.origin);
     }
+    if (std::exchange(standby_tries_, 0) >= standby_after_tries) {
+        take_over();
+    }
+    slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
+    const auto stored = lane_->stored_up_to();
+    const bool behind_the_slot = stored && stored->commit < session.slot_confirmed;
+    hold_back_.begin_at(session.slot_confirmed, behind_the_slot ? stored : std::nullopt);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
         log(log_severity::warning,
@@ -40,6 +55,55 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
 }
 
+void relay_machine::begin_history(const history& origin) {
+    if (history_ != history{}) {
+        log(log_severity::warning,
+            "the database has another history than before (system identifier or timeline "
+            "changed): rows are recognised by Nats-Msg-Id alone until the stream's tail is of "
+            "the new one");
+    }
+    history_ = origin;
+    ledger_ = ledger{};
+    // What was confirmed of the old history must never be reported to the new one.
+    hold_back_ = hold_back{options_.confirm_delay};
+    feedback_ = feedback{};
+    slot_at_most_ = {};
+    refusals_.clear();
+    lane_->set_history(history_);
+}
+
+bool relay_machine::slot_was_moved(const postgres_session& session) const {
+    // While another relay held the slot, it was for that one to move it.
+    const auto known = std::max(slot_at_most_, hold_back_.confirmed());
+    return session.origin == history_ && !is_standby() && known != lsn{} &&
+           session.slot_confirmed > known;
+}
+
+void relay_machine::take_over() {
+    log(log_severity::info, "slot " + options_.slot + " is free: this relay takes over");
+    slot_at_most_ = {};
+    if (broker_.is_up()) {
+        // The stream has grown since its tail was read.
+        lane_->close();
+        actions_.emplace_back(close_broker{});
+        actions_.emplace_back(connect_broker{broker_.replace()});
+    }
+}
+
+void relay_machine::stand_by(const error& why, instant now) {
+    constexpr std::chrono::milliseconds first_look{50};
+    constexpr std::chrono::milliseconds longest_look{1000};
+    constexpr std::uint32_t doublings = 5;
+    ++standby_tries_;
+    // The server may need a moment to notice the end of this relay's own last connection.
+    if (standby_tries_ == standby_after_tries) {
+        log(log_severity::info,
+            to_string(why) + "; standing by: this relay takes over as soon as the slot is free");
+    }
+    const auto delay = first_look * (1U << std::min(standby_tries_ - 1, doublings));
+    postgres_.wait(now.monotonic, std::min(longest_look, delay));
+}
+
 void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, instant now) {
     if (epoch != postgres_.epoch() || !(postgres_.is_connecting() || postgres_.is_up())) {
         return;
@@ -48,12 +112,14 @@ void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, insta
 }
 
 void relay_machine::lose_postgres(const error& why, instant now) {
-    actions_.emplace_back(close_postgres{});
-    feedback_.end();
-    ledger_.forget_pending();
+    drop_source();
     if (phase_ == phase::closing) {
         postgres_.shut();
         end();
+        return;
+    }
+    if (why.code == errc::slot_in_use) {
+        stand_by(why, now);
         return;
     }
     if (operator_needed(why)) {
@@ -66,6 +132,20 @@ void relay_machine::lose_postgres(const error& why, instant now) {
                                    ", nothing is lost: the slot resends what is not confirmed");
 }
 
+void relay_machine::drop_source() {
+    actions_.emplace_back(close_postgres{});
+    feedback_.end();
+    ledger_.forget_pending();
+    setting_aside_.reset();
+}
+
+void relay_machine::stream_from_the_slot_again(instant now) {
+    if (phase_ == phase::running && (postgres_.is_up() || postgres_.is_connecting())) {
+        drop_source();
+        postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
+    }
+}
+
 void relay_machine::postgres_finished() {
     if (phase_ == phase::closing) {
         end();
@@ -74,25 +154,52 @@ void relay_machine::postgres_finished() {
 
 void relay_machine::frame_arrived(std::string_view frame, instant now) {
     WALRELAY_ASSERT(wants_frames());
-    const auto read = intake_.read(frame, lane_);
+    auto read = intake_.read(frame, *lane_);
     if (!read) {
         frame_failed(read.error(), now);
         return;
     }
-    feedback_.received(read->received);
-    if (read->ended) {
-        ledger_.transaction_ended(read->ended->last_event, read->ended->end);
+    take_frame(*read, now);
+}
+
+void relay_machine::take_frame(frame_read& read, instant now) {
+    feedback_.received(read.received);
+    if (read.remark) {
+        log(log_severity::warning, std::move(*read.remark));
+    }
+    if (read.dead) {
+        setting_aside_ = read.dead->where;
+        actions_.emplace_back(store_dead_letter{postgres_.epoch(), std::move(*read.dead)});
+    }
+    if (read.ended) {
+        ledger_.transaction_ended(read.ended->last_event, read.ended->end);
         postgres_.progressed();
         account_for_stored(now);
     }
-    if (read->alive) {
+    if (read.alive) {
         if (!intake_.in_transaction()) {
-            ledger_.idle_at(read->alive->end);
+            ledger_.idle_at(read.alive->end);
             account_for_stored(now);
         }
-        if (read->alive->reply_requested) {
+        if (read.alive->reply_requested) {
             feedback_.requested(now.monotonic);
         }
+    }
+}
+
+void relay_machine::dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now) {
+    if (epoch != postgres_.epoch() || !setting_aside_) {
+        return;
+    }
+    log(log_severity::warning, what);
+    lane_->admit_settled(*std::exchange(setting_aside_, std::nullopt));
+    ++dead_letter_count_;
+    account_for_stored(now);
+}
+
+void relay_machine::dead_letter_failed(std::uint64_t epoch, const error& why, instant now) {
+    if (epoch == postgres_.epoch() && setting_aside_) {
+        lose_postgres(why, now);
     }
 }
 

@@ -11,40 +11,40 @@ commit_position at(std::uint64_t commit, std::uint64_t ordinal) {
 
 TEST(Ledger, KnowsNothingAtFirst) {
     const ledger fresh;
-    EXPECT_EQ(fresh.confirmed(), lsn{});
+    EXPECT_EQ(fresh.acked(), lsn{});
     EXPECT_TRUE(fresh.settled());
 }
 
-TEST(Ledger, ConfirmsTheEndOfATransactionOnceItsLastEventIsStored) {
+TEST(Ledger, AcksTheEndOfATransactionOnceItsLastEventIsStored) {
     ledger book;
     book.transaction_ended(at(100, 2), lsn{110});
     book.stored_up_to(at(100, 1));
-    EXPECT_EQ(book.confirmed(), lsn{});
+    EXPECT_EQ(book.acked(), lsn{});
     book.stored_up_to(at(100, 2));
-    EXPECT_EQ(book.confirmed(), lsn{110});
+    EXPECT_EQ(book.acked(), lsn{110});
 }
 
-TEST(Ledger, HoldsConfirmedBeforeTheOldestUnstored) {
+TEST(Ledger, HoldsAckedBeforeTheOldestUnstored) {
     ledger book;
     book.transaction_ended(at(100, 0), lsn{110});
     book.transaction_ended(at(200, 0), lsn{210});
     book.transaction_ended(at(300, 0), lsn{310});
     book.stored_up_to(at(200, 0));
-    EXPECT_EQ(book.confirmed(), lsn{210});
+    EXPECT_EQ(book.acked(), lsn{210});
     EXPECT_FALSE(book.settled());
 }
 
-TEST(Ledger, ConfirmsATransactionThatWasStoredBeforeItsEndWasRead) {
+TEST(Ledger, AcksATransactionThatWasStoredBeforeItsEndWasRead) {
     ledger book;
     book.stored_up_to(at(100, 5));
     book.transaction_ended(at(100, 5), lsn{110});
-    EXPECT_EQ(book.confirmed(), lsn{110});
+    EXPECT_EQ(book.acked(), lsn{110});
 }
 
-TEST(Ledger, ConfirmsATransactionWithoutEventsAtOnce) {
+TEST(Ledger, AcksATransactionWithoutEventsAtOnce) {
     ledger book;
     book.transaction_ended(std::nullopt, lsn{110});
-    EXPECT_EQ(book.confirmed(), lsn{110});
+    EXPECT_EQ(book.acked(), lsn{110});
 }
 
 TEST(Ledger, LetsATransactionWithoutEventsWaitForTheOneBefore) {
@@ -53,16 +53,16 @@ TEST(Ledger, LetsATransactionWithoutEventsWaitForTheOneBefore) {
     for (std::uint64_t end = 120; end < 1000; end += 10) {
         book.transaction_ended(std::nullopt, lsn{end});
     }
-    EXPECT_EQ(book.confirmed(), lsn{});
+    EXPECT_EQ(book.acked(), lsn{});
     EXPECT_EQ(book.pending_count(), 1U);
     book.stored_up_to(at(100, 0));
-    EXPECT_EQ(book.confirmed(), lsn{990});
+    EXPECT_EQ(book.acked(), lsn{990});
 }
 
 TEST(Ledger, MovesWithAKeepaliveAtOnceWhileNothingIsPending) {
     ledger book;
     book.idle_at(lsn{50});
-    EXPECT_EQ(book.confirmed(), lsn{50});
+    EXPECT_EQ(book.acked(), lsn{50});
 }
 
 TEST(Ledger, RemembersAKeepaliveUntilWhatIsPendingIsStored) {
@@ -70,11 +70,24 @@ TEST(Ledger, RemembersAKeepaliveUntilWhatIsPendingIsStored) {
     book.transaction_ended(at(100, 0), lsn{110});
     book.transaction_ended(at(200, 0), lsn{210});
     book.idle_at(lsn{500});
-    EXPECT_EQ(book.confirmed(), lsn{});
+    EXPECT_EQ(book.acked(), lsn{});
     book.stored_up_to(at(100, 0));
-    EXPECT_EQ(book.confirmed(), lsn{110});
+    EXPECT_EQ(book.acked(), lsn{110});
     book.stored_up_to(at(200, 0));
-    EXPECT_EQ(book.confirmed(), lsn{500});
+    EXPECT_EQ(book.acked(), lsn{500});
+}
+
+TEST(Ledger, KnowsTheLastEventOfWhatIsAcked) {
+    ledger book;
+    book.stored_up_to(at(100, 1));
+    EXPECT_EQ(book.acked_event(), std::nullopt);
+    book.transaction_ended(at(100, 1), lsn{110});
+    EXPECT_EQ(book.acked_event(), at(100, 1));
+    book.transaction_ended(std::nullopt, lsn{120});
+    book.transaction_ended(at(200, 3), lsn{210});
+    EXPECT_EQ(book.acked_event(), at(100, 1));
+    book.stored_up_to(at(300, 0));
+    EXPECT_EQ(book.acked_event(), at(200, 3));
 }
 
 TEST(Ledger, NeverMovesBackwards) {
@@ -82,7 +95,7 @@ TEST(Ledger, NeverMovesBackwards) {
     book.idle_at(lsn{500});
     book.idle_at(lsn{400});
     book.transaction_ended(std::nullopt, lsn{300});
-    EXPECT_EQ(book.confirmed(), lsn{500});
+    EXPECT_EQ(book.acked(), lsn{500});
 }
 
 TEST(Ledger, StartsOverFromTheSlotWithoutForgettingWhatIsStored) {
@@ -94,9 +107,9 @@ TEST(Ledger, StartsOverFromTheSlotWithoutForgettingWhatIsStored) {
     // The slot resends both; the second is not stored yet.
     book.transaction_ended(at(100, 0), lsn{110});
     book.transaction_ended(at(200, 0), lsn{210});
-    EXPECT_EQ(book.confirmed(), lsn{110});
+    EXPECT_EQ(book.acked(), lsn{110});
     book.stored_up_to(at(200, 0));
-    EXPECT_EQ(book.confirmed(), lsn{210});
+    EXPECT_EQ(book.acked(), lsn{210});
 }
 
 }  // namespace

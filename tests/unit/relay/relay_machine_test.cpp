@@ -25,7 +25,7 @@ protected:
         script.postgres_connects();
     }
 
-    [[nodiscard]] lsn confirmed() { return script.machine().the_ledger().confirmed(); }
+    [[nodiscard]] lsn confirmed() { return script.machine().confirmed(); }
 
     relay_script script;
 };
@@ -115,16 +115,6 @@ TEST_F(RelayMachine, ReadsTheTailAgainWhenAPublishIsRejectedByTheChain) {
     EXPECT_THAT(script.reply({outcome_class::doubt, 0, 10071, "wrong last sequence: 3"}),
                 ElementsAre("close_broker"));
     EXPECT_THAT(script.last_log(), HasSubstr("wrong last sequence: 3"));
-}
-
-TEST_F(RelayMachine, ReportsAStreamThatLostWhatItHadAcked) {
-    connect();
-    script.transaction(100, {"a", "b"});
-    script.acks(2);
-    script.broker_fails();
-    script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, 0});
-    EXPECT_THAT(script.last_log(), HasSubstr("it ended with sequence 2 and now ends with 1"));
 }
 
 TEST_F(RelayMachine, SkipsWhatTheStreamHasWhenTheSlotResendsIt) {
@@ -219,27 +209,6 @@ TEST_F(RelayMachine, StopsWithinItsPatienceWhenTheBrokerIsDown) {
     EXPECT_EQ(script.reported(), lsn{});
 }
 
-TEST_F(RelayMachine, StopsBeforeARowThatCannotBeMappedAndDeliversWhatIsBefore) {
-    connect();
-    script.transaction(100, {"a"});
-    script.frame(test::begin_frame(lsn{200}));
-    EXPECT_THAT(script.frame(test::insert_frame(16384, {"b", std::nullopt, "{}"})), IsEmpty());
-    EXPECT_THAT(script.last_log(), HasSubstr("public.outbox"));
-    EXPECT_THAT(script.acks(1), ElementsAre("status 0/65", "finish_postgres"));
-    EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
-}
-
-TEST_F(RelayMachine, HaltsWhenTheBrokerRefusesAMessageAndConfirmsNothingBehindIt) {
-    connect();
-    script.transaction(100, {"a"});
-    script.transaction(200, {"b"});
-    script.acks(1);
-    EXPECT_THAT(script.reply({outcome_class::refused, 0, 10054, "message size exceeds maximum"}),
-                Contains("status 0/65"));
-    EXPECT_THAT(script.last_log(), HasSubstr("row id b"));
-    EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
-}
-
 TEST_F(RelayMachine, HaltsWhenAnOperatorMustChangeTheStream) {
     connect();
     EXPECT_THAT(script.broker_fails(errc::broker_unsuitable), Contains("finish_postgres"));
@@ -280,15 +249,6 @@ TEST_F(RelayMachine, LeavesRowsOfOtherTablesAlone) {
     EXPECT_THAT(script.frame(test::insert_frame(5, {"x"})), IsEmpty());
     script.frame(test::commit_frame(lsn{100}, lsn{101}));
     EXPECT_EQ(confirmed(), lsn{101});
-}
-
-TEST_F(RelayMachine, RefusesAMessageThatTheBrokerCouldNotTakeBeforeSendingIt) {
-    connect();
-    script.frame(test::begin_frame(lsn{100}));
-    EXPECT_THAT(script.frame(test::insert_frame(
-                    16384, {"big", "kind", std::string(std::size_t{1} << 20U, 'x')})),
-                Not(Contains(HasSubstr("publish"))));
-    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("max_payload = 1048576")));
 }
 
 TEST_F(RelayMachine, AsksForNoTimeThatHasPassedWhileItDrains) {

@@ -18,10 +18,14 @@ std::vector<outbox::table_mapper> mappers() {
     return all;
 }
 
-relay::relay_options options_with(relay::lane_options window) {
-    relay::relay_options options;
+relay::relay_options completed(relay::relay_options options) {
     options.slot = "slot";
     options.stream = "S";
+    return options;
+}
+
+relay::relay_options options_with(relay::lane_options window) {
+    relay::relay_options options;
     options.lane = window;
     return options;
 }
@@ -56,10 +60,14 @@ struct describer {
     std::string operator()(const relay::finish_postgres&) const { return "finish_postgres"; }
     std::string operator()(const relay::publish& each) const {
         return "publish " + each.what.content->id + "@" +
-               std::to_string(each.what.expected_last_sequence);
+               std::to_string(each.what.expected_last_sequence.value());
     }
     std::string operator()(const relay::send_status& each) const {
         return "status " + to_string(flushed_in(each.bytes));
+    }
+    std::string operator()(const relay::store_dead_letter& each) const {
+        return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
+               std::to_string(each.letter.where.at.ordinal);
     }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
     std::string operator()(const relay::finish& each) const {
@@ -73,8 +81,10 @@ std::string describe(const relay::action& wanted) {
     return std::visit(describer{}, wanted);
 }
 
-relay_script::relay_script(relay::lane_options window)
-    : machine_(options_with(window), mappers(), 1) {}
+relay_script::relay_script(relay::lane_options window) : relay_script(options_with(window)) {}
+
+relay_script::relay_script(relay::relay_options options)
+    : machine_(completed(std::move(options)), mappers(), 1) {}
 
 std::vector<std::string> relay_script::collect() {
     std::vector<std::string> lines;
@@ -125,10 +135,10 @@ std::vector<std::string> relay_script::broker_fails(errc code) {
     return collect();
 }
 
-std::vector<std::string> relay_script::postgres_connects_with(history whose) {
+std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn slot_confirmed) {
     machine_.postgres_connected(postgres_epoch_,
                                 {whose, relay::table_catalog({outbox}, facts()),
-                                 output_plugin::pgoutput, std::chrono::seconds(60)},
+                                 output_plugin::pgoutput, std::chrono::seconds(60), slot_confirmed},
                                 now());
     auto lines = collect();
     auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
@@ -138,6 +148,16 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose) {
 
 std::vector<std::string> relay_script::postgres_fails(errc code) {
     machine_.postgres_failed(postgres_epoch_, {code, "PostgreSQL is gone", "start it"}, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::dead_letter_is_stored() {
+    machine_.dead_letter_stored(postgres_epoch_, "a row is set aside", now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::dead_letter_fails(errc code) {
+    machine_.dead_letter_failed(postgres_epoch_, {code, "no dead letter", "grant it"}, now());
     return collect();
 }
 
@@ -156,8 +176,10 @@ std::vector<std::string> relay_script::frame(const std::string& bytes) {
 std::vector<std::string> relay_script::acks(std::uint64_t count) {
     std::vector<std::string> lines;
     for (; count > 0 && !in_flight_.empty(); --count) {
-        auto more = reply(
-            {relay::outcome_class::stored, in_flight_.front().expected_last_sequence + 1, 0, {}});
+        auto more = reply({relay::outcome_class::stored,
+                           in_flight_.front().expected_last_sequence.value() + 1,
+                           0,
+                           {}});
         lines.insert(lines.end(), more.begin(), more.end());
     }
     return lines;

@@ -19,15 +19,20 @@ class relay_script {
 public:
     explicit relay_script(relay::lane_options window = {4, 1000, std::chrono::seconds(5)});
 
+    /// `options` for all that is not scripted.
+    explicit relay_script(relay::relay_options options);
+
     // Events. Each returns the actions that follow, without log lines.
     std::vector<std::string> start();
     std::vector<std::string> broker_connects(std::uint64_t last_sequence,
                                              std::optional<commit_position> tail = {});
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
     std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
-    std::vector<std::string> postgres_connects_with(history whose);
+    std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
+    std::vector<std::string> dead_letter_is_stored();
+    std::vector<std::string> dead_letter_fails(errc code);
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
     std::vector<std::string> reply(relay::publish_outcome outcome);

@@ -1,4 +1,4 @@
-#include "relay/lane.hpp"
+#include "relay/fenced_lane.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,9 +30,9 @@ stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
 }
 
 /// A lane of room for four messages, with the events of commits 1, 2, 3, ...
-class LaneTest : public testing::Test {
+class FencedLane : public testing::Test {
 protected:
-    LaneTest() { tested.set_history(here); }
+    FencedLane() { tested.set_history(here); }
 
     void admit(std::uint64_t commit, std::size_t body_bytes = 10) {
         message& filled = tested.vacancy();
@@ -54,7 +54,8 @@ protected:
         std::vector<std::string> sent;
         while (const auto next = tested.next_to_send(at)) {
             tokens.push_back(next->token);
-            sent.push_back(next->content->id + "@" + std::to_string(next->expected_last_sequence));
+            sent.push_back(next->content->id + "@" +
+                           std::to_string(next->expected_last_sequence.value()));
         }
         return sent;
     }
@@ -69,26 +70,26 @@ protected:
         return known ? std::optional(known->commit.value) : std::nullopt;
     }
 
-    lane tested{{4, 1000, 5s}};
+    fenced_lane tested{{4, 1000, 5s}};
     std::vector<publish_token> tokens;
 };
 
 using strings = std::vector<std::string>;
 
-TEST_F(LaneTest, SendsNothingBeforeItIsOpen) {
+TEST_F(FencedLane, SendsNothingBeforeItIsOpen) {
     admit(1);
     EXPECT_EQ(send(), strings{});
     EXPECT_FALSE(tested.ack_deadline().has_value());
 }
 
-TEST_F(LaneTest, SendsInOrderEachExpectingTheSequenceOfTheOneBefore) {
+TEST_F(FencedLane, SendsInOrderEachExpectingTheSequenceOfTheOneBefore) {
     tested.open(1, {10, {}});
     admit_through(1, 3);
     EXPECT_EQ(send(), (strings{"1@10", "2@11", "3@12"}));
     EXPECT_EQ(send(), strings{});
 }
 
-TEST_F(LaneTest, ReportsOnlyTheContiguousPrefixAsStored) {
+TEST_F(FencedLane, ReportsOnlyTheContiguousPrefixAsStored) {
     tested.open(1, {10, {}});
     admit_through(1, 3);
     send();
@@ -99,7 +100,7 @@ TEST_F(LaneTest, ReportsOnlyTheContiguousPrefixAsStored) {
     EXPECT_EQ(tested.size(), 1U);
 }
 
-TEST_F(LaneTest, TakesNoMoreThanItsWindowOfMessages) {
+TEST_F(FencedLane, TakesNoMoreThanItsWindowOfMessages) {
     tested.open(1, {0, {}});
     admit_through(1, 4);
     EXPECT_FALSE(tested.has_room());
@@ -108,14 +109,14 @@ TEST_F(LaneTest, TakesNoMoreThanItsWindowOfMessages) {
     EXPECT_TRUE(tested.has_room());
 }
 
-TEST_F(LaneTest, TakesNoMoreThanItsWindowOfBytes) {
+TEST_F(FencedLane, TakesNoMoreThanItsWindowOfBytes) {
     admit(1, 600);
     EXPECT_TRUE(tested.has_room());
     admit(2, 600);
     EXPECT_FALSE(tested.has_room());
 }
 
-TEST_F(LaneTest, LetsAMessageLargerThanTheWindowGoAlone) {
+TEST_F(FencedLane, LetsAMessageLargerThanTheWindowGoAlone) {
     EXPECT_TRUE(tested.has_room());
     admit(1, 5000);
     EXPECT_FALSE(tested.has_room());
@@ -126,7 +127,7 @@ TEST_F(LaneTest, LetsAMessageLargerThanTheWindowGoAlone) {
     EXPECT_EQ(tested.size_bytes(), 0U);
 }
 
-TEST_F(LaneTest, GoesOnFromTheFirstMissingMessageAfterAResync) {
+TEST_F(FencedLane, GoesOnFromTheFirstMissingMessageAfterAResync) {
     tested.open(1, {10, {}});
     admit_through(1, 4);
     send();
@@ -136,17 +137,16 @@ TEST_F(LaneTest, GoesOnFromTheFirstMissingMessageAfterAResync) {
     EXPECT_EQ(send(), (strings{"3@12", "4@13"}));
 }
 
-TEST_F(LaneTest, SendsAllAgainWhenTheTailHasNoneOfThem) {
+TEST_F(FencedLane, SendsAllAgainWhenTheTailHasNoneOfThem) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
-    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::carry_on);
     tested.close();
-    tested.open(2, {10, {}});
+    EXPECT_EQ(tested.open(2, {10, {}}), stream_memory::kept);
     EXPECT_EQ(send(), (strings{"1@10", "2@11"}));
 }
 
-TEST_F(LaneTest, IgnoresRepliesOfAnEarlierConnection) {
+TEST_F(FencedLane, IgnoresRepliesOfAnEarlierConnection) {
     tested.open(1, {10, {}});
     admit(1);
     send();
@@ -159,7 +159,7 @@ TEST_F(LaneTest, IgnoresRepliesOfAnEarlierConnection) {
     EXPECT_TRUE(tested.empty());
 }
 
-TEST_F(LaneTest, IgnoresRepliesToWhatWasNeverSentAndSecondReplies) {
+TEST_F(FencedLane, IgnoresRepliesToWhatWasNeverSentAndSecondReplies) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
@@ -169,22 +169,19 @@ TEST_F(LaneTest, IgnoresRepliesToWhatWasNeverSentAndSecondReplies) {
     EXPECT_EQ(tested.size(), 1U);
 }
 
-TEST_F(LaneTest, AsksForAResyncAtEveryDoubt) {
+TEST_F(FencedLane, AsksForAResyncAtEveryDoubt) {
+    std::uint64_t epoch = 0;
+    admit(1);
     for (const auto kind : {outcome_class::doubt, outcome_class::transient}) {
-        lane fresh({4, 1000, 5s});
-        tested = std::move(fresh);
-        tested.set_history(here);
-        tokens.clear();
-        tested.open(1, {10, {}});
-        admit(1);
+        tested.open(++epoch, {10, {}});
         send();
-        EXPECT_EQ(reply(tokens[0], failed(kind)), lane_verdict::resync);
+        EXPECT_EQ(reply(tokens.back(), failed(kind)), lane_verdict::resync);
         EXPECT_EQ(tested.last_trouble(), "words of the broker");
         EXPECT_EQ(tested.size(), 1U) << "the message stays";
     }
 }
 
-TEST_F(LaneTest, AsksForAResyncWhenTheSequenceIsNotTheExpectedOne) {
+TEST_F(FencedLane, AsksForAResyncWhenTheSequenceIsNotTheExpectedOne) {
     tested.open(1, {10, {}});
     admit(1);
     send();
@@ -192,7 +189,7 @@ TEST_F(LaneTest, AsksForAResyncWhenTheSequenceIsNotTheExpectedOne) {
     EXPECT_EQ(stored_commit(), std::nullopt);
 }
 
-TEST_F(LaneTest, NamesTheMessageThatTheBrokerRefuses) {
+TEST_F(FencedLane, NamesTheMessageThatTheBrokerRefuses) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
@@ -200,7 +197,7 @@ TEST_F(LaneTest, NamesTheMessageThatTheBrokerRefuses) {
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 
-TEST_F(LaneTest, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {
+TEST_F(FencedLane, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {
     tested.open(1, {10, {}});
     admit(1);
     send();
@@ -208,7 +205,7 @@ TEST_F(LaneTest, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {
     EXPECT_EQ(stored_commit(), 1U);
 }
 
-TEST_F(LaneTest, RefusesASecondRowWithTheIdOfAStoredOne) {
+TEST_F(FencedLane, RefusesASecondRowWithTheIdOfAStoredOne) {
     tested.open(1, tail_at(10, 1));
     admit(2);
     send();
@@ -216,7 +213,7 @@ TEST_F(LaneTest, RefusesASecondRowWithTheIdOfAStoredOne) {
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 
-TEST_F(LaneTest, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
+TEST_F(FencedLane, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
     tested.open(1, {10, {}});
     admit_through(1, 2);
     send();
@@ -227,7 +224,7 @@ TEST_F(LaneTest, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
     EXPECT_EQ(send(), strings{"3@10"}) << "the duplicates made no new sequences";
 }
 
-TEST_F(LaneTest, CoversWhatTheTailOrTheWindowHas) {
+TEST_F(FencedLane, CoversWhatTheTailOrTheWindowHas) {
     tested.open(1, tail_at(10, 5));
     EXPECT_TRUE(tested.covers({lsn{5}, 0}));
     EXPECT_FALSE(tested.covers({lsn{5}, 1}));
@@ -235,15 +232,15 @@ TEST_F(LaneTest, CoversWhatTheTailOrTheWindowHas) {
     EXPECT_TRUE(tested.covers({lsn{6}, 0}));
 }
 
-TEST_F(LaneTest, SkipsNothingByThePositionsOfAnotherHistory) {
+TEST_F(FencedLane, SkipsNothingByThePositionsOfAnotherHistory) {
     tested.open(1, {10, position{{7, 2}, {lsn{500}, 0}}});
     EXPECT_FALSE(tested.covers({lsn{5}, 0}));
     tested.set_history({7, 2});
     EXPECT_TRUE(tested.covers({lsn{5}, 0}));
 }
 
-TEST_F(LaneTest, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
-    lane fresh({4, 1000, 5s});
+TEST_F(FencedLane, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
+    fenced_lane fresh({4, 1000, 5s});
     fresh.open(1, tail_at(10, 5));
     EXPECT_FALSE(fresh.covers({lsn{5}, 0}));
     fresh.set_history(here);
@@ -251,7 +248,7 @@ TEST_F(LaneTest, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
 }
 
-TEST_F(LaneTest, RefusesASecondRowWithAnIdThatThisConnectionSent) {
+TEST_F(FencedLane, RefusesASecondRowWithAnIdThatThisConnectionSent) {
     tested.open(1, {0, {}});
     admit_through(1, 2);
     send();
@@ -260,7 +257,7 @@ TEST_F(LaneTest, RefusesASecondRowWithAnIdThatThisConnectionSent) {
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 
-TEST_F(LaneTest, KeepsNoMemoryOfLargeMessagesThatAreStored) {
+TEST_F(FencedLane, KeepsNoMemoryOfLargeMessagesThatAreStored) {
     tested.open(1, {0, {}});
     admit(1, 1U << 20U);
     send();
@@ -271,7 +268,7 @@ TEST_F(LaneTest, KeepsNoMemoryOfLargeMessagesThatAreStored) {
     EXPECT_LT(tested.vacancy().body.capacity(), 4096U) << "the first place is next again";
 }
 
-TEST_F(LaneTest, GivesASlowLinkTimeAsLongAsAcksArrive) {
+TEST_F(FencedLane, GivesASlowLinkTimeAsLongAsAcksArrive) {
     tested.open(1, {0, {}});
     admit_through(1, 2);
     send(start);
@@ -279,7 +276,7 @@ TEST_F(LaneTest, GivesASlowLinkTimeAsLongAsAcksArrive) {
     EXPECT_EQ(tested.ack_deadline(), start + 9s);
 }
 
-TEST_F(LaneTest, WaitsForTheOldestAckOnly) {
+TEST_F(FencedLane, WaitsForTheOldestAckOnly) {
     tested.open(1, {10, {}});
     admit(1);
     send(start);
@@ -290,13 +287,13 @@ TEST_F(LaneTest, WaitsForTheOldestAckOnly) {
     EXPECT_EQ(tested.ack_deadline(), start + 8s);
 }
 
-TEST_F(LaneTest, GivesAMessageThatWasNotAdmittedAgain) {
+TEST_F(FencedLane, GivesAMessageThatWasNotAdmittedAgain) {
     tested.vacancy().id = "left";
     EXPECT_EQ(tested.vacancy().id, "");
     EXPECT_TRUE(tested.empty());
 }
 
-TEST_F(LaneTest, ReusesItsPlacesForEver) {
+TEST_F(FencedLane, ReusesItsPlacesForEver) {
     tested.open(1, {0, {}});
     for (std::uint64_t commit = 1; commit <= 1000; ++commit) {
         admit(commit);
@@ -305,6 +302,109 @@ TEST_F(LaneTest, ReusesItsPlacesForEver) {
     }
     EXPECT_EQ(tested.stored_count(), 1000U);
     EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(FencedLane, NoticesAStreamThatEndsBeforeWhatItAcked) {
+    tested.open(1, tail_at(10, 5));
+    admit_through(6, 8);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    tested.close();
+    EXPECT_FALSE(tested.has_forgotten({11, position{here, {lsn{6}, 0}}}));
+    EXPECT_TRUE(tested.has_forgotten({10, position{here, {lsn{5}, 0}}}));
+    EXPECT_EQ(tested.open(2, tail_at(10, 5)), stream_memory::forgot);
+    EXPECT_TRUE(tested.empty()) << "what is missing is older than the window";
+    EXPECT_FALSE(tested.covers({lsn{6}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
+    EXPECT_EQ(stored_commit(), 5U);
+}
+
+TEST_F(FencedLane, NoticesThatOthersHaveWrittenOverWhatWasForgotten) {
+    tested.open(1, tail_at(10, 5));
+    admit(6);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    tested.close();
+    // Sequence 11 was made twice; the last message of ours is an older one.
+    EXPECT_EQ(tested.open(2, tail_at(20, 5)), stream_memory::forgot);
+}
+
+TEST_F(FencedLane, KeepsWhatItKnowsWhenTheStreamIsPurged) {
+    tested.open(1, tail_at(10, 5));
+    admit(6);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    tested.close();
+    EXPECT_EQ(tested.open(2, {11, {}}), stream_memory::kept);
+    EXPECT_TRUE(tested.covers({lsn{6}, 0}));
+}
+
+TEST_F(FencedLane, PassesOverEventsThatAreSettledWithoutTheStream) {
+    tested.open(1, {10, {}});
+    admit(1);
+    tested.admit_settled({here, {lsn{2}, 0}});
+    admit(3);
+    EXPECT_EQ(send(), (strings{"1@10", "3@11"}));
+    EXPECT_EQ(stored_commit(), std::nullopt);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_TRUE(tested.covers({lsn{2}, 0}));
+}
+
+TEST_F(FencedLane, CountsASettledEventInAnEmptyWindowAtOnce) {
+    tested.open(1, {10, {}});
+    tested.admit_settled({here, {lsn{2}, 0}});
+    EXPECT_TRUE(tested.empty());
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_FALSE(tested.has_forgotten({10, {}})) << "the stream never had it";
+}
+
+TEST_F(FencedLane, KeepsSettledEventsSettledOverAReconnect) {
+    tested.open(1, {10, {}});
+    admit(1);
+    tested.admit_settled({here, {lsn{2}, 0}});
+    send();
+    tested.close();
+    tested.open(2, {10, {}});
+    EXPECT_EQ(send(), strings{"1@10"});
+    EXPECT_EQ(reply(tokens.back(), stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 2U);
+}
+
+TEST_F(FencedLane, StartsOverBehindWhatIsStored) {
+    tested.open(1, {10, {}});
+    admit_through(1, 3);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    tested.close();
+    tested.start_over();
+    EXPECT_TRUE(tested.empty());
+    EXPECT_TRUE(tested.covers({lsn{1}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{2}, 0}));
+}
+
+TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
+    fenced_lane wide({64, 100000, 5s});
+    wide.set_history(here);
+    wide.open(1, {0, {}});
+    for (std::uint64_t commit = 1; commit <= 64; ++commit) {
+        message& filled = wide.vacancy();
+        filled.where = {here, {lsn{commit}, 0}};
+        wide.admit();
+    }
+    const auto first = wide.next_to_send(start);
+    ASSERT_TRUE(first);
+    publish_outcome too_many{outcome_class::transient, 0, 10167, "too many requests"};
+    EXPECT_EQ(wide.on_reply(first->token, too_many, start), lane_verdict::resync);
+    wide.close();
+    wide.open(2, {0, {}});
+    std::vector<publish_token> sent;
+    while (const auto next = wide.next_to_send(start)) {
+        sent.push_back(next->token);
+    }
+    EXPECT_EQ(sent.size(), 32U);
+    EXPECT_EQ(wide.on_reply(sent[0], stored(1), start), lane_verdict::carry_on);
+    EXPECT_EQ(wide.in_flight_limit(), 33U) << "and it grows again";
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "relay/fenced_lane.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+
+void fenced_lane::on_open(const stream_tail& tail) {
+    expected_last_sequence_ = tail.last_sequence;
+    opened_at_ = tail.last_sequence;
+    checkpoint_ = tail.last_position;
+    skip_what_the_tail_has();
+    next_ = first();
+}
+
+void fenced_lane::on_history() {
+    opened_at_ = expected_last_sequence_;
+    skip_what_the_tail_has();
+    next_ = std::max(next_, first());
+}
+
+void fenced_lane::skip_what_the_tail_has() {
+    checkpoint_holds_ = checkpoint_ && checkpoint_->origin == origin();
+    if (checkpoint_holds_) {
+        skip_up_to(checkpoint_->at);
+    }
+}
+
+std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
+    next_ = std::max(next_, first());
+    while (next_ != end() && at(next_).settled) {
+        ++next_;
+    }
+    if (!is_open() || next_ == end() || next_ - first() >= in_flight_limit()) {
+        return std::nullopt;
+    }
+    return send(next_++, expected_last_sequence_++, now);
+}
+
+lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
+    const auto predicted = at(index).expected_last_sequence + 1;
+    if (sequence != predicted) {
+        return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
+                                                 ", expected " + std::to_string(predicted));
+    }
+    mark_stored(index, sequence);
+    return lane_verdict::carry_on;
+}
+
+lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
+    const auto predicted = at(index).expected_last_sequence + 1;
+    if (sequence == predicted) {
+        // Our own earlier publish of it, which reached the stream after its tail was read.
+        mark_stored(index, sequence);
+        return lane_verdict::carry_on;
+    }
+    if (sequence > predicted) {
+        return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
+                                                 ", expected " + std::to_string(predicted));
+    }
+    if (checkpoint_holds_ || sequence > opened_at_) {
+        // Every event up to the tail was skipped, and what this connection sent was sent once, so
+        // this is another row with the same id.
+        return refuse(index, "the stream already has this Nats-Msg-Id at sequence " +
+                                 std::to_string(sequence) + ", from another row");
+    }
+    // The tail does not tell what the stream has; the broker's memory of ids does. The chain is
+    // one message shorter than predicted, which those behind this one will find out.
+    if (expected_last_sequence_ > 0) {
+        --expected_last_sequence_;
+    }
+    mark_stored(index, sequence);
+    return lane_verdict::carry_on;
+}
+
+std::optional<monotonic_time> fenced_lane::ack_deadline() const {
+    if (!is_open() || first() >= next_) {
+        return std::nullopt;
+    }
+    return std::max(at(first()).sent_at, last_ack_at()) + options().ack_timeout;
+}
+
+}  // namespace walrelay::relay

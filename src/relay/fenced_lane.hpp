@@ -1,0 +1,42 @@
+// The lane of the stream's only writer: ordered, pipelined, fenced. Pure.
+//
+// Every publish expects the sequence that the one before it will have made
+// (Nats-Expected-Last-Sequence), so that a message which is dropped on the way makes its successors
+// fail instead of being overtaken, and a second writer is noticed at once. The stream is the
+// checkpoint: what its last message covers is skipped, the rest is sent again.
+#pragma once
+
+#include "relay/lane.hpp"
+
+namespace walrelay::relay {
+
+class fenced_lane final : public lane {
+public:
+    explicit fenced_lane(const lane_options& options) : lane(options) {}
+
+    [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now) override;
+    /// The time-out after it was handed over, or after the last ack, because a slow link may need
+    /// long for a whole window; a message that is lost makes all behind it fail, so that no acks
+    /// come in its place.
+    [[nodiscard]] std::optional<monotonic_time> ack_deadline() const override;
+
+private:
+    void on_open(const stream_tail& tail) override;
+    void on_history() override;
+    void on_admitted(std::uint64_t /*index*/) override {}
+    void on_emptied() override { next_ = end(); }
+    lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
+    lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
+    void skip_what_the_tail_has();
+
+    /// first() <= next_ <= end(): what is before it was handed over on this connection.
+    std::uint64_t next_ = 1;
+    std::uint64_t expected_last_sequence_ = 0;
+    /// The stream's last sequence when this connection, or this history, began.
+    std::uint64_t opened_at_ = 0;
+    std::optional<position> checkpoint_;
+    /// The checkpoint is of this history, so every event up to it is stored and none beyond it is.
+    bool checkpoint_holds_ = false;
+};
+
+}  // namespace walrelay::relay

@@ -1,0 +1,52 @@
+#include "relay/hold_back.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+namespace {
+
+// How finely time is divided: the slot lags at most this part of the delay more than asked for.
+constexpr int portions_per_delay = 64;
+
+}  // namespace
+
+void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, monotonic_time now) {
+    if (delay_.count() == 0) {
+        confirm(up_to, last_event);
+        return;
+    }
+    const auto newest = held_.empty() ? confirmed_ : held_.back().up_to;
+    if (up_to <= newest) {
+        return;
+    }
+    if (!held_.empty() && now < held_.back().closes) {
+        held_.back().up_to = up_to;
+        held_.back().last_event = last_event;
+        return;
+    }
+    const auto span = std::max(delay_ / portions_per_delay, std::chrono::milliseconds(1));
+    held_.push_back({up_to, last_event, now + span});
+}
+
+void hold_back::time_passed(monotonic_time now) {
+    while (!held_.empty() && held_.front().closes + delay_ <= now) {
+        confirm(held_.front().up_to, held_.front().last_event);
+        held_.pop_front();
+    }
+}
+
+std::optional<monotonic_time> hold_back::deadline() const {
+    if (held_.empty()) {
+        return std::nullopt;
+    }
+    return held_.front().closes + delay_;
+}
+
+void hold_back::confirm(lsn up_to, std::optional<commit_position> last_event) {
+    confirmed_ = std::max(confirmed_, up_to);
+    if (last_event) {
+        confirmed_event_ = confirmed_event_ ? std::max(*confirmed_event_, *last_event) : last_event;
+    }
+}
+
+}  // namespace walrelay::relay

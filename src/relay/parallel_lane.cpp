@@ -1,0 +1,80 @@
+#include "relay/parallel_lane.hpp"
+
+namespace walrelay::relay {
+
+void parallel_lane::on_open(const stream_tail& /*tail*/) {
+    newest_.clear();
+    ready_.clear();
+    sent_.clear();
+    in_flight_ = 0;
+    for (std::uint64_t index = first(); index != end(); ++index) {
+        if (!at(index).settled) {
+            at(index).next_of_aggregate = 0;
+            on_admitted(index);
+        }
+    }
+}
+
+void parallel_lane::on_emptied() {
+    newest_.clear();
+    ready_.clear();
+    sent_.clear();
+    in_flight_ = 0;
+}
+
+void parallel_lane::on_admitted(std::uint64_t index) {
+    const auto [place, first_of_its_aggregate] =
+        newest_.try_emplace(at(index).content.aggregate, index);
+    if (first_of_its_aggregate) {
+        ready_.push_back(index);
+        return;
+    }
+    at(place->second).next_of_aggregate = index;
+    place->second = index;
+}
+
+std::optional<outgoing> parallel_lane::next_to_send(monotonic_time now) {
+    if (!is_open() || ready_.empty() || in_flight_ >= in_flight_limit()) {
+        return std::nullopt;
+    }
+    const auto index = ready_.front();
+    ready_.pop_front();
+    sent_.push_back(index);
+    ++in_flight_;
+    return send(index, std::nullopt, now);
+}
+
+lane_verdict parallel_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
+    settle(index, sequence);
+    return lane_verdict::carry_on;
+}
+
+lane_verdict parallel_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
+    // Most likely our own earlier publish of it. Nothing here tells it from another row with the
+    // same id, so a message id must be unique where walrelay is not the only writer.
+    settle(index, sequence);
+    return lane_verdict::carry_on;
+}
+
+void parallel_lane::settle(std::uint64_t index, std::uint64_t sequence) {
+    --in_flight_;
+    const auto next = at(index).next_of_aggregate;
+    if (next != 0) {
+        ready_.push_back(next);
+    } else {
+        newest_.erase(at(index).content.aggregate);
+    }
+    mark_stored(index, sequence);
+    while (!sent_.empty() && (sent_.front() < first() || at(sent_.front()).stored)) {
+        sent_.pop_front();
+    }
+}
+
+std::optional<monotonic_time> parallel_lane::ack_deadline() const {
+    if (!is_open() || sent_.empty()) {
+        return std::nullopt;
+    }
+    return at(sent_.front()).sent_at + options().ack_timeout;
+}
+
+}  // namespace walrelay::relay

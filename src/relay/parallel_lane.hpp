@@ -1,0 +1,44 @@
+// The lane beside other writers of the stream: at most one message of an aggregate in flight, many
+// aggregates side by side. Pure.
+//
+// Nobody can predict the next sequence here, and the stream's last message need not be ours. Order
+// holds within an aggregate, because its next message is sent only when the one before is stored;
+// duplicates are suppressed by Nats-Msg-Id within the stream's duplicate window.
+#pragma once
+
+#include "relay/lane.hpp"
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+namespace walrelay::relay {
+
+class parallel_lane final : public lane {
+public:
+    explicit parallel_lane(const lane_options& options) : lane(options) {}
+
+    [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now) override;
+    /// The time-out after the oldest message without an ack was handed over. Acks of others do not
+    /// move it: a lost message stops only its own aggregate.
+    [[nodiscard]] std::optional<monotonic_time> ack_deadline() const override;
+
+private:
+    void on_open(const stream_tail& tail) override;
+    void on_history() override {}
+    void on_admitted(std::uint64_t index) override;
+    void on_emptied() override;
+    lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
+    lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
+    void settle(std::uint64_t index, std::uint64_t sequence);
+
+    /// The last message of each aggregate that has any in the window.
+    std::unordered_map<std::string, std::uint64_t> newest_;
+    /// What may be sent: the oldest message of its aggregate.
+    std::deque<std::uint64_t> ready_;
+    /// What was sent, in this order; those that are stored meanwhile leave from the front.
+    std::deque<std::uint64_t> sent_;
+    std::size_t in_flight_ = 0;
+};
+
+}  // namespace walrelay::relay

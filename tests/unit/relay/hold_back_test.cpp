@@ -1,0 +1,76 @@
+#include "relay/hold_back.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+
+const monotonic_time start{1000s};
+
+commit_position at(std::uint64_t commit) {
+    return {lsn{commit}, 0};
+}
+
+TEST(HoldBack, ConfirmsAtOnceWithoutADelay) {
+    hold_back gate(0ms);
+    gate.acked(lsn{110}, at(100), start);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    EXPECT_EQ(gate.confirmed_event(), at(100));
+    EXPECT_EQ(gate.deadline(), std::nullopt);
+}
+
+TEST(HoldBack, ConfirmsNothingBeforeTheDelayIsOver) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.time_passed(start + 10s);
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    ASSERT_TRUE(gate.deadline());
+    EXPECT_LE(*gate.deadline(), start + 11s);
+    gate.time_passed(*gate.deadline());
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    EXPECT_EQ(gate.deadline(), std::nullopt);
+}
+
+TEST(HoldBack, NeverConfirmsAnAckThatIsYoungerThanTheDelay) {
+    hold_back gate(64s);
+    for (int ack = 0; ack < 1000; ++ack) {
+        const auto now = start + ack * 250ms;
+        gate.time_passed(now);
+        gate.acked(lsn{1000U + static_cast<unsigned>(ack)}, std::nullopt, now);
+        const auto old_enough = ack - 256;
+        EXPECT_LE(gate.confirmed(),
+                  old_enough < 0 ? lsn{} : lsn{1000U + static_cast<unsigned>(old_enough)});
+    }
+    EXPECT_GT(gate.confirmed(), lsn{1700});
+}
+
+TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.time_passed(start + 20s);
+    gate.acked(lsn{210}, at(200), start + 20s);
+    gate.forget_held();
+    gate.time_passed(start + 100s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    EXPECT_EQ(gate.confirmed_event(), at(100));
+}
+
+TEST(HoldBack, KeepsTheLastEventWhereOnlyOtherTablesMove) {
+    hold_back gate(0ms);
+    gate.acked(lsn{110}, at(100), start);
+    gate.acked(lsn{500}, std::nullopt, start);
+    EXPECT_EQ(gate.confirmed(), lsn{500});
+    EXPECT_EQ(gate.confirmed_event(), at(100));
+}
+
+TEST(HoldBack, NeverMovesBackwards) {
+    hold_back gate(0ms);
+    gate.acked(lsn{500}, std::nullopt, start);
+    gate.acked(lsn{110}, std::nullopt, start);
+    EXPECT_EQ(gate.confirmed(), lsn{500});
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,146 @@
+#include "relay/parallel_lane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using strings = std::vector<std::string>;
+
+constexpr history here{7, 1};
+const monotonic_time start{};
+
+publish_outcome stored(std::uint64_t sequence) {
+    return {outcome_class::stored, sequence, 0, {}};
+}
+
+class ParallelLane : public testing::Test {
+protected:
+    ParallelLane() { tested.set_history(here); }
+
+    void admit(const std::string& aggregate, std::uint64_t commit) {
+        message& filled = tested.vacancy();
+        filled.where = {here, {lsn{commit}, 0}};
+        filled.aggregate = aggregate;
+        filled.id = aggregate + std::to_string(commit);
+        tested.admit();
+    }
+
+    strings send(monotonic_time at = start) {
+        strings sent;
+        while (const auto next = tested.next_to_send(at)) {
+            EXPECT_EQ(next->expected_last_sequence, std::nullopt);
+            tokens.push_back(next->token);
+            sent.push_back(next->content->id);
+        }
+        return sent;
+    }
+
+    void ack(std::size_t which) {
+        EXPECT_EQ(tested.on_reply(tokens.at(which), stored(++sequence), start),
+                  lane_verdict::carry_on);
+    }
+
+    std::uint64_t stored_commit() const {
+        const auto known = tested.stored_up_to();
+        return known ? known->commit.value : 0;
+    }
+
+    parallel_lane tested{{8, 10000, 5s, false}};
+    std::vector<publish_token> tokens;
+    std::uint64_t sequence = 100;
+};
+
+TEST_F(ParallelLane, SendsOneMessageOfEachAggregateAtATime) {
+    tested.open(1, {});
+    admit("a", 1);
+    admit("a", 2);
+    admit("b", 3);
+    admit("a", 4);
+    EXPECT_EQ(send(), (strings{"a1", "b3"}));
+    ack(0);
+    EXPECT_EQ(send(), strings{"a2"});
+    ack(2);
+    EXPECT_EQ(send(), strings{"a4"});
+}
+
+TEST_F(ParallelLane, CountsOnlyTheContiguousPrefixAsStored) {
+    tested.open(1, {});
+    admit("a", 1);
+    admit("b", 2);
+    send();
+    ack(1);
+    EXPECT_EQ(stored_commit(), 0U);
+    ack(0);
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_TRUE(tested.empty());
+}
+
+TEST_F(ParallelLane, SendsWhatIsNotAckedAgainInOrderOnANewConnection) {
+    tested.open(1, {});
+    admit("a", 1);
+    admit("a", 2);
+    admit("b", 3);
+    send();
+    ack(1);
+    tested.close();
+    tested.open(2, {150, position{here, {lsn{9}, 0}}});
+    EXPECT_EQ(send(), (strings{"a1", "b3"})) << "the stream's tail proves nothing here, nor does "
+                                                "an ack behind an open one";
+    EXPECT_EQ(tested.on_reply({1, tokens[0].index}, stored(7), start), lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 0U) << "a reply of the old connection counts for nothing";
+}
+
+TEST_F(ParallelLane, TakesADuplicateForItsOwnEarlierPublish) {
+    tested.open(1, {});
+    admit("a", 1);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[0], {outcome_class::duplicate, 5, 0, {}}, start),
+              lane_verdict::carry_on);
+    EXPECT_EQ(stored_commit(), 1U);
+}
+
+TEST_F(ParallelLane, MissesALostMessageEvenWhileOthersAreAcked) {
+    tested.open(1, {});
+    admit("a", 1);
+    send(start);
+    admit("b", 2);
+    send(start + 4s);
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(9), start + 4s), lane_verdict::carry_on);
+    EXPECT_EQ(tested.ack_deadline(), start + 5s);
+    ack(0);
+    EXPECT_EQ(tested.ack_deadline(), std::nullopt);
+}
+
+TEST_F(ParallelLane, ForgetsAnAggregateWithItsLastMessage) {
+    tested.open(1, {});
+    for (std::uint64_t commit = 1; commit <= 100; ++commit) {
+        admit("a", commit);
+        ASSERT_EQ(send(), strings{"a" + std::to_string(commit)});
+        ack(commit - 1);
+    }
+    EXPECT_EQ(tested.stored_count(), 100U);
+}
+
+TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
+    tested.open(1, {});
+    admit("a", 1);
+    admit("b", 2);
+    admit("c", 3);
+    send();
+    ack(0);
+    ack(2);
+    tested.close();
+    tested.start_over();
+    EXPECT_TRUE(tested.covers({lsn{1}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{2}, 0}));
+    tested.open(2, {});
+    EXPECT_EQ(send(), strings{});
+}
+
+}  // namespace
+}  // namespace walrelay::relay

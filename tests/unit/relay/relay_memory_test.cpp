@@ -1,0 +1,188 @@
+// What the relay machine does when a server forgets, or when the slot is not its own.
+#include "unit/relay/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+relay_options options(std::chrono::milliseconds confirm_delay) {
+    relay_options wanted;
+    wanted.lane = {4, 1000, 5s};
+    wanted.confirm_delay = confirm_delay;
+    return wanted;
+}
+
+class RelayMemory : public testing::Test {
+protected:
+    explicit RelayMemory(std::chrono::milliseconds confirm_delay = 0ms)
+        : script(options(confirm_delay)) {}
+
+    void connect(lsn slot = {}) {
+        script.start();
+        script.broker_connects(0);
+        script.postgres_connects_with(relay_script::origin, slot);
+    }
+
+    /// The broker comes back, and keeps to what it says when it is asked again.
+    std::vector<std::string> broker_comes_back_with(std::uint64_t last_sequence,
+                                                    std::optional<commit_position> tail) {
+        constexpr int looks = 10;
+        std::vector<std::string> done;
+        for (int look = 0; look < looks && !script.machine().the_lane().is_open(); ++look) {
+            script.passes(500ms);
+            done = script.broker_connects(last_sequence, tail);
+        }
+        return done;
+    }
+
+    relay_script script;
+};
+
+class RelayMemoryWithDelay : public RelayMemory {
+protected:
+    RelayMemoryWithDelay() : RelayMemory(64s) {}
+};
+
+TEST_F(RelayMemoryWithDelay, HoldsTheSlotBackBehindTheAck) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(60s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+    script.passes(6s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+    script.passes(1s);
+    EXPECT_EQ(script.reported(), lsn{101});
+}
+
+TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(70s);
+    script.transaction(200, {"b"});
+    script.transaction(300, {"c"});
+    script.acks(2);
+    script.broker_fails();
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, 0}),
+                ElementsAre("close_postgres"));
+    EXPECT_THAT(script.last_log(), HasSubstr("it ended with sequence 3 and now ends with 1"));
+    EXPECT_THAT(script.passes(0ms), Contains("connect_postgres"));
+    script.postgres_connects();
+    EXPECT_THAT(script.transaction(200, {"b"}), ElementsAre("publish b@1"));
+    EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@2"));
+    script.acks(2);
+    script.passes(60s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101}) << "the delay counts from the new ack";
+    script.passes(10s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{301});
+}
+
+TEST_F(RelayMemoryWithDelay, AsksTheBrokerMoreThanOnceBeforeItBelievesThat) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.broker_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.broker_connects(0), ElementsAre("close_broker"));
+    script.passes(1s);
+    // It had only just begun to read its own files.
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}), IsEmpty());
+    EXPECT_THAT(script.transaction(200, {"b"}), ElementsAre("publish b@1"));
+}
+
+TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
+    connect();
+    script.transaction(100, {"a", "b"});
+    script.acks(2);
+    script.broker_fails();
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, 0}),
+                Contains("finish_postgres"));
+    EXPECT_THAT(script.last_log(), HasSubstr("walrelay verify"));
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
+}
+
+TEST_F(RelayMemory, KnowsWhatWasConfirmedBeforeItBegan) {
+    script.start();
+    script.broker_connects(5, commit_position{lsn{100}, 0});
+    script.postgres_connects_with(relay_script::origin, lsn{150});
+    script.broker_fails();
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, 0}),
+                Contains("finish_postgres"));
+}
+
+TEST_F(RelayMemory, GoesOnWhereOnlyUnconfirmedMessagesAreForgotten) {
+    script.start();
+    script.broker_connects(5, commit_position{lsn{200}, 0});
+    script.postgres_connects_with(relay_script::origin, lsn{150});
+    script.broker_fails();
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{190}, 0}),
+                ElementsAre("close_postgres"));
+}
+
+TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
+    connect(lsn{90});
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
+                Contains("finish 3"));
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("slot slot stands at LSN 0/66")));
+}
+
+TEST_F(RelayMemory, TakesASlotThatPostgresqlSetBackByACrash) {
+    connect(lsn{90});
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{90}), IsEmpty());
+    EXPECT_THAT(script.transaction(100, {"a"}), IsEmpty());
+}
+
+TEST_F(RelayMemory, StandsByWhileAnotherConsumerHoldsTheSlotAndTakesOverAfterwards) {
+    script.start();
+    script.broker_connects(0);
+    std::size_t tries = 0;
+    for (auto waited = 0ms; waited < 10s; waited += 50ms) {
+        const auto actions = script.passes(50ms);
+        if (testing::Matches(Contains("connect_postgres"))(actions)) {
+            ++tries;
+        }
+        script.postgres_fails(errc::slot_in_use);
+    }
+    EXPECT_TRUE(script.machine().is_standby());
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("standing by")).Times(1));
+    EXPECT_GE(tries, 9U) << "at least every second";
+    // The other relay has moved both the slot and the stream.
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{500}),
+                ElementsAre("close_broker", "connect_broker"));
+    EXPECT_FALSE(script.machine().is_standby());
+    EXPECT_THAT(script.broker_connects(7, commit_position{lsn{400}, 0}), IsEmpty());
+    EXPECT_THAT(script.transaction(600, {"a"}), ElementsAre("publish a@7"));
+}
+
+TEST_F(RelayMemory, DoesNotCallItsOwnLastConnectionAnotherConsumer) {
+    connect();
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_fails(errc::slot_in_use);
+    script.passes(50ms);
+    EXPECT_FALSE(script.machine().is_standby());
+    EXPECT_THAT(script.postgres_connects(), Not(Contains("close_broker")));
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,201 @@
+// What the relay machine does about rows that cannot be delivered.
+#include "unit/relay/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+relay_options options(bool dead_letters) {
+    relay_options wanted;
+    wanted.lane = {4, 1000, 5s};
+    wanted.max_attempts = 3;
+    wanted.dead_letters = dead_letters;
+    return wanted;
+}
+
+const publish_outcome refusal{outcome_class::refused, 0, 10054, "message size exceeds maximum"};
+
+class RelayPoison : public testing::Test {
+protected:
+    void connect() {
+        script.start();
+        script.broker_connects(0);
+        script.postgres_connects();
+    }
+
+    std::vector<std::string> poison_arrives(std::uint64_t commit) {
+        script.frame(test::begin_frame(lsn{commit}));
+        return script.frame(test::insert_frame(16384, {"b", std::nullopt, "{}"}));
+    }
+
+    /// The broker refuses what is sent until it is offered no more.
+    void refused_until_condemned() {
+        for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
+            script.reply(refusal);
+            script.passes(1s);
+            script.broker_connects(1, commit_position{lsn{100}, 0});
+        }
+    }
+
+    explicit RelayPoison(bool dead_letters = true) : script(options(dead_letters)) {}
+
+    relay_script script;
+};
+
+TEST_F(RelayPoison, IsStoredBeforeAnythingBehindItIsRead) {
+    connect();
+    script.transaction(100, {"a"});
+    EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
+    EXPECT_FALSE(script.machine().wants_frames());
+    EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
+    EXPECT_TRUE(script.machine().wants_frames());
+    EXPECT_EQ(script.last_log(), "a row is set aside");
+}
+
+TEST_F(RelayPoison, IsConfirmedWithItsTransactionOnceAllBeforeItIsStored) {
+    connect();
+    script.transaction(100, {"a"});
+    poison_arrives(200);
+    script.dead_letter_is_stored();
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+    script.acks(1);
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+    EXPECT_EQ(script.machine().dead_letter_count(), 1U);
+}
+
+TEST_F(RelayPoison, IsMetAgainWhenItCouldNotBeStored) {
+    connect();
+    poison_arrives(200);
+    EXPECT_THAT(script.dead_letter_fails(errc::postgres_lost), ElementsAre("close_postgres"));
+    script.passes(1s);
+    script.postgres_connects();
+    EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
+}
+
+TEST_F(RelayPoison, StopsTheRelayWhenItMayNotBeStored) {
+    connect();
+    poison_arrives(200);
+    EXPECT_THAT(script.dead_letter_fails(errc::postgres_unsuitable), Contains("finish 3"));
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+}
+
+TEST_F(RelayPoison, OfAnEarlierConnectionIsNotTakenForStored) {
+    connect();
+    poison_arrives(200);
+    script.postgres_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
+    script.postgres_connects();
+    EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
+}
+
+TEST_F(RelayPoison, IsSeenBeforeSendingWhereItIsTooLarge) {
+    connect();
+    script.frame(test::begin_frame(lsn{100}));
+    EXPECT_THAT(script.frame(test::insert_frame(
+                    16384, {"big", "kind", std::string(std::size_t{1} << 20U, 'x')})),
+                ElementsAre("dead_letter 0/64.0"));
+}
+
+TEST_F(RelayPoison, IsSentAsOftenAsAskedBeforeItIsSetAside) {
+    connect();
+    script.transaction(100, {"a"});
+    script.transaction(200, {"b"});
+    script.transaction(300, {"c"});
+    script.acks(1);
+    EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("attempt 1 of 3"));
+    EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}),
+                ElementsAre("publish b@1", "publish c@2"));
+    script.reply(refusal);
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker", "close_postgres"));
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("row id b")));
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.postgres_connects();
+    EXPECT_THAT(script.transaction(100, {"a"}), IsEmpty());
+    script.frame(test::begin_frame(lsn{200}));
+    EXPECT_THAT(script.frame(test::insert_frame(16384, {"b", "kind", "{}"})),
+                ElementsAre("dead_letter 0/C8.0"));
+    script.dead_letter_is_stored();
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+    EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@1"));
+}
+
+TEST_F(RelayPoison, IsCertainAtOnceWhereItsIdIsTaken) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"a"});
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}),
+                ElementsAre("close_broker", "close_postgres"));
+}
+
+TEST_F(RelayPoison, IsLeftToTheNextStartWhileTheRelayStops) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"b"});
+    script.stops();
+    script.reply(refusal);
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.reply(refusal);
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    EXPECT_THAT(script.reply(refusal), Contains("finish_postgres"));
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
+    EXPECT_EQ(script.reported(), lsn{101});
+}
+
+class RelayPoisonHalts : public RelayPoison {
+protected:
+    RelayPoisonHalts() : RelayPoison(false) {}
+};
+
+TEST_F(RelayPoisonHalts, BeforeARowThatCannotBeMappedAndDeliversWhatIsBefore) {
+    connect();
+    script.transaction(100, {"a"});
+    EXPECT_THAT(poison_arrives(200), IsEmpty());
+    EXPECT_THAT(script.last_log(), HasSubstr("public.outbox"));
+    EXPECT_THAT(script.acks(1), ElementsAre("status 0/65", "finish_postgres"));
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
+}
+
+TEST_F(RelayPoisonHalts, WhenTheBrokerRefusesAMessageForGoodAndConfirmsNothingBehindIt) {
+    connect();
+    script.transaction(100, {"a"});
+    script.transaction(200, {"b"});
+    script.acks(1);
+    refused_until_condemned();
+    EXPECT_EQ(script.reported(), lsn{101});
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("row id b")));
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
+}
+
+TEST_F(RelayPoisonHalts, BeforeSendingAMessageThatTheBrokerCouldNotTake) {
+    connect();
+    script.frame(test::begin_frame(lsn{100}));
+    EXPECT_THAT(script.frame(test::insert_frame(
+                    16384, {"big", "kind", std::string(std::size_t{1} << 20U, 'x')})),
+                Not(Contains(HasSubstr("publish"))));
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("max_payload = 1048576")));
+}
+
+}  // namespace
+}  // namespace walrelay::relay
