@@ -20,8 +20,9 @@ error vanished(const config::settings& settings) {
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy) {
+    missing_stream policy, std::uint64_t look_back) {
     auto options = nats_options_of(settings);
+    options.look_back = look_back;
     auto opened = co_await nats::connection::open(executor, blocking, std::move(options), epoch,
                                                   std::move(events));
     if (!opened) {

@@ -24,10 +24,10 @@ enum class missing_stream {
 };
 
 /// A connection whose stream exists (unless it was to be left) and can be written to. Findings that
-/// forbid that are an error, broker_unsuitable.
+/// forbid that are an error, broker_unsuitable. `look_back` is that of nats/connect_options.
 [[nodiscard]] boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy);
+    missing_stream policy, std::uint64_t look_back = 0);
 
 }  // namespace walrelay::app

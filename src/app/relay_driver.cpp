@@ -133,7 +133,7 @@ void relay_driver::obey(relay::action& wanted) {
                           },
                           [this](const relay::connect_broker& connect) {
                               broker_epoch_ = connect.epoch;
-                              asio::co_spawn(io_, connect_broker(connect.epoch), asio::detached);
+                              asio::co_spawn(io_, connect_broker(connect), asio::detached);
                           },
                           [this](const relay::close_broker&) {
                               broker_epoch_ = 0;
@@ -320,11 +320,12 @@ nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
             }};
 }
 
-asio::awaitable<void> relay_driver::connect_broker(std::uint64_t epoch) {
+asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted) {
+    const auto epoch = wanted.epoch;
     auto events = broker_events(epoch);
     const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
     auto ready = co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_,
-                                         epoch, std::move(events), policy);
+                                         epoch, std::move(events), policy, wanted.look_back);
     if (epoch != broker_epoch_) {
         co_return;
     }

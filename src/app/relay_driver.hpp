@@ -53,7 +53,7 @@ private:
     void close_postgres();
 
     // The broker.
-    boost::asio::awaitable<void> connect_broker(std::uint64_t epoch);
+    boost::asio::awaitable<void> connect_broker(relay::connect_broker wanted);
     [[nodiscard]] nats::connection_events broker_events(std::uint64_t epoch);
 
     boost::asio::io_context& io_;

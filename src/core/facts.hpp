@@ -103,8 +103,15 @@ struct stream_facts {
     std::uint64_t message_count = 0;
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
     bool last_message_there = false;
-    /// Its Walrelay-Position; nothing if walrelay did not write it.
+    /// The greatest Walrelay-Position among the messages that were looked at: the last one, or, if
+    /// `looked_back`, many behind it. Nothing if walrelay wrote none of them.
     std::optional<position> last_position = {};
+    bool looked_back = false;
+    /// Somebody else wrote one of the messages that were looked at.
+    bool shared = false;
+    /// Of walrelay's messages before the first of somebody else's: the last. A message of somebody
+    /// else can let later ones of walrelay's pass an earlier one (see docs/guarantees.md).
+    std::optional<position> safe_position = {};
 };
 
 struct broker_facts {

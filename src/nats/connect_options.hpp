@@ -21,6 +21,8 @@ struct connect_options {
     std::string tls_cert;
     std::string tls_key;
     std::chrono::milliseconds timeout{5000};
+    /// How many of the stream's last messages are looked at; see read_broker.
+    std::uint64_t look_back = 0;
 };
 
 /// What a stream is made with: file storage, limits retention.

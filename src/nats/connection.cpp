@@ -140,7 +140,7 @@ result<void> connection::state::subscribe() {
         return unavailable("the inbox for acks cannot be subscribed to", status);
     }
     replies.reset(raw);
-    auto read = read_broker(handle.get(), options.stream, options.timeout);
+    auto read = read_broker(handle.get(), options.stream, options.timeout, options.look_back);
     if (!read) {
         return read.error();
     }

@@ -1,5 +1,8 @@
 #include "nats/stream_reader.hpp"
 
+#include "nats/look_back.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::nats {
@@ -77,6 +80,8 @@ result<void> read_tail(jetstream_call& call, const std::string& stream, stream_f
     if (natsMsgHeader_Get(raw, "Walrelay-Position", &value) == NATS_OK) {
         facts.last_position = parse_position(value);
     }
+    facts.shared = !facts.last_position;
+    facts.safe_position = facts.last_position;
     return {};
 }
 
@@ -92,7 +97,8 @@ std::string last_error_text(natsStatus status) {
 }
 
 result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
-                                 std::chrono::milliseconds timeout) {
+                                 std::chrono::milliseconds timeout, std::uint64_t look_back) {
+    constexpr std::uint64_t behind_a_stranger = 1024;
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
     auto call = open_jetstream(connection, timeout);
@@ -116,6 +122,13 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
     facts.stream->message_count = info->State.Msgs;
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
+    }
+    auto& found = *facts.stream;
+    const auto count = found.shared ? std::max(look_back, behind_a_stranger) : look_back;
+    if (count > 0 && found.message_count > 0) {
+        if (auto looked = nats::look_back(connection, stream, count, timeout, found); !looked) {
+            return looked.error();
+        }
     }
     return facts;
 }

@@ -16,6 +16,8 @@ enum class log_severity { debug, info, warning, error };
 /// Connect, look at the stream, and report broker_connected or broker_failed with this epoch.
 struct connect_broker {
     std::uint64_t epoch = 0;
+    /// How many of the stream's last messages to look at; 0 for the last one.
+    std::uint64_t look_back = 0;
 };
 struct close_broker {};
 

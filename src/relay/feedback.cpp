@@ -21,6 +21,9 @@ void feedback::begin(std::chrono::milliseconds sender_timeout, monotonic_time no
         interval_ = std::min(interval_max, sender_timeout / updates_per_timeout);
     }
     due_ = now + interval_;
+    // What this connection has received, and nothing else: the server stops telling where it is
+    // once that is reported as written (walsender.c, WalSndWaitForWal).
+    received_ = {};
 }
 
 void feedback::received(lsn up_to) {

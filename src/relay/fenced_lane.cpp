@@ -7,20 +7,24 @@ namespace walrelay::relay {
 void fenced_lane::on_open(const stream_tail& tail) {
     expected_last_sequence_ = tail.last_sequence;
     opened_at_ = tail.last_sequence;
-    checkpoint_ = tail.last_position;
+    checkpoint_ = tail.shared ? tail.safe_position : tail.last_position;
+    tail_is_exact_ = !tail.shared;
+    proven_ = false;
     skip_what_the_tail_has();
     next_ = first();
 }
 
 void fenced_lane::on_history() {
     opened_at_ = expected_last_sequence_;
+    proven_ = false;
     skip_what_the_tail_has();
     next_ = std::max(next_, first());
 }
 
 void fenced_lane::skip_what_the_tail_has() {
-    checkpoint_holds_ = checkpoint_ && checkpoint_->origin == origin();
-    if (checkpoint_holds_) {
+    const bool comparable = checkpoint_ && checkpoint_->origin == origin();
+    checkpoint_holds_ = comparable && tail_is_exact_;
+    if (comparable) {
         skip_up_to(checkpoint_->at);
     }
 }
@@ -30,7 +34,8 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     while (next_ != end() && at(next_).settled) {
         ++next_;
     }
-    if (!is_open() || next_ == end() || next_ - first() >= in_flight_limit()) {
+    const auto at_once = proven_ ? in_flight_limit() : 1;
+    if (!is_open() || next_ == end() || next_ - first() >= at_once) {
         return std::nullopt;
     }
     return send(next_++, expected_last_sequence_++, now);
@@ -42,6 +47,7 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
     }
+    proven_ = true;
     mark_stored(index, sequence);
     return lane_verdict::carry_on;
 }
@@ -50,6 +56,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     const auto predicted = at(index).expected_last_sequence + 1;
     if (sequence == predicted) {
         // Our own earlier publish of it, which reached the stream after its tail was read.
+        proven_ = true;
         mark_stored(index, sequence);
         return lane_verdict::carry_on;
     }

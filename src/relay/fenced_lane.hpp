@@ -4,6 +4,11 @@
 // (Nats-Expected-Last-Sequence), so that a message which is dropped on the way makes its successors
 // fail instead of being overtaken, and a second writer is noticed at once. The stream is the
 // checkpoint: what its last message covers is skipped, the rest is sent again.
+//
+// A message of somebody else makes one that is in flight fail and the prediction of the next one
+// come true, so that the next passes it. Therefore only one message is sent until the broker has
+// proved that the tail was not an old one, and a tail among whose last messages somebody else wrote
+// is a checkpoint only up to there; what is behind is sent again, and recognised by Nats-Msg-Id.
 #pragma once
 
 #include "relay/lane.hpp"
@@ -35,7 +40,12 @@ private:
     /// The stream's last sequence when this connection, or this history, began.
     std::uint64_t opened_at_ = 0;
     std::optional<position> checkpoint_;
-    /// The checkpoint is of this history, so every event up to it is stored and none beyond it is.
+    /// The stream's last messages are all ours.
+    bool tail_is_exact_ = false;
+    /// The broker has stored a message where it was predicted.
+    bool proven_ = false;
+    /// The checkpoint is exact and of this history, so every event up to it is stored and none
+    /// beyond it is.
     bool checkpoint_holds_ = false;
 };
 

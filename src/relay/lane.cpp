@@ -109,11 +109,23 @@ bool lane::has_forgotten(const stream_tail& tail) const {
            tail.last_position->origin == tail_->origin && tail.last_position->at < tail_->at;
 }
 
+void lane::close() {
+    epoch_open_ = false;
+    // What was in flight may have been stored in part.
+    look_back_ = look_back_ || (!empty() && at(first_).sent);
+}
+
+std::uint64_t lane::wanted_look_back() const {
+    // What was in flight at once, and as many of others among them.
+    return look_back_ && options_.sole_writer ? 2 * ring_.size() : 0;
+}
+
 stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
     WALRELAY_ASSERT(epoch > epoch_);
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
+    look_back_ = false;
     known_sequence_ = tail.last_sequence;
     if (forgot) {
         empty_window();

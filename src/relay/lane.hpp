@@ -47,8 +47,12 @@ struct outgoing {
 /// What the stream holds, as read after connecting.
 struct stream_tail {
     std::uint64_t last_sequence = 0;
-    /// Of the last message that walrelay wrote, if one was found.
+    /// The greatest that was found among the last messages.
     std::optional<position> last_position;
+    /// Somebody else wrote among them, so that `last_position` is no checkpoint.
+    bool shared = false;
+    /// The last position before that.
+    std::optional<position> safe_position = {};
 };
 
 /// What the stream has of what it had acked.
@@ -107,7 +111,12 @@ public:
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
     /// A connection is ready. `epoch` is greater than every earlier one.
     stream_memory open(std::uint64_t epoch, const stream_tail& tail);
-    void close() { epoch_open_ = false; }
+    void close();
+    /// How many of the stream's last messages must be known for the next `open`; 0 if the last one
+    /// is enough.
+    [[nodiscard]] std::uint64_t wanted_look_back() const;
+    /// Others may have written meanwhile.
+    void expect_others() { look_back_ = true; }
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.
     [[nodiscard]] virtual std::optional<outgoing> next_to_send(monotonic_time now) = 0;
@@ -192,6 +201,7 @@ private:
     std::size_t bytes_ = 0;
     std::uint64_t epoch_ = 0;
     bool epoch_open_ = false;
+    bool look_back_ = true;
     std::size_t in_flight_limit_;
     monotonic_time last_ack_at_;
     history history_;

@@ -19,16 +19,17 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
             now);
         return;
     }
-    if (doubts({facts.stream->last_sequence, facts.stream->last_position}, now)) {
+    const stream_tail tail{facts.stream->last_sequence, facts.stream->last_position,
+                           facts.stream->shared, facts.stream->safe_position};
+    if (doubts(tail, now)) {
         return;
     }
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
-    const stream_tail tail{facts.stream->last_sequence, facts.stream->last_position};
     const auto had = lane_->known_sequence();
     const auto memory = lane_->open(epoch, tail);
-    const bool foreign_tail = facts.stream->last_sequence > 0 && !facts.stream->last_position;
-    log(foreign_tail ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
+    log(facts.stream->shared ? log_severity::warning : log_severity::info,
+        tail_report(*facts.stream));
     if (memory == stream_memory::forgot) {
         stream_forgot(had, tail, now);
     }
@@ -52,6 +53,14 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
         text += " ends with sequence " + std::to_string(facts.last_sequence) +
                 ", which holds no position of walrelay's: rows that were published before are "
                 "recognised by Nats-Msg-Id alone, within the stream's duplicate window";
+    }
+    if (facts.shared && facts.last_position) {
+        text +=
+            "; somebody else has written among its last messages, although "
+            "nats.sole_writer is true: what is behind " +
+            (facts.safe_position ? "position " + to_string(*facts.safe_position)
+                                 : "the first of them") +
+            " is sent again unless the slot has confirmed it, and recognised by Nats-Msg-Id";
     }
     if (!lane_->empty()) {
         text += "; sending " + counted(lane_->size(), "message") + " again";

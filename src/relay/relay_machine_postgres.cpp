@@ -85,8 +85,9 @@ void relay_machine::take_over() {
     if (broker_.is_up()) {
         // The stream has grown since its tail was read.
         lane_->close();
+        lane_->expect_others();
         actions_.emplace_back(close_broker{});
-        actions_.emplace_back(connect_broker{broker_.replace()});
+        actions_.emplace_back(connect_broker{broker_.replace(), lane_->wanted_look_back()});
     }
 }
 

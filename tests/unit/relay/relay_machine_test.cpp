@@ -96,8 +96,9 @@ TEST_F(RelayMachine, SendsWhatTheStreamLacksAgainAfterTheBrokerWasAway) {
     script.broker_fails();
     script.passes(1s);
     EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}),
-                ElementsAre("publish b@1", "publish c@2"));
-    script.acks(2);
+                ElementsAre("publish b@1"));
+    EXPECT_THAT(script.acks(1), ElementsAre("publish c@2"));
+    script.acks(1);
     EXPECT_EQ(confirmed(), lsn{101});
 }
 
@@ -151,8 +152,8 @@ TEST_F(RelayMachine, GoesOnInsideATransactionThatWasCut) {
     script.postgres_fails();
     script.passes(1s);
     script.postgres_connects();
-    EXPECT_THAT(script.transaction(100, {"a", "b"}), ElementsAre("publish b@1"));
-    script.acks(1);
+    EXPECT_THAT(script.transaction(100, {"a", "b"}), IsEmpty());
+    EXPECT_THAT(script.acks(1), ElementsAre("publish b@1"));
     EXPECT_EQ(confirmed(), lsn{});
     script.acks(1);
     EXPECT_EQ(confirmed(), lsn{101});

@@ -1,0 +1,125 @@
+#include "nats/look_back.hpp"
+
+#include "nats/stream_reader.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace walrelay::nats {
+namespace {
+
+struct reader {
+    natsConnection* connection;
+    const std::string& stream;
+    std::chrono::milliseconds timeout;
+
+    [[nodiscard]] error failure(natsStatus status) const {
+        return {errc::broker_unavailable,
+                "the last messages of stream " + stream + " cannot be read", "",
+                last_error_text(status)};
+    }
+    [[nodiscard]] bool is_forbidden() const {
+        const char* said = nullptr;
+        return natsConnection_GetLastError(connection, &said) == NATS_NOT_PERMITTED;
+    }
+    /// Makes the consumer; how many messages it will send, or nothing if that is not permitted.
+    [[nodiscard]] result<std::optional<std::uint64_t>> deliver_to(const char* inbox,
+                                                                  std::uint64_t from) const;
+};
+
+result<std::optional<std::uint64_t>> reader::deliver_to(const char* inbox,
+                                                        std::uint64_t from) const {
+    constexpr std::chrono::nanoseconds kept_idle = std::chrono::seconds(10);
+    jsOptions options;
+    jsOptions_Init(&options);
+    options.Wait = timeout.count();
+    jsCtx* context = nullptr;
+    if (const auto status = natsConnection_JetStream(&context, connection, &options);
+        status != NATS_OK) {
+        return failure(status);
+    }
+    const jetstream_handle owned(context);
+    jsConsumerConfig config;
+    jsConsumerConfig_Init(&config);
+    config.DeliverSubject = inbox;
+    config.DeliverPolicy = js_DeliverByStartSequence;
+    config.OptStartSeq = from;
+    config.AckPolicy = js_AckNone;
+    config.HeadersOnly = true;
+    config.InactiveThreshold = kept_idle.count();
+    config.MemoryStorage = true;
+    config.Replicas = 1;
+    jsConsumerInfo* raw = nullptr;
+    jsErrCode code{};
+    const auto status = js_AddConsumer(&raw, context, stream.c_str(), &config, &options, &code);
+    const consumer_info_handle made(raw);
+    if (status == NATS_OK) {
+        return std::optional(made->NumPending + made->Delivered.Consumer);
+    }
+    if (is_forbidden()) {
+        return std::optional<std::uint64_t>();
+    }
+    return failure(status);
+}
+
+void take(natsMsg* from, stream_facts& facts) {
+    const char* value = nullptr;
+    std::optional<position> ours;
+    if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
+        ours = parse_position(value);
+    }
+    if (!ours) {
+        facts.shared = true;
+        return;
+    }
+    // Beside others a message can come behind a later one that it had to be sent again after.
+    const bool comparable = facts.last_position && facts.last_position->origin == ours->origin;
+    if (!comparable || facts.last_position->at < ours->at) {
+        facts.last_position = ours;
+    }
+    if (!facts.shared) {
+        facts.safe_position = ours;
+    }
+}
+
+}  // namespace
+
+result<void> look_back(natsConnection* connection, const std::string& stream, std::uint64_t count,
+                       std::chrono::milliseconds timeout, stream_facts& facts) {
+    const reader from{connection, stream, timeout};
+    char* inbox = nullptr;
+    if (const auto status = natsInbox_Create(&inbox); status != NATS_OK) {
+        return from.failure(status);
+    }
+    const inbox_handle owned_inbox(inbox);
+    natsSubscription* raw = nullptr;
+    if (const auto status = natsConnection_SubscribeSync(&raw, connection, inbox);
+        status != NATS_OK) {
+        return from.failure(status);
+    }
+    const subscription_handle incoming(raw);
+    const auto first = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
+    const auto expected = from.deliver_to(inbox, first);
+    if (!expected) {
+        return expected.error();
+    }
+    if (!*expected) {
+        return {};
+    }
+    facts.last_position.reset();
+    facts.safe_position.reset();
+    facts.shared = false;
+    for (std::uint64_t seen = 0; seen < **expected; ++seen) {
+        natsMsg* message = nullptr;
+        const auto status = natsSubscription_NextMsg(&message, raw, timeout.count());
+        const message_handle owned(message);
+        if (status != NATS_OK) {
+            return from.failure(status);
+        }
+        take(message, facts);
+    }
+    facts.looked_back = true;
+    return {};
+}
+
+}  // namespace walrelay::nats
