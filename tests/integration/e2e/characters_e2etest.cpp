@@ -123,7 +123,7 @@ TEST_P(Characters, OneMebibyteArrivesWhole) {
 
 TEST_P(Characters, RowThatMakesNoSubjectStopsTheRelayBeforeIt) {
     bench.create_table();
-    bench.set_delivery("[delivery]\non_poison = 'halt'");
+    bench.set_delivery("on_poison = 'halt'");
     bench.start();
     bench.execute(insert_event(1));
     insert("", "{}");
