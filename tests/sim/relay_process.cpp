@@ -70,14 +70,18 @@ void relay_process::kill() {
         return;
     }
     around_.where.say(name_, ": is killed");
-    ++life_;
     told_to_stop_ = false;
+    die();
+}
+
+void relay_process::die() {
+    ++life_;
     machine_.reset();
     close_broker();
     close_postgres();
     // Made while the process stood still, and never seen by it.
-    if (offered_) {
-        std::exchange(offered_, nullptr)->close();
+    if (const auto unseen = std::exchange(offered_, nullptr)) {
+        unseen->close();
     }
 }
 
@@ -161,10 +165,7 @@ void relay_process::obey(relay::action& wanted) {
             [this](const relay::finish& finish) {
                 around_.where.say(name_, ": ends with ", finish.exit_code);
                 exit_code_ = finish.exit_code;
-                ++life_;
-                machine_.reset();
-                close_broker();
-                close_postgres();
+                die();
             }},
         wanted);
 }

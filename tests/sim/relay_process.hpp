@@ -57,6 +57,7 @@ private:
     void happens(const std::function<void(relay::relay_machine&)>& what, bool settles = true);
     std::function<void()> for_this_life(std::function<void()> what);
 
+    void die();
     void settle();
     void obey(relay::action& wanted);
     void obey_publish(const relay::outgoing& what);
