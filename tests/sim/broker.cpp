@@ -44,44 +44,67 @@ sim_time broker::latency() {
 
 // Connecting.
 
-void broker::connect(broker_events events, std::function<void(result<broker_session>)> answer) {
-    world_.after(2 * latency(), [this, events = std::move(events), answer = std::move(answer)] {
-        if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
-            answer(error{errc::broker_unavailable, "the broker cannot be reached"});
-            return;
-        }
-        broker_session session{connection_handle(new broker_connection(*this, events)), {}};
-        connections_.push_back(session.connection);
-        look(std::move(session), answer);
+void broker::connect(broker_events events, std::uint64_t look_back,
+                     std::function<void(result<broker_session>)> answer) {
+    world_.after(
+        2 * latency(), [this, look_back, events = std::move(events), answer = std::move(answer)] {
+            if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
+                answer(error{errc::broker_unavailable, "the broker cannot be reached"});
+                return;
+            }
+            broker_session session{connection_handle(new broker_connection(*this, events)), {}};
+            connections_.push_back(session.connection);
+            look(std::move(session), look_back, answer);
+        });
+}
+
+void broker::look(broker_session session, std::uint64_t look_back,
+                  std::function<void(result<broker_session>)> answer) {
+    auto& seen = session.facts.stream.emplace();
+    session.facts.max_payload_bytes = database::max_payload_bytes;
+    seen.last_sequence = stream_.last_sequence();
+    if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
+        const auto behind = std::min<std::uint64_t>(seen.last_sequence, 9);
+        seen.last_sequence -= world_.random().below(behind + 1);
+    }
+    seen.message_count = seen.last_sequence;
+    // The messages are read a moment after the stream's state.
+    world_.after(latency(), [this, session = std::move(session), look_back,
+                             answer = std::move(answer)]() mutable {
+        read_tail(*session.facts.stream, look_back);
+        world_.after(latency(), [session, answer] {
+            if (session.connection->server_there_) {
+                answer(session);
+            } else {
+                answer(error{errc::broker_unavailable, "the connection ended"});
+            }
+        });
     });
 }
 
-void broker::look(broker_session session, std::function<void(result<broker_session>)> answer) {
-    auto& seen = session.facts.stream.emplace();
-    session.facts.max_payload_bytes = 1U << 20U;
-    seen.last_sequence = stream_.last_sequence();
-    if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
-        seen.last_sequence -=
-            world_.random().below(std::min<std::uint64_t>(seen.last_sequence, 9) + 1);
+void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
+    // As nats/stream_reader and nats/look_back do it.
+    if (seen.last_sequence == 0 || seen.last_sequence > stream_.last_sequence()) {
+        return;
     }
-    seen.message_count = seen.last_sequence;
-    // The message is read by its sequence a moment after the stream's state.
-    world_.after(
-        latency(), [this, session = std::move(session), answer = std::move(answer)]() mutable {
-            auto& read = *session.facts.stream;
-            if (read.last_sequence > 0 && read.last_sequence <= stream_.last_sequence()) {
-                read.last_message_there = true;
-                read.last_position = parse_position(
-                    stream_.messages()[static_cast<std::size_t>(read.last_sequence - 1)].position);
-            }
-            world_.after(latency(), [session, answer] {
-                if (!session.connection->server_there_) {
-                    answer(error{errc::broker_unavailable, "the connection ended"});
-                } else {
-                    answer(session);
-                }
-            });
-        });
+    seen.last_message_there = true;
+    seen.looked_back = look_back > 0;
+    const auto count = std::min(std::max<std::uint64_t>(look_back, 1), seen.last_sequence);
+    const auto until = look_back > 0 ? stream_.last_sequence() : seen.last_sequence;
+    for (auto sequence = seen.last_sequence - count + 1; sequence <= until; ++sequence) {
+        const auto ours =
+            parse_position(stream_.messages()[static_cast<std::size_t>(sequence - 1)].position);
+        if (!ours) {
+            seen.shared = true;
+            continue;
+        }
+        if (!seen.last_position || seen.last_position->at < ours->at) {
+            seen.last_position = ours;
+        }
+        if (!seen.shared) {
+            seen.safe_position = ours;
+        }
+    }
 }
 
 // Publishing.
@@ -90,7 +113,9 @@ void broker::arrived(const connection_handle& from, std::uint64_t index, const p
     if (!up_ || world_.strikes(profile_.rate(hazard::publish_dropped))) {
         return;
     }
-    if (broken_) {
+    if (what.body.ends_with(database::refused_mark)) {
+        reply(from, index, error_reply(400, 10054, "message size exceeds maximum allowed"));
+    } else if (broken_) {
         reply(from, index, error_reply(400, 10109, "invalid operation on sealed stream"));
     } else if (!has_leader_) {
         if (world_.random().chance(300)) {
@@ -182,6 +207,16 @@ void broker::cut() {
     world_.say("broker: a connection is cut");
     which->arriving_ = world_.random().below(which->sent_ + 1);
     end(which, {errc::broker_lost, "the connection was cut"});
+}
+
+void broker::lose_power() {
+    const auto& all = stream_.messages();
+    std::size_t young = 0;
+    while (young < all.size() &&
+           world_.now() - all[all.size() - 1 - young].stored_at < profile_.forgets) {
+        ++young;
+    }
+    crash(world_.random().below(young + 1));
 }
 
 void broker::crash(std::size_t lost_messages) {

@@ -63,10 +63,14 @@ public:
     broker(world& where, const profile& how, checker& watch);
 
     /// Asks for a connection; connects, looks at the stream, and answers later.
-    void connect(broker_events events, std::function<void(result<broker_session>)> answer);
+    void connect(broker_events events, std::uint64_t look_back,
+                 std::function<void(result<broker_session>)> answer);
 
     void cut();
-    void crash(std::size_t lost_messages);
+    /// All that was acked is there again.
+    void crash() { crash(0); }
+    /// What was not yet written to the disk is gone.
+    void lose_power();
     void change_leader();
     void stranger_writes();
     /// From now on the stream refuses everything, until `mend`.
@@ -84,8 +88,11 @@ private:
         std::uint64_t term = 0;
     };
 
-    void look(broker_session session, std::function<void(result<broker_session>)> answer);
+    void look(broker_session session, std::uint64_t look_back,
+              std::function<void(result<broker_session>)> answer);
+    void read_tail(stream_facts& seen, std::uint64_t look_back) const;
     void arrived(const connection_handle& from, std::uint64_t index, const published& what);
+    void crash(std::size_t lost_messages);
     [[nodiscard]] std::optional<std::string> passing_trouble();
     void propose(const connection_handle& from, std::uint64_t index, const published& what);
     void apply_next();

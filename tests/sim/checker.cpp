@@ -20,51 +20,110 @@ std::string name(const outbox_event& event) {
 
 }  // namespace
 
-std::size_t checker::index_of(const stored_message& taken) const {
-    const auto where = parse_position(taken.position);
+std::size_t checker::index_of(const std::string& position) const {
+    const auto where = parse_position(position);
     if (!where || where->origin != database::origin) {
-        throw violation("no phantom", "no position of this database: " + name(taken));
+        throw violation("no phantom", "no position of this database: " + position);
     }
     const auto& all = source_.events();
     const auto found = std::lower_bound(
         all.begin(), all.end(), where->at,
         [](const outbox_event& event, const commit_position& at) { return event.where < at; });
     if (found == all.end() || found->where != where->at) {
-        throw violation("no phantom", "the stream has what was never committed: " + name(taken));
+        throw violation("no phantom", "nothing was ever committed at " + position);
     }
     return static_cast<std::size_t>(found - all.begin());
 }
 
+checker::fate& checker::fate_of(std::size_t index) {
+    if (fates_.size() < source_.events().size()) {
+        fates_.resize(source_.events().size(), fate::missing);
+    }
+    return fates_[index];
+}
+
+std::size_t checker::first_missing() {
+    while (settled_ < source_.events().size() && fate_of(settled_) != fate::missing) {
+        ++settled_;
+    }
+    return settled_;
+}
+
 void checker::on_stored(const stored_message& taken) {
-    const auto index = index_of(taken);
+    const auto index = index_of(taken.position);
     const auto& event = source_.events()[index];
     if (taken.id != event.id || taken.subject != event.subject || taken.body != event.body) {
         throw violation("content", "a message differs from its row: " + name(taken));
     }
-    if (last_ != none && index <= last_) {
-        throw violation(index == last_ ? "no duplicate" : "order, no duplicate",
-                        name(taken) + " is stored behind " + name(source_.events()[last_]));
+    auto& now = fate_of(index);
+    if (now == fate::stored) {
+        throw violation("no duplicate", name(taken) + " is in the stream already");
     }
-    if (index != first_missing()) {
-        throw violation("order", name(taken) + " overtakes " + missing_text());
+    if (now == fate::set_aside) {
+        throw violation("no duplicate", name(taken) + " is in the dead letters already");
     }
-    last_ = index;
+    check_order(index, name(taken));
+    now = fate::stored;
+}
+
+void checker::check_order(std::size_t index, const std::string& name_of_it) {
+    if (profile_.interval(mishap::stranger_writes) > sim_time(0) && profile_.sole_writer) {
+        return;  // a stranger lets later messages pass earlier ones, see docs/guarantees.md
+    }
+    const auto aggregate = profile_.sole_writer ? "" : source_.events()[index].subject;
+    auto& next = next_[aggregate];
+    if (index < next) {
+        throw violation("order",
+                        name_of_it + " is stored behind " + name(source_.events()[next - 1]));
+    }
+    if (profile_.sole_writer && first_missing() < index) {
+        throw violation("order", name_of_it + " overtakes " + missing_text());
+    }
+    next = index + 1;
+}
+
+void checker::on_set_aside(const position& where) {
+    const auto index = index_of(to_string(where));
+    const auto& event = source_.events()[index];
+    auto& now = fate_of(index);
+    if (event.defect == poison::none || now == fate::stored) {
+        throw violation("dead letters", "a good row is set aside: " + name(event));
+    }
+    now = fate::set_aside;
 }
 
 void checker::on_stream_lost(const std::vector<stored_message>& left) {
-    auto last = none;
+    static_cast<void>(first_missing());  // has a fate for every row
+    const auto before = fates_;
+    for (auto& each : fates_) {
+        each = each == fate::stored ? fate::missing : each;
+    }
+    next_.clear();
+    settled_ = 0;
     for (const auto& each : left) {
         if (!each.position.empty()) {
-            last = index_of(each);
+            const auto index = index_of(each.position);
+            fates_[index] = fate::stored;
+            auto& next = next_[profile_.sole_writer ? "" : each.subject];
+            next = std::max(next, index + 1);
         }
     }
-    for (auto index = last + 1; index != last_ + 1; ++index) {
-        lost_.push_back(index);
+    for (auto index = first_missing(); index < fates_.size(); ++index) {
+        if (fates_[index] == before[index]) {
+            continue;
+        }
+        if (profile_.confirm_delay == sim_time(0)) {
+            // An ack may be on its way to the slot: the row comes again or not, both are allowed.
+            fates_[index] = fate::lost;
+            ++lost_count_;
+        } else if (source_.events()[index].where.commit < confirmed_) {
+            throw violation("held back", name(source_.events()[index]) +
+                                             " is forgotten, and the slot has moved past it");
+        }
     }
-    last_ = last;
 }
 
-void checker::on_confirmed(lsn flushed, const char* where) const {
+void checker::on_confirmed(lsn flushed, const char* where) {
     // The server skips what commits before the position that it starts from.
     const auto missing = first_missing();
     if (missing < source_.events().size() && source_.events()[missing].where.commit < flushed) {
@@ -72,6 +131,7 @@ void checker::on_confirmed(lsn flushed, const char* where) const {
                         to_string(flushed) + " is confirmed (" + where + ") while " +
                             missing_text() + " is not in the stream");
     }
+    confirmed_ = std::max(confirmed_, flushed);
 }
 
 void checker::on_reported(lsn before, lsn flushed) {
@@ -81,7 +141,7 @@ void checker::on_reported(lsn before, lsn flushed) {
     }
 }
 
-std::string checker::missing_text() const {
+std::string checker::missing_text() {
     const auto missing = first_missing();
     return missing < source_.events().size() ? name(source_.events()[missing]) : "nothing";
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,34 +25,43 @@ struct stored_message {
 
 class checker {
 public:
-    explicit checker(const database& source) : source_(source) {}
+    checker(const database& source, const profile& how) : source_(source), profile_(how) {}
 
     /// The stream has taken a message of walrelay's.
     void on_stored(const stored_message& taken);
+    /// A dead letter is committed.
+    void on_set_aside(const position& where);
     /// The stream has lost its end; `left` is what it still has.
     void on_stream_lost(const std::vector<stored_message>& left);
     /// A relay tells the server, or the slot is moved, to `flushed`.
-    void on_confirmed(lsn flushed, const char* where) const;
+    void on_confirmed(lsn flushed, const char* where);
     /// Two positions that one connection reported, one after the other.
     static void on_reported(lsn before, lsn flushed);
 
-    /// Whether every committed row is in the stream.
-    [[nodiscard]] bool is_complete() const { return first_missing() == source_.events().size(); }
-    [[nodiscard]] std::size_t stored_count() const { return last_ + 1; }
-    [[nodiscard]] std::size_t lost_count() const { return lost_.size(); }
+    /// Whether every committed row is in the stream, or in the dead letters if it cannot be.
+    [[nodiscard]] bool is_complete() { return first_missing() == source_.events().size(); }
+    /// Rows that only a broker had which forgot them, while the slot was not held back for that.
+    [[nodiscard]] std::size_t lost_count() const { return lost_count_; }
     /// The first row that is not in the stream.
-    [[nodiscard]] std::string missing_text() const;
+    [[nodiscard]] std::string missing_text();
 
 private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    enum class fate { missing, stored, set_aside, lost };
 
-    [[nodiscard]] std::size_t index_of(const stored_message& taken) const;
-    [[nodiscard]] std::size_t first_missing() const { return last_ + 1; }
+    [[nodiscard]] std::size_t index_of(const std::string& position) const;
+    fate& fate_of(std::size_t index);
+    [[nodiscard]] std::size_t first_missing();
+    void check_order(std::size_t index, const std::string& name);
 
     const database& source_;
-    /// Index of the last event in the stream; every one before it is there, or lost.
-    std::size_t last_ = none;
-    std::vector<std::size_t> lost_;
+    const profile& profile_;
+    std::vector<fate> fates_;
+    std::size_t settled_ = 0;  // no row before it is missing
+    /// Behind the last row in the stream, for each order that is promised: of the whole stream
+    /// (under an empty name), or of each aggregate.
+    std::map<std::string, std::size_t> next_;
+    lsn confirmed_;  // by the slot, ever
+    std::size_t lost_count_ = 0;
 };
 
 }  // namespace walrelay::sim

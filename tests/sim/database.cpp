@@ -1,5 +1,7 @@
 #include "sim/database.hpp"
 
+#include "sim/checker.hpp"
+
 #include <utility>
 
 namespace walrelay::sim {
@@ -112,7 +114,15 @@ void database::insert(writer& into) {
     row.id = "row-" + std::to_string(++last_id_);
     row.kind = "kind" + std::to_string(world_.random().below(3));
     const auto filler = world_.random().skewed(world_.random().chance(50) ? 2000 : 40);
+    if (is_outbox(row.into) && world_.random().chance(profile_.poison)) {
+        row.defect = world_.random().chance(500) ? poison::too_large : poison::refused;
+    }
     row.payload = "{\"of\": \"" + row.id + "\", \"filler\": \"" + std::string(filler, 'x') + "\"}";
+    if (row.defect == poison::too_large) {
+        row.payload.append(max_payload_bytes, ' ');
+    } else if (row.defect == poison::refused) {
+        row.payload += refused_mark;
+    }
     into.rows.push_back(std::move(row));
 }
 
@@ -127,13 +137,20 @@ void database::commit(writer& finished) {
     for (const auto& row : done.rows) {
         if (is_outbox(row.into)) {
             events_.push_back(
-                {{done.commit, ordinal++}, row.id, "events." + row.kind, row.payload});
+                {{done.commit, ordinal++}, row.id, "events." + row.kind, row.payload, row.defect});
         }
     }
     last_event_end_ = ordinal > 0 ? done.end : last_event_end_;
     world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
                ordinal, " outbox rows of ", done.rows.size());
     committed_.push_back(std::move(done));
+}
+
+bool database::store_dead_letter(const position& where, checker& watch) {
+    if (up_) {
+        watch.on_set_aside(where);
+    }
+    return up_;
 }
 
 void database::crash() {

@@ -18,12 +18,18 @@ namespace walrelay::sim {
 
 enum class table { outbox, users, new_partition, new_other };
 
+class checker;
+
+/// Why a row can never be in the stream.
+enum class poison { none, too_large, refused };
+
 /// A row of an outbox as it must appear in the stream.
 struct outbox_event {
     commit_position where;
     std::string id;
     std::string subject;
     std::string body;
+    poison defect = poison::none;
 };
 
 struct inserted_row {
@@ -32,6 +38,7 @@ struct inserted_row {
     std::string id;
     std::string kind;
     std::string payload;
+    poison defect = poison::none;
 };
 
 struct transaction {
@@ -66,11 +73,16 @@ public:
     [[nodiscard]] lsn wal_end() const { return wal_end_; }
     /// Where the last transaction with an outbox row ends.
     [[nodiscard]] lsn last_event_end() const { return last_event_end_; }
+    /// Commits a dead letter; false where the database is down.
+    [[nodiscard]] bool store_dead_letter(const position& where, checker& watch);
     /// What the catalog says now.
     [[nodiscard]] postgres_facts facts() const;
     /// The configuration's only outbox table.
     [[nodiscard]] static const outbox_table& outbox();
 
+    /// In the bytes of a message that the stream always refuses.
+    static constexpr std::string_view refused_mark = "refuse me";
+    static constexpr std::uint64_t max_payload_bytes = 4096;
     static constexpr history origin{7239482374982374912U, 1};
 
 private:

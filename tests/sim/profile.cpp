@@ -26,10 +26,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> misha
 };
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
-constexpr std::array known_mishaps{mishap::power_loss, mishap::stranger_writes};
-constexpr std::array known_hazards{hazard::tail_stale};
+constexpr std::array known_mishaps{mishap::stranger_writes};
+constexpr bool held_back_power_loss_is_known = true;
 constexpr bool two_relays_are_known = true;
-constexpr bool poisoned_ids_are_known = true;
+constexpr std::array known_hazards{hazard::count};
 
 template <class Fault, std::size_t Count>
 bool is_among(const std::array<Fault, Count>& known, std::size_t which) {
@@ -54,11 +54,15 @@ void draw_load(randomness& random, profile& drawn) {
     drawn.writers = random.between(1, 4);
     drawn.transactions = random.between(5, 100);
     drawn.rows_max = random.skewed(20);
+    drawn.poison = random.chance(300) ? static_cast<std::uint32_t>(random.skewed(100)) : 0;
     drawn.writer_pause = random.between(milliseconds(1), milliseconds(400));
 }
 
 void draw_relay(randomness& random, profile& drawn) {
     drawn.relays = random.chance(200) && !two_relays_are_known ? 2 : 1;
+    drawn.sole_writer = !random.chance(150);
+    drawn.confirm_delay =
+        random.chance(300) ? random.between(milliseconds(1), seconds(5)) : sim_time(0);
     drawn.window_messages = random.skewed(64);
     drawn.window_bytes = random.between(200, 20000);
     drawn.ack_timeout = random.between(2 * drawn.broker_latency + milliseconds(50), seconds(5));
@@ -81,19 +85,32 @@ void draw_faults(randomness& random, profile& drawn) {
     }
 }
 
-/// Where a stranger writes, only the duplicate window tells what is stored.
+/// Where walrelay is not alone, only the duplicate window tells what is stored; what a broker may
+/// forget is promised only as far back as the slot is held.
 void respect_the_promise(profile& drawn) {
     auto& stranger = drawn.intervals[static_cast<std::size_t>(mishap::stranger_writes)];
-    if (stranger > sim_time(0)) {
-        drawn.duplicate_window = std::chrono::hours(1);
-    }
-    if (poisoned_ids_are_known && forgets_no_failed_id(drawn.stream)) {
+    auto& power_loss = drawn.intervals[static_cast<std::size_t>(mishap::power_loss)];
+    auto& leader_change = drawn.intervals[static_cast<std::size_t>(mishap::leader_change)];
+    if (forgets_no_failed_id(drawn.stream)) {
+        // An id that failed once is refused for the whole window: a long one would only be waited
+        // for, a short one is no protection beside others.
+        stranger = sim_time(0);
+        drawn.sole_writer = true;
         drawn.duplicate_window = std::min<sim_time>(drawn.duplicate_window, seconds(1));
     }
+    if (stranger > sim_time(0) || !drawn.sole_writer) {
+        drawn.duplicate_window = std::chrono::hours(1);
+    }
     if (is_cluster(drawn.stream)) {
-        drawn.intervals[static_cast<std::size_t>(mishap::power_loss)] = sim_time(0);
+        power_loss = sim_time(0);
     } else {
-        drawn.intervals[static_cast<std::size_t>(mishap::leader_change)] = sim_time(0);
+        leader_change = sim_time(0);
+    }
+    if (power_loss > sim_time(0) && held_back_power_loss_is_known) {
+        drawn.confirm_delay = sim_time(0);
+    }
+    if (power_loss > sim_time(0)) {
+        drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
     }
 }
 
@@ -135,8 +152,11 @@ std::string describe(const profile& drawn) {
          << " s, latency to " << in_seconds(drawn.postgres_latency) << " s, " << drawn.socket_frames
          << " frames in the socket\n  load: " << drawn.writers << " writers, " << drawn.transactions
          << " transactions of up to " << drawn.rows_max << " rows, pause to "
-         << in_seconds(drawn.writer_pause) << " s\n  relay: " << drawn.relays << " of it, window "
-         << drawn.window_messages << " messages, " << drawn.window_bytes << " bytes, ack timeout "
+         << in_seconds(drawn.writer_pause) << " s, " << drawn.poison
+         << "/1000 poison\n  relay: " << drawn.relays << " of it, "
+         << (drawn.sole_writer ? "sole writer" : "beside others") << ", confirm delay "
+         << in_seconds(drawn.confirm_delay) << " s, window " << drawn.window_messages
+         << " messages, " << drawn.window_bytes << " bytes, ack timeout "
          << in_seconds(drawn.ack_timeout) << " s, back-off " << in_seconds(drawn.backoff_initial)
          << " to " << in_seconds(drawn.backoff_max) << " s\n  faults for "
          << in_seconds(drawn.faulty_time) << " s:";

@@ -70,6 +70,8 @@ struct profile {
     output_plugin plugin = output_plugin::pgoutput;
     bool sends_empty_transactions = false;
     sim_time duplicate_window{0};
+    /// What was stored less than this ago is gone after a power loss.
+    sim_time forgets{0};
     sim_time sender_timeout{0};  // 0 is never
     sim_time broker_latency{0};
     sim_time postgres_latency{0};
@@ -78,9 +80,12 @@ struct profile {
     std::size_t writers = 1;
     std::size_t transactions = 1;
     std::size_t rows_max = 1;
+    std::uint32_t poison = 0;  // rows in a thousand
     sim_time writer_pause{0};
     // The relay.
     std::size_t relays = 1;
+    bool sole_writer = true;
+    sim_time confirm_delay{0};
     std::size_t window_messages = 1;
     std::size_t window_bytes = 1;
     sim_time ack_timeout{0};

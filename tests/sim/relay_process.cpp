@@ -8,9 +8,12 @@
 namespace walrelay::sim {
 namespace {
 
-std::vector<outbox::table_mapper> mappers() {
+std::vector<outbox::table_mapper> mappers(const profile& how) {
     std::vector<outbox::table_mapper> all;
     all.push_back(outbox::table_mapper::make(database::outbox()).value());
+    if (!how.sole_writer) {
+        all.back().keep_aggregates();
+    }
     return all;
 }
 
@@ -21,7 +24,8 @@ relay::relay_options options_of(const profile& how) {
     options.slot = "slot";
     options.stream = "S";
     options.lane = {how.window_messages, how.window_bytes,
-                    duration_cast<milliseconds>(how.ack_timeout)};
+                    duration_cast<milliseconds>(how.ack_timeout), how.sole_writer};
+    options.confirm_delay = duration_cast<milliseconds>(how.confirm_delay);
     options.backoff = {duration_cast<milliseconds>(how.backoff_initial),
                        duration_cast<milliseconds>(how.backoff_max)};
     return options;
@@ -54,7 +58,7 @@ relay_process::relay_process(relay_surroundings around, std::string name)
 void relay_process::start() {
     ++life_;
     around_.where.say(name_, ": starts");
-    machine_ = std::make_unique<relay::relay_machine>(options_of(around_.how), mappers(),
+    machine_ = std::make_unique<relay::relay_machine>(options_of(around_.how), mappers(around_.how),
                                                       around_.where.random().next());
     exit_code_.reset();
     told_to_stop_ = false;
@@ -148,26 +152,27 @@ void relay_process::settle() {
 }
 
 void relay_process::obey(relay::action& wanted) {
-    std::visit(
-        overloaded{
-            [this](const relay::publish& publish) { obey_publish(publish.what); },
-            [this](const relay::send_status& status) {
-                if (postgres_) {
-                    postgres_->send_status(status.bytes);
-                }
-            },
-            [this](const relay::connect_broker& connect) { connect_broker(connect.epoch); },
-            [this](const relay::close_broker&) { close_broker(); },
-            [this](const relay::connect_postgres& connect) { connect_postgres(connect.epoch); },
-            [this](const relay::close_postgres&) { close_postgres(); },
-            [this](const relay::finish_postgres&) { finish_postgres(); },
-            [this](const relay::write_log& line) { heard(line); },
-            [this](const relay::finish& finish) {
-                around_.where.say(name_, ": ends with ", finish.exit_code);
-                exit_code_ = finish.exit_code;
-                die();
-            }},
-        wanted);
+    std::visit(overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
+                          [this](const relay::send_status& status) {
+                              if (postgres_) {
+                                  postgres_->send_status(status.bytes);
+                              }
+                          },
+                          [this](const relay::connect_broker& connect) { connect_broker(connect); },
+                          [this](const relay::close_broker&) { close_broker(); },
+                          [this](const relay::connect_postgres& connect) {
+                              connect_postgres(connect.epoch);
+                          },
+                          [this](const relay::close_postgres&) { close_postgres(); },
+                          [this](const relay::finish_postgres&) { finish_postgres(); },
+                          [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                          [this](const relay::write_log& line) { heard(line); },
+                          [this](const relay::finish& finish) {
+                              around_.where.say(name_, ": ends with ", finish.exit_code);
+                              exit_code_ = finish.exit_code;
+                              die();
+                          }},
+               wanted);
 }
 
 void relay_process::heard(const relay::write_log& line) {
@@ -188,8 +193,9 @@ void relay_process::obey_publish(const relay::outgoing& what) {
     if (around_.defect == canary::no_expectation) {
         sent.expected_last_sequence.reset();
     }
-    predicted_[what.token.index] = what.expected_last_sequence + 1;
-    around_.where.say(name_, ": publishes ", content.id, " after ", what.expected_last_sequence);
+    predicted_[what.token.index] = what.expected_last_sequence.value_or(0) + 1;
+    around_.where.say(name_, ": publishes ", content.id, " after ",
+                      what.expected_last_sequence.value_or(0));
     if (!broker_->publish(what.token.index, std::move(sent))) {
         machine_->broker_failed(broker_epoch_, {errc::broker_lost, "a publish cannot be sent"},
                                 now());
@@ -226,14 +232,12 @@ void relay_process::check_bounds() const {
     if (lane.size_bytes() > around_.how.window_bytes + largest_message) {
         throw violation("bounded", std::to_string(lane.size_bytes()) + " bytes in the window");
     }
-    if (machine_->the_ledger().pending_count() > lane.size() + 1) {
-        throw violation("bounded", "more transactions are pending than messages in the window");
-    }
 }
 
 // The broker.
 
-void relay_process::connect_broker(std::uint64_t epoch) {
+void relay_process::connect_broker(const relay::connect_broker& wanted) {
+    const auto epoch = wanted.epoch;
     broker_epoch_ = epoch;
     broker_events events;
     events.on_reply = [this, life = life_, epoch](std::uint64_t index, const std::string& body) {
@@ -248,16 +252,18 @@ void relay_process::connect_broker(std::uint64_t epoch) {
             });
         }
     };
-    around_.the_broker.connect(std::move(events), [this, life = life_,
-                                                   epoch](const result<broker_session>& answer) {
-        if (life != life_) {
-            if (answer) {
-                answer->connection->close();
-            }
-            return;
-        }
-        happens([this, epoch, answer](relay::relay_machine&) { broker_answered(epoch, answer); });
-    });
+    around_.the_broker.connect(std::move(events), wanted.look_back,
+                               [this, life = life_, epoch](const result<broker_session>& answer) {
+                                   if (life != life_) {
+                                       if (answer) {
+                                           answer->connection->close();
+                                       }
+                                       return;
+                                   }
+                                   happens([this, epoch, answer](relay::relay_machine&) {
+                                       broker_answered(epoch, answer);
+                                   });
+                               });
 }
 
 void relay_process::broker_answered(std::uint64_t epoch, const result<broker_session>& answer) {
@@ -360,7 +366,7 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     machine_->postgres_connected(
         epoch,
         {database::origin, relay::table_catalog({database::outbox()}, around_.source.facts()),
-         around_.how.plugin, timeout},
+         around_.how.plugin, timeout, (*answer)->began_at()},
         now());
 }
 
@@ -375,6 +381,31 @@ void relay_process::read_frames() {
             machine.frame_arrived(postgres_->take_frame(), now());
         }
     });
+}
+
+void relay_process::set_aside(const relay::store_dead_letter& poison) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
+                                        letter = poison.letter] {
+        auto stored = around_.source.store_dead_letter(letter.where, around_.watch);
+        // The connection may end when the letter is committed and the relay has not heard of it.
+        stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
+        if (life == life_) {
+            happens([this, epoch, letter, stored](relay::relay_machine&) {
+                dead_letter_answered(epoch, letter, stored);
+            });
+        }
+    });
+}
+
+void relay_process::dead_letter_answered(std::uint64_t epoch, const dead_letter& letter,
+                                         bool stored) {
+    if (stored) {
+        machine_->dead_letter_stored(epoch, relay::describe(letter), now());
+    } else {
+        machine_->dead_letter_failed(
+            epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
+    }
 }
 
 void relay_process::close_postgres() {

@@ -2,6 +2,7 @@
 // adapters. The only file of the simulation that knows the machine.
 #pragma once
 
+#include "relay/dead_letters.hpp"
 #include "relay/relay_machine.hpp"
 #include "relay/relay_words.hpp"
 #include "sim/broker.hpp"
@@ -30,6 +31,7 @@ struct relay_surroundings {
     slot_server& slot;
     broker& the_broker;
     database& source;
+    checker& watch;
     canary defect = canary::none;
 };
 
@@ -61,11 +63,13 @@ private:
     void settle();
     void obey(relay::action& wanted);
     void obey_publish(const relay::outgoing& what);
-    void connect_broker(std::uint64_t epoch);
+    void connect_broker(const relay::connect_broker& wanted);
     void broker_answered(std::uint64_t epoch, const result<broker_session>& answer);
     void reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body);
     void connect_postgres(std::uint64_t epoch);
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
+    void set_aside(const relay::store_dead_letter& poison);
+    void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
     void close_broker();
     void close_postgres();
     void finish_postgres();

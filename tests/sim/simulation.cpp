@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// The slot may stay behind WAL that holds no outbox row. To be false.
-constexpr bool late_idle_is_known = true;
+constexpr bool late_idle_is_known = false;
 
 class simulation {
 public:
@@ -22,10 +22,11 @@ public:
         : world_(seed, trace),
           profile_(draw_profile(world_.random())),
           database_(world_, profile_),
-          checker_(database_),
+          checker_(database_, profile_),
           slot_(world_, profile_, database_, checker_),
           broker_(world_, profile_, checker_) {
-        const relay_surroundings around{world_, profile_, slot_, broker_, database_, defect};
+        const relay_surroundings around{world_,    profile_, slot_, broker_,
+                                        database_, checker_, defect};
         for (std::size_t index = 0; index < profile_.relays; ++index) {
             relays_.push_back(
                 std::make_unique<relay_process>(around, "relay " + std::to_string(index + 1)));
@@ -46,7 +47,7 @@ private:
     void supervise(relay_process& each);
     void become_calm();
     void stop_in_order();
-    [[nodiscard]] bool all_is_told() const;
+    [[nodiscard]] bool all_is_told();
     [[nodiscard]] sim_time patience() const;
     relay_process& some_relay() { return *relays_[world_.random().below(relays_.size())]; }
 
@@ -96,11 +97,11 @@ void simulation::strike(mishap which) {
         case mishap::broker_cut:
             return broker_.cut();
         case mishap::broker_crash:
-            return broker_.crash(0);
+            return broker_.crash();
         case mishap::leader_change:
             return broker_.change_leader();
         case mishap::power_loss:
-            return broker_.crash(random.below(20));
+            return broker_.lose_power();
         case mishap::stranger_writes:
             return broker_.stranger_writes();
         case mishap::operator_wanted:
@@ -147,7 +148,7 @@ void simulation::supervise(relay_process& each) {
         return;
     }
     if (each.exit_code() == relay::exit_operator_needed) {
-        if (!operator_was_needed_) {
+        if (!operator_was_needed_ && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
         }
         broker_.mend();
@@ -179,7 +180,7 @@ void simulation::become_calm() {
     broker_.mend();
 }
 
-bool simulation::all_is_told() const {
+bool simulation::all_is_told() {
     if (late_idle_is_known) {
         return checker_.is_complete() && slot_.confirmed() >= database_.last_event_end();
     }
@@ -188,8 +189,12 @@ bool simulation::all_is_told() const {
 
 /// How long the relay may need when nothing hinders it any more.
 sim_time simulation::patience() const {
-    auto span = seconds(60) + 4 * profile_.backoff_max + 4 * profile_.ack_timeout +
-                4 * profile_.sender_timeout;
+    auto span = seconds(60) + 2 * profile_.confirm_delay + 4 * profile_.backoff_max +
+                4 * profile_.ack_timeout + 4 * profile_.sender_timeout;
+    for (const auto& each : database_.events()) {
+        // Tried again some times, each behind a back-off, before it becomes a dead letter.
+        span += each.defect == poison::refused ? 6 * profile_.backoff_max : sim_time(0);
+    }
     if (forgets_no_failed_id(profile_.stream)) {
         // At worst each row waits once for its id to be free again.
         span += (4 + database_.events().size()) * profile_.duplicate_window;
@@ -213,7 +218,7 @@ void simulation::stop_in_order() {
         },
         world_.now() + seconds(30), "a stop in order");
     for (const auto& each : relays_) {
-        const bool may_halt = operator_was_needed_;
+        const bool may_halt = operator_was_needed_ || checker_.lost_count() > 0;
         if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
             throw violation("a stop in order", "a relay ended with another exit code than 0");
         }

@@ -37,6 +37,7 @@ result<session_handle> slot_server::begin(replication_events events) {
     auto& begun = *session_;
     begun.plugin_ = {profile_.plugin, profile_.sends_empty_transactions, {}};
     begun.sent_ = confirmed_;
+    begun.began_at_ = confirmed_;
     begun.last_reply_ = world_.now();
     const auto& all = source_.committed();
     const auto first = std::lower_bound(

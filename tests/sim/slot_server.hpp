@@ -33,6 +33,8 @@ public:
     // The client's side.
     [[nodiscard]] bool has_frame() const { return !arrived_.empty(); }
     std::string take_frame();
+    /// Where the slot stood.
+    [[nodiscard]] lsn began_at() const { return began_at_; }
     void send_status(const std::string& update);
     /// The client is gone; the server may notice late, and may read what was sent before.
     void close();
@@ -61,6 +63,7 @@ private:
     std::deque<std::string> frames_;  // of the transaction that is being sent
     lsn sent_;
     reported client_;
+    lsn began_at_;
     lsn told_;  // by the client's side, on this connection
     sim_time last_reply_{0};
     bool ping_out_ = false;
