@@ -29,17 +29,33 @@ void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, mono
 }
 
 void hold_back::time_passed(monotonic_time now) {
-    while (!held_.empty() && held_.front().closes + delay_ <= now) {
+    while (!frozen_at_ && !held_.empty() && held_.front().closes + delay_ <= now) {
         confirm(held_.front().up_to, held_.front().last_event);
         held_.pop_front();
     }
 }
 
 std::optional<monotonic_time> hold_back::deadline() const {
-    if (held_.empty()) {
+    if (held_.empty() || frozen_at_) {
         return std::nullopt;
     }
     return held_.front().closes + delay_;
+}
+
+void hold_back::freeze(monotonic_time now) {
+    if (!frozen_at_) {
+        frozen_at_ = now;
+    }
+}
+
+void hold_back::thaw(monotonic_time now) {
+    if (!frozen_at_) {
+        return;
+    }
+    for (auto& each : held_) {
+        each.closes += now - *frozen_at_;
+    }
+    frozen_at_.reset();
 }
 
 void hold_back::confirm(lsn up_to, std::optional<commit_position> last_event) {

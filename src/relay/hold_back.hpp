@@ -1,7 +1,9 @@
 // From acked to confirmed: keeps the slot back for a while after the ack (delivery.confirm_delay).
 //
 // A broker that acks before it has written to the disk may forget what it acked when its power
-// fails. What the slot still has can then be sent again. Pure; comes after relay/ledger.
+// fails. What the slot still has can then be sent again. The delay counts only while the broker is
+// there: what it had for a moment before it failed must not be confirmed because it stayed away for
+// long. Pure; comes after relay/ledger.
 #pragma once
 
 #include "core/instant.hpp"
@@ -30,6 +32,10 @@ public:
     void time_passed(monotonic_time now);
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
 
+    /// The broker is gone: nothing is confirmed until it is back.
+    void freeze(monotonic_time now);
+    void thaw(monotonic_time now);
+
     /// What waits is no longer acked: the slot sends it again. What is confirmed stays so.
     void forget_held() { held_.clear(); }
 
@@ -52,6 +58,7 @@ private:
 
     std::chrono::milliseconds delay_;
     std::deque<portion> held_;
+    std::optional<monotonic_time> frozen_at_;
     lsn confirmed_;
     std::optional<commit_position> confirmed_event_;
 };

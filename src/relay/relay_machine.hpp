@@ -91,6 +91,10 @@ public:
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
 
 private:
+    struct moved_slot {
+        /// As it was known before it is read again.
+        std::optional<position> tail;
+    };
     enum class phase { running, draining, closing, ended };
     /// Of "the slot is in use", before it counts as held by another consumer.
     static constexpr std::uint32_t standby_after_tries = 4;
@@ -103,6 +107,10 @@ private:
     void lose_postgres(const error& why, instant now);
     void stand_by(const error& why, instant now);
     void take_over();
+    void read_tail_again();
+    /// Whether the stream shows that another relay moved the slot. If that is not known yet, or if
+    /// not, the connection is given up.
+    bool was_another_relay(lsn slot_confirmed, instant now);
     [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
     void begin_history(const history& origin);
     void take_frame(frame_read& read, instant now);
@@ -137,6 +145,8 @@ private:
     /// Where the slot may stand at most, as far as this relay knows.
     lsn slot_at_most_;
     std::uint32_t standby_tries_ = 0;
+    /// The slot stands beyond what this relay confirmed, and it is being found out why.
+    std::optional<moved_slot> moved_;
     /// The dead letter that is being stored.
     std::optional<position> setting_aside_;
     /// How often the broker refused a message for itself.

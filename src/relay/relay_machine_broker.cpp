@@ -26,6 +26,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
+    hold_back_.thaw(now.monotonic);
     const auto had = lane_->known_sequence();
     const auto memory = lane_->open(epoch, tail);
     log(facts.stream->shared ? log_severity::warning : log_severity::info,
@@ -131,6 +132,7 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
 
 void relay_machine::lose_broker(const error& why, instant now) {
     lane_->close();
+    hold_back_.freeze(now.monotonic);
     actions_.emplace_back(close_broker{});
     if (operator_needed(why)) {
         broker_.shut();

@@ -10,7 +10,7 @@
 namespace walrelay::relay {
 namespace {
 
-error moved(const std::string& slot, lsn stands, lsn known) {
+error slot_moved(const std::string& slot, lsn stands, lsn known) {
     return {errc::postgres_unsuitable,
             "slot " + slot + " stands at LSN " + to_string(stands) +
                 ", but this relay has confirmed no more than " + to_string(known) +
@@ -26,8 +26,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
-    if (slot_was_moved(session)) {
-        lose_postgres(moved(options_.slot, session.slot_confirmed, slot_at_most_), now);
+    if (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now)) {
         return;
     }
     postgres_.connected(now.monotonic);
@@ -79,11 +78,36 @@ bool relay_machine::slot_was_moved(const postgres_session& session) const {
            session.slot_confirmed > known;
 }
 
+bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
+    constexpr std::chrono::milliseconds look_again{250};
+    if (moved_ && lane_->is_open()) {
+        const bool stream_moved = lane_->known_tail() != moved_->tail;
+        moved_.reset();
+        if (stream_moved) {
+            log(log_severity::info, "another relay had slot " + options_.slot + " in between");
+            return true;
+        }
+        const auto known = std::max(slot_at_most_, hold_back_.confirmed());
+        lose_postgres(slot_moved(options_.slot, slot_confirmed, known), now);
+        return false;
+    }
+    if (!moved_) {
+        moved_ = moved_slot{lane_->known_tail()};
+        read_tail_again();
+    }
+    drop_source();
+    postgres_.wait(now.monotonic, look_again);
+    return false;
+}
+
 void relay_machine::take_over() {
     log(log_severity::info, "slot " + options_.slot + " is free: this relay takes over");
     slot_at_most_ = {};
+    read_tail_again();
+}
+
+void relay_machine::read_tail_again() {
     if (broker_.is_up()) {
-        // The stream has grown since its tail was read.
         lane_->close();
         lane_->expect_others();
         actions_.emplace_back(close_broker{});

@@ -65,6 +65,21 @@ TEST(HoldBack, KeepsTheLastEventWhereOnlyOtherTablesMove) {
     EXPECT_EQ(gate.confirmed_event(), at(100));
 }
 
+TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.freeze(start + 1s);
+    EXPECT_EQ(gate.deadline(), std::nullopt);
+    gate.freeze(start + 30s);
+    gate.time_passed(start + 60s);
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    gate.thaw(start + 60s);
+    gate.time_passed(start + 68s);
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    gate.time_passed(start + 70s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+}
+
 TEST(HoldBack, NeverMovesBackwards) {
     hold_back gate(0ms);
     gate.acked(lsn{500}, std::nullopt, start);

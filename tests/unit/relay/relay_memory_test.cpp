@@ -89,6 +89,16 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     EXPECT_EQ(script.machine().confirmed(), lsn{301});
 }
 
+TEST_F(RelayMemoryWithDelay, ConfirmsNothingWhileTheBrokerIsAway) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(60s);
+    script.broker_fails();
+    script.passes(600s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+}
+
 TEST_F(RelayMemoryWithDelay, AsksTheBrokerMoreThanOnceBeforeItBelievesThat) {
     connect();
     script.transaction(100, {"a"});
@@ -138,8 +148,25 @@ TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
     script.postgres_fails();
     script.passes(1s);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
+                ElementsAre("close_broker", "connect_broker", "close_postgres"));
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    EXPECT_THAT(script.passes(1s), Contains("connect_postgres"));
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
                 Contains("finish 3"));
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("slot slot stands at LSN 0/66")));
+}
+
+TEST_F(RelayMemory, GoesOnWhereAnotherRelayMovedSlotAndStream) {
+    connect(lsn{90});
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{202});
+    script.broker_connects(2, commit_position{lsn{200}, 0});
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{202}), IsEmpty());
+    EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@2"));
 }
 
 TEST_F(RelayMemory, TakesASlotThatPostgresqlSetBackByACrash) {
