@@ -205,11 +205,15 @@ asio::awaitable<void> relay_driver::connect_postgres(std::uint64_t epoch) {
     }
     earlier_run_ = "this relay has streamed from it";
     auto session = std::move(ready->session);
-    postgres_ = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
+    const auto over = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
+    postgres_ = over;
     machine_.postgres_connected(epoch, std::move(session), now());
-    asio::co_spawn(io_, read_stream(postgres_), asio::detached);
-    asio::co_spawn(io_, watch_sentinel(postgres_), asio::detached);
     settle();
+    // The machine may not want it, after all.
+    if (!over->closed) {
+        asio::co_spawn(io_, read_stream(over), asio::detached);
+        asio::co_spawn(io_, watch_sentinel(over), asio::detached);
+    }
 }
 
 bool relay_driver::read_what_is_here(postgres_link& over) {

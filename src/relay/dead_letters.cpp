@@ -47,7 +47,8 @@ dead_letter make_dead_letter(const table_name& source, const row_insert& row,
         letter.headers.push_back(content.header_at(index));
     }
     letter.event = row_as_json(row);
-    letter.reason = to_string(reason.why);
+    // The remedy is one for a relay that stops there.
+    letter.reason = to_string(error{reason.why.code, reason.why.what, "", reason.why.server_said});
     letter.error_code = reason.error_code;
     letter.attempts = reason.attempts;
     return letter;

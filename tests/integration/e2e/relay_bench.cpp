@@ -83,8 +83,8 @@ void relay_bench::drop_slot() {
 
 std::string relay_bench::configuration() const {
     const std::string names = "slot = '%'\nplugin = '" + plugin_ + "'\npublication = '%'\n";
-    const std::string broker =
-        "[nats]\nurls = ['" + nats_.url() + "']\nstream = '%'\nsubjects = ['%.>']\n";
+    const std::string broker = "[nats]\nurls = ['" + nats_.url() +
+                               "']\nstream = '%'\nsubjects = ['%.>']\n" + nats_settings_ + "\n";
     return "[postgres]\nconninfo = '" + conninfo_ + "'\n" +
            with_name(
                names + broker + "[delivery]\n" + delivery_ + "\n[log]\nlevel = 'debug'\n" + outbox_,

@@ -53,6 +53,8 @@ public:
     /// The configuration file. What is set here replaces the default of that section; `%` stands
     /// for name(). The default outbox is `public.outbox_events`.
     void set_conninfo(const std::string& conninfo) { conninfo_ = conninfo; }
+    /// In addition to what a bench sets of [nats].
+    void set_nats(const std::string& toml) { nats_settings_ = toml; }
     void set_delivery(const std::string& toml) { delivery_ = toml; }
     void set_outbox(const std::string& toml) { outbox_ = toml; }
     [[nodiscard]] std::string configuration() const;
@@ -99,6 +101,7 @@ private:
     std::string name_;
     std::string database_;
     std::string conninfo_;
+    std::string nats_settings_;
     std::string delivery_;
     std::string outbox_;
     temporary_folder folder_;
