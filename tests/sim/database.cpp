@@ -146,7 +146,7 @@ void database::commit(writer& finished) {
     committed_.push_back(std::move(done));
 }
 
-bool database::store_dead_letter(const position& where, checker& watch) {
+bool database::store_dead_letter(const position& where, checker& watch) const {
     if (up_) {
         watch.on_set_aside(where);
     }

@@ -74,7 +74,7 @@ public:
     /// Where the last transaction with an outbox row ends.
     [[nodiscard]] lsn last_event_end() const { return last_event_end_; }
     /// Commits a dead letter; false where the database is down.
-    [[nodiscard]] bool store_dead_letter(const position& where, checker& watch);
+    [[nodiscard]] bool store_dead_letter(const position& where, checker& watch) const;
     /// What the catalog says now.
     [[nodiscard]] postgres_facts facts() const;
     /// The configuration's only outbox table.
