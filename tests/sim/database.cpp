@@ -140,7 +140,6 @@ void database::commit(writer& finished) {
                 {{done.commit, ordinal++}, row.id, "events." + row.kind, row.payload, row.defect});
         }
     }
-    last_event_end_ = ordinal > 0 ? done.end : last_event_end_;
     world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
                ordinal, " outbox rows of ", done.rows.size());
     committed_.push_back(std::move(done));

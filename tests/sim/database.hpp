@@ -71,8 +71,6 @@ public:
     /// Every row that must be in the stream, in its order.
     [[nodiscard]] const std::vector<outbox_event>& events() const { return events_; }
     [[nodiscard]] lsn wal_end() const { return wal_end_; }
-    /// Where the last transaction with an outbox row ends.
-    [[nodiscard]] lsn last_event_end() const { return last_event_end_; }
     /// Commits a dead letter; false where the database is down.
     [[nodiscard]] bool store_dead_letter(const position& where, checker& watch) const;
     /// What the catalog says now.
@@ -104,7 +102,6 @@ private:
     std::vector<transaction> committed_;
     std::vector<outbox_event> events_;
     lsn wal_end_{0x1500000};
-    lsn last_event_end_;
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;
     bool writing_ = false;

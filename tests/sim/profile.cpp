@@ -27,7 +27,8 @@ constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> misha
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
 constexpr std::array known_mishaps{mishap::stranger_writes};
-constexpr bool held_back_power_loss_is_known = true;
+constexpr bool pauses_under_power_loss_are_known = true;
+constexpr bool power_loss_beside_others_is_known = true;
 constexpr bool two_relays_are_known = true;
 constexpr std::array known_hazards{hazard::count};
 
@@ -101,13 +102,14 @@ void respect_the_promise(profile& drawn) {
     if (stranger > sim_time(0) || !drawn.sole_writer) {
         drawn.duplicate_window = std::chrono::hours(1);
     }
-    if (is_cluster(drawn.stream)) {
+    if (is_cluster(drawn.stream) || (power_loss_beside_others_is_known && !drawn.sole_writer)) {
         power_loss = sim_time(0);
-    } else {
+    }
+    if (!is_cluster(drawn.stream)) {
         leader_change = sim_time(0);
     }
-    if (power_loss > sim_time(0) && held_back_power_loss_is_known) {
-        drawn.confirm_delay = sim_time(0);
+    if (power_loss > sim_time(0) && pauses_under_power_loss_are_known) {
+        drawn.intervals[static_cast<std::size_t>(mishap::relay_pause)] = sim_time(0);
     }
     if (power_loss > sim_time(0)) {
         drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);

@@ -13,9 +13,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The slot may stay behind WAL that holds no outbox row. To be false.
-constexpr bool late_idle_is_known = false;
-
 class simulation {
 public:
     simulation(std::uint64_t seed, canary defect, std::ostream* trace)
@@ -181,9 +178,6 @@ void simulation::become_calm() {
 }
 
 bool simulation::all_is_told() {
-    if (late_idle_is_known) {
-        return checker_.is_complete() && slot_.confirmed() >= database_.last_event_end();
-    }
     return checker_.is_complete() && slot_.confirmed() == database_.wal_end();
 }
 

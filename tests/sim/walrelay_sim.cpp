@@ -38,6 +38,8 @@ thread_local std::uint64_t seed_of_this_thread = 0;
 bool violation_is_expected = false;
 
 extern "C" void on_abort(int) {
+    // Raised by this thread itself, so that the trace can still be written.
+    std::cout.flush();
     if (violation_is_expected) {
         std::fputs("caught by an assertion of the relay\n", stderr);
         std::_Exit(0);
