@@ -103,9 +103,10 @@ struct stream_facts {
     std::uint64_t message_count = 0;
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
     bool last_message_there = false;
-    /// The greatest Walrelay-Position among the messages that were looked at: the last one, or, if
-    /// `looked_back`, many behind it. Nothing if walrelay wrote none of them.
+    /// The greatest Walrelay-Position among the messages that were looked at: the last one, or many
+    /// before it as well. Nothing if walrelay wrote none of them.
     std::optional<position> last_position = {};
+    /// More than the last message was looked at.
     bool looked_back = false;
     /// Somebody else wrote one of the messages that were looked at.
     bool shared = false;

@@ -109,7 +109,8 @@ result<void> connection::state::connect() {
             if (failure == NATS_NOT_PERMITTED) {
                 why.what = "the broker's account may not do what walrelay needs";
                 why.remedy =
-                    "grant it publish on the subjects and on $JS.API.STREAM.>, and "
+                    "grant it publish on the subjects, on $JS.API.STREAM.> and on "
+                    "$JS.API.CONSUMER.CREATE.>, and "
                     "subscribe on _INBOX.>";
             }
             if (auto watched = watchers<state>::instance().find(which)) {

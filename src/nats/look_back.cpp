@@ -18,17 +18,11 @@ struct reader {
                 "the last messages of stream " + stream + " cannot be read", "",
                 last_error_text(status)};
     }
-    [[nodiscard]] bool is_forbidden() const {
-        const char* said = nullptr;
-        return natsConnection_GetLastError(connection, &said) == NATS_NOT_PERMITTED;
-    }
-    /// Makes the consumer; how many messages it will send, or nothing if that is not permitted.
-    [[nodiscard]] result<std::optional<std::uint64_t>> deliver_to(const char* inbox,
-                                                                  std::uint64_t from) const;
+    /// Makes the consumer; how many messages it will send.
+    [[nodiscard]] result<std::uint64_t> deliver_to(const char* inbox, std::uint64_t from) const;
 };
 
-result<std::optional<std::uint64_t>> reader::deliver_to(const char* inbox,
-                                                        std::uint64_t from) const {
+result<std::uint64_t> reader::deliver_to(const char* inbox, std::uint64_t from) const {
     constexpr std::chrono::nanoseconds kept_idle = std::chrono::seconds(10);
     jsOptions options;
     jsOptions_Init(&options);
@@ -54,10 +48,7 @@ result<std::optional<std::uint64_t>> reader::deliver_to(const char* inbox,
     const auto status = js_AddConsumer(&raw, context, stream.c_str(), &config, &options, &code);
     const consumer_info_handle made(raw);
     if (status == NATS_OK) {
-        return std::optional(made->NumPending + made->Delivered.Consumer);
-    }
-    if (is_forbidden()) {
-        return std::optional<std::uint64_t>();
+        return made->NumPending + made->Delivered.Consumer;
     }
     return failure(status);
 }
@@ -103,13 +94,10 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     if (!expected) {
         return expected.error();
     }
-    if (!*expected) {
-        return {};
-    }
     facts.last_position.reset();
     facts.safe_position.reset();
     facts.shared = false;
-    for (std::uint64_t seen = 0; seen < **expected; ++seen) {
+    for (std::uint64_t seen = 0; seen < *expected; ++seen) {
         natsMsg* message = nullptr;
         const auto status = natsSubscription_NextMsg(&message, raw, timeout.count());
         const message_handle owned(message);

@@ -13,8 +13,7 @@
 namespace walrelay::nats {
 
 /// Reads the headers of the last `count` messages, through a consumer that is gone afterwards, and
-/// fills `last_position`, `safe_position`, `shared` and `looked_back`. Where the account may not
-/// make a consumer, `looked_back` stays false. Errors: broker_unavailable.
+/// fills `last_position`, `safe_position` and `shared`. Errors: broker_unavailable.
 [[nodiscard]] result<void> look_back(natsConnection* connection, const std::string& stream,
                                      std::uint64_t count, std::chrono::milliseconds timeout,
                                      stream_facts& facts);
