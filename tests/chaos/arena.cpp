@@ -82,9 +82,10 @@ std::string arena::relay_urls() const {
     return "['" + list + "']";
 }
 
-std::string arena::configuration() const {
-    return "[postgres]\nconninfo = '" + relay_conninfo() + "'\nslot = 'chaos'\nplugin = '" +
-           options_.plugin + "'\npublication = 'chaos'\n[nats]\nurls = " + relay_urls() +
+std::string arena::configuration(unsigned index) const {
+    return "[postgres]\nconninfo = '" + relay_conninfo() + " application_name=relay-" +
+           std::to_string(index) + "'\nslot = 'chaos'\nplugin = '" + options_.plugin +
+           "'\npublication = 'chaos'\n[nats]\nurls = " + relay_urls() +
            "\nstream = 'CHAOS'\nsubjects = ['chaos.>']\nreplicas = " +
            (options_.cluster ? "3" : "1") + "\n[delivery]\nbackoff_max = '2s'\n" +
            options_.delivery + "\n[log]\nlevel = 'debug'\n[[outbox]]\n" +
@@ -92,10 +93,10 @@ std::string arena::configuration() const {
            (options_.outbox.empty() ? default_outbox : options_.outbox);
 }
 
-test::relay_start arena::start_with(const std::vector<std::string>& words,
-                                    const std::string& name) const {
-    const auto file = folder() / "walrelay.toml";
-    std::ofstream(file) << configuration();
+test::relay_start arena::start_with(const std::vector<std::string>& words, const std::string& name,
+                                    unsigned index) const {
+    const auto file = folder() / ("relay-" + std::to_string(index) + ".toml");
+    std::ofstream(file) << configuration(index);
     test::relay_start how{
         .program = options_.relay_program, .arguments = words, .folder = folder(), .name = name};
     how.arguments.insert(how.arguments.end(), {"--config", file.string()});
@@ -103,7 +104,7 @@ test::relay_start arena::start_with(const std::vector<std::string>& words,
 }
 
 void arena::start_relay(unsigned index) {
-    relays_.at(index).emplace(start_with({"run"}, "relay-" + std::to_string(index)));
+    relays_.at(index).emplace(start_with({"run"}, "relay-" + std::to_string(index), index));
 }
 
 bool arena::relays_run() {
@@ -121,7 +122,7 @@ std::string arena::relay_log(unsigned index) const {
 
 test::finished_run arena::command(const std::vector<std::string>& words) {
     constexpr std::chrono::seconds patience{30};
-    return test::run_to_end(start_with(words, "command-" + words.front()), patience);
+    return test::run_to_end(start_with(words, "command-" + words.front(), 0), patience);
 }
 
 std::string arena::commit_marker() {
@@ -139,15 +140,23 @@ bool arena::is_stored(const std::string& subject) {
     }
 }
 
-std::optional<int> arena::walsender() {
+std::optional<test::sql_row> arena::walsender_row() const {
     const auto rows = session().query(
-        "SELECT pid FROM pg_replication_slots JOIN pg_stat_replication ON pid = active_pid"
+        "SELECT pid, right(application_name, 1) FROM pg_replication_slots"
+        " JOIN pg_stat_replication ON pid = active_pid"
         " WHERE slot_name = $1 AND state = 'streaming'",
         {slot_name});
-    if (rows.empty() || !rows.front().front()) {
-        return std::nullopt;
-    }
-    return std::stoi(*rows.front().front());
+    return rows.empty() ? std::nullopt : std::optional(rows.front());
+}
+
+std::optional<int> arena::walsender() {
+    const auto row = walsender_row();
+    return row ? std::optional(std::stoi(row->front().value())) : std::nullopt;
+}
+
+std::optional<unsigned> arena::leader() {
+    const auto row = walsender_row();
+    return row ? std::optional(row->back().value() == "0" ? 0U : 1U) : std::nullopt;
 }
 
 void arena::keep_logs(const std::filesystem::path& where) {
@@ -155,7 +164,7 @@ void arena::keep_logs(const std::filesystem::path& where) {
     const auto keep = [&](const std::string& name, const std::string& text) {
         std::ofstream(where / name, std::ios::binary) << text;
     };
-    keep("walrelay.toml", configuration());
+    keep("walrelay.toml", configuration(0));
     keep("postgres.log", postgres_.log());
     for (unsigned index = 0; index < relays_.size(); ++index) {
         if (relays_.at(index)) {

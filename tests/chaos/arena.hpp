@@ -77,16 +77,19 @@ public:
     [[nodiscard]] bool is_stored(const std::string& subject);
     /// The process of the slot's consumer; nothing if nobody streams from it.
     [[nodiscard]] std::optional<int> walsender();
+    /// The relay that streams from the slot.
+    [[nodiscard]] std::optional<unsigned> leader();
 
     /// Copies the logs of all that ran here into a folder, which is made.
     void keep_logs(const std::filesystem::path& where);
 
 private:
-    [[nodiscard]] std::string configuration() const;
+    [[nodiscard]] std::string configuration(unsigned index) const;
     [[nodiscard]] std::string relay_conninfo() const;
     [[nodiscard]] std::string relay_urls() const;
     [[nodiscard]] test::relay_start start_with(const std::vector<std::string>& words,
-                                               const std::string& name) const;
+                                               const std::string& name, unsigned index) const;
+    [[nodiscard]] std::optional<test::sql_row> walsender_row() const;
 
     arena_options options_;
     test::temporary_folder folder_{"chaos"};

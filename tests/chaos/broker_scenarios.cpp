@@ -29,6 +29,15 @@ void long_outage(arena& where, dice& random) {
     where.nats().start();
 }
 
+/// Acked messages of up to 3 s are forgotten, and their sequence numbers used again.
+void lose_power(arena& where, dice& random) {
+    where.nats().remember_store();
+    pass(random.duration(50ms, 3s));
+    where.nats().kill_9();
+    where.nats().restore_store();
+    where.nats().start();
+}
+
 }  // namespace
 
 std::vector<scenario> broker_scenarios() {
@@ -49,6 +58,12 @@ std::vector<scenario> broker_scenarios() {
              "nats-server killed and away for 1.5 to 5 s, longer than the duplicate window (1 s)",
          .fire = long_outage,
          .arrange = [](arena_options& options) { options.duplicate_window = 1s; }},
+        {.name = "power_loss",
+         .what = "nats-server forgets what it acked in the last 0.05 to 3 s; confirm_delay = 10s",
+         .fire = lose_power,
+         .arrange = [](arena_options& options) { options.delivery += "confirm_delay = '10s'\n"; },
+         .long_times = 50,
+         .long_rows = 50000},
     };
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "chaos/scenario.hpp"
-#include "chaos/storm.hpp"
+#include "chaos/trial.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,9 @@
 // Breaks what can break between a real PostgreSQL, a real nats-server and the relay, and judges
 // what is in the stream afterwards. `./dev chaos` builds and runs it.
+#include "chaos/cut_sweep.hpp"
 #include "chaos/options.hpp"
 #include "chaos/report.hpp"
+#include "chaos/storm.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ void say(const std::string& line) {
 std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
     for (const auto& group : {relay_scenarios(), postgres_scenarios(), broker_scenarios(),
-                              network_scenarios(), cluster_scenarios()}) {
+                              network_scenarios(), cluster_scenarios(), sweep_scenarios()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;
@@ -45,8 +47,11 @@ int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
     std::vector<outcome> results;
     bool passed = true;
     for (const auto& run : runs) {
+        const auto started = std::chrono::steady_clock::now();
         results.push_back(run.what->run ? run.what->run(*run.what, run.plan)
                                         : run_storm(*run.what, run.plan));
+        results.back().took = std::chrono::duration_cast<std::chrono::seconds>(
+            std::chrono::steady_clock::now() - started);
         say(to_line(results.back()));
         passed = passed && results.back().passed();
     }

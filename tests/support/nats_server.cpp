@@ -106,6 +106,19 @@ void nats_server::start() {
     }
 }
 
+void nats_server::remember_store() {
+    const auto copy = folder_.path() / "remembered";
+    std::filesystem::remove_all(copy);
+    freeze();
+    std::filesystem::copy(folder_.path() / "store", copy, std::filesystem::copy_options::recursive);
+    resume();
+}
+
+void nats_server::restore_store() {
+    std::filesystem::remove_all(folder_.path() / "store");
+    std::filesystem::rename(folder_.path() / "remembered", folder_.path() / "store");
+}
+
 bool nats_server::answers() const {
     // The server listens for clients only after JetStream has recovered its streams.
     const int handle = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -39,6 +39,12 @@ public:
     /// Same port, same store.
     void start();
 
+    /// What a power failure at this moment would leave behind, if nothing after it reached the
+    /// disk: stops the server in its tracks, copies its store, and lets it go on.
+    void remember_store();
+    /// Puts that copy in place of the store; the server must not be running.
+    void restore_store();
+
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
     [[nodiscard]] std::string log() const { return process_->standard_error(); }
 
