@@ -108,12 +108,20 @@ void arena::start_relay(unsigned index) {
 }
 
 bool arena::relays_run() {
-    for (auto& relay : relays_) {
+    return ended_relays().empty();
+}
+
+std::string arena::ended_relays() {
+    std::string text;
+    for (unsigned index = 0; index < relays_.size(); ++index) {
+        auto& relay = relays_.at(index);
         if (relay && !relay->process().running()) {
-            return false;
+            const auto code = relay->process().wait_exit(std::chrono::milliseconds(0));
+            text += "relay " + std::to_string(index) + " has ended by itself with " +
+                    (code ? std::to_string(*code) : "nothing") + "; ";
         }
     }
-    return true;
+    return text;
 }
 
 std::string arena::relay_log(unsigned index) const {

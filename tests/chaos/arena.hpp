@@ -67,6 +67,8 @@ public:
     [[nodiscard]] test::relay_process& relay(unsigned index = 0) { return *relays_.at(index); }
     /// Whether all the relays that were started are still there.
     [[nodiscard]] bool relays_run();
+    /// For people: which have ended, and with what code; empty if none has.
+    [[nodiscard]] std::string ended_relays();
     [[nodiscard]] std::string relay_log(unsigned index = 0) const;
     /// `walrelay <words>` to its end.
     [[nodiscard]] test::finished_run command(const std::vector<std::string>& words);

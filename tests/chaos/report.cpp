@@ -41,7 +41,11 @@ std::string row(const outcome& result) {
 }  // namespace
 
 bool outcome::passed() const {
-    return complaints.empty() && found.flawless() && longest_recovery <= recovery_limit;
+    auto unforgiven = found;
+    if (!reported.empty()) {
+        unforgiven.lost = 0;
+    }
+    return complaints.empty() && unforgiven.flawless() && longest_recovery <= recovery_limit;
 }
 
 std::string to_line(const outcome& result) {
@@ -56,7 +60,7 @@ std::string to_line(const outcome& result) {
     for (const auto& complaint : result.complaints) {
         text += "\n    " + complaint;
     }
-    return text + (found.details.empty() ? "" : "\n" + found.details);
+    return text + (found.details.empty() || result.passed() ? "" : "\n" + found.details);
 }
 
 std::string to_markdown(const table_head& head, const std::vector<outcome>& results) {

@@ -17,7 +17,8 @@ struct outcome {
     verdict found{};
     std::chrono::milliseconds longest_recovery{0};
     std::chrono::milliseconds middle_recovery{0};
-    /// For faults that must stop the relay with a message; empty for the others.
+    /// For faults that the relay cannot mend: how it said so. Then rows may be missing, and nothing
+    /// else may be wrong. Empty for the others.
     std::string reported{};
     /// What was wrong beside the verdict.
     std::vector<std::string> complaints{};

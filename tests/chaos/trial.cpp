@@ -23,9 +23,7 @@ trial::trial(const storm_plan& plan, const arena_options& options, outcome& resu
     : plan_(plan), result_(result), arena_(options), order_(arena_.postgres(), arena_.database()) {}
 
 void trial::start() {
-    for (unsigned index = 0; index < arena_.options().relays; ++index) {
-        arena_.start_relay(index);
-    }
+    arena_.start_relay();
     // What is committed before the slot exists is nobody's business.
     const bool streams = test::eventually(recovery_patience, [this] {
         return arena_.walsender().has_value() || !arena_.relays_run();
@@ -33,6 +31,9 @@ void trial::start() {
     require_relays();
     if (!streams) {
         throw std::runtime_error("the relay does not start");
+    }
+    for (unsigned index = 1; index < arena_.options().relays; ++index) {
+        arena_.start_relay(index);
     }
     wait_for_marker(recovery_patience);
     watch_.emplace(arena_.conninfo(), arena_.broker_url());
@@ -52,7 +53,7 @@ void trial::stop_writers() {
 
 void trial::require_relays() {
     if (!arena_.relays_run()) {
-        throw std::runtime_error("the relay has ended by itself");
+        throw std::runtime_error(arena_.ended_relays());
     }
 }
 

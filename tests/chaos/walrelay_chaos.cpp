@@ -3,6 +3,8 @@
 #include "chaos/cut_sweep.hpp"
 #include "chaos/options.hpp"
 #include "chaos/report.hpp"
+#include "chaos/reported_scenarios.hpp"
+#include "chaos/special_scenarios.hpp"
 #include "chaos/storm.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -24,8 +26,9 @@ void say(const std::string& line) {
 
 std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
-    for (const auto& group : {relay_scenarios(), postgres_scenarios(), broker_scenarios(),
-                              network_scenarios(), cluster_scenarios(), sweep_scenarios()}) {
+    for (const auto& group :
+         {relay_scenarios(), postgres_scenarios(), broker_scenarios(), network_scenarios(),
+          cluster_scenarios(), sweep_scenarios(), reported_scenarios(), special_scenarios()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;

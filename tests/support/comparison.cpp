@@ -52,18 +52,20 @@ std::optional<running_comparison::parsed_position> running_comparison::parse(
 }
 
 bool running_comparison::follows(const parsed_position& next,
-                                 const std::optional<parsed_position>& previous) {
+                                 const std::optional<parsed_position>& previous) const {
     if (previous && previous->history != next.history) {
         return false;
     }
+    const bool gaps = kind_ == ordinals::rising;
     if (!previous || next.commit > previous->commit) {
-        return next.ordinal == 0;
+        return gaps || next.ordinal == 0;
     }
-    return next.commit == previous->commit && next.ordinal == previous->ordinal + 1;
+    return next.commit == previous->commit &&
+           (gaps ? next.ordinal > previous->ordinal : next.ordinal == previous->ordinal + 1);
 }
 
-running_comparison::running_comparison(const std::vector<std::string>& committed)
-    : committed_(committed), found_(committed.size(), false) {
+running_comparison::running_comparison(const std::vector<std::string>& committed, ordinals kind)
+    : committed_(committed), kind_(kind), found_(committed.size(), false) {
     place_.reserve(committed.size());
     for (std::size_t index = 0; index < committed.size(); ++index) {
         place_.emplace(committed[index], index);

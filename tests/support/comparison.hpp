@@ -35,11 +35,15 @@ struct comparison {
     [[nodiscard]] bool flawless() const;
 };
 
+/// Whether each message's ordinal in its transaction must be the next one, or just a higher one.
+enum class ordinals { consecutive, rising };
+
 /// Looks at the messages one after the other and keeps none: for streams too large for memory.
 class running_comparison {
 public:
     /// `committed` are the ids of all rows in the order of their commits; it must outlive this.
-    explicit running_comparison(const std::vector<std::string>& committed);
+    explicit running_comparison(const std::vector<std::string>& committed,
+                                ordinals kind = ordinals::consecutive);
 
     void look_at(const seen_event& event);
     /// Once, at the end.
@@ -55,11 +59,12 @@ private:
     };
 
     [[nodiscard]] static std::optional<parsed_position> parse(std::string_view text);
-    [[nodiscard]] static bool follows(const parsed_position& next,
-                                      const std::optional<parsed_position>& previous);
+    [[nodiscard]] bool follows(const parsed_position& next,
+                               const std::optional<parsed_position>& previous) const;
     void look_at_position(const seen_event& event);
 
     const std::vector<std::string>& committed_;
+    ordinals kind_;
     std::unordered_map<std::string_view, std::size_t> place_;
     std::vector<bool> found_;
     std::size_t highest_ = 0;

@@ -1,0 +1,139 @@
+// See reported_scenarios.hpp.
+#include "chaos/reported_scenarios.hpp"
+
+#include "chaos/trial.hpp"
+#include "support/eventually.hpp"
+
+#include <stdexcept>
+
+namespace walrelay::chaos {
+namespace {
+
+using breaking = void (*)(arena&);
+
+constexpr std::chrono::seconds patience{30};
+constexpr int markers = 20;
+
+void require(bool condition, const char* what) {
+    if (!condition) {
+        throw std::runtime_error(what);
+    }
+}
+
+void commit_some(arena& where) {
+    for (int count = 0; count < markers; ++count) {
+        (void)where.commit_marker();
+    }
+}
+
+/// Rows that are in the slot's WAL, and not in the stream.
+void commit_without_relay(arena& where) {
+    where.relay().kill_9();
+    commit_some(where);
+    require(test::eventually(patience, [&] { return !where.walsender(); }),
+            "the walsender outlives its relay");
+}
+
+void drop_slot(arena& where) {
+    const auto dropped = [&] {
+        try {
+            where.session().execute("SELECT pg_drop_replication_slot('chaos')");
+            return true;
+        } catch (const std::runtime_error&) {
+            return false;  // still active
+        }
+    };
+    require(test::eventually(patience, dropped), "the slot cannot be dropped");
+}
+
+void lose_slot(arena& where) {
+    commit_without_relay(where);
+    drop_slot(where);
+    where.start_relay();
+}
+
+void recreate_slot(arena& where) {
+    commit_without_relay(where);
+    drop_slot(where);
+    where.session().execute("SELECT pg_create_logical_replication_slot('chaos', '" +
+                            where.options().plugin + "')");
+    where.start_relay();
+}
+
+void advance_slot(arena& where) {
+    commit_without_relay(where);
+    where.session().execute(
+        "SELECT pg_replication_slot_advance('chaos', pg_current_wal_flush_lsn())");
+    where.start_relay();
+}
+
+void delete_stream(arena& where) {
+    test::stream_reader(where.broker_url()).remove(stream_name);
+    commit_some(where);
+}
+
+/// The slot has moved past what the broker forgets.
+void lose_power_unguarded(arena& where) {
+    where.nats().remember_store();
+    commit_some(where);
+    const auto end = where.session().value_of("SELECT pg_current_wal_flush_lsn()");
+    const auto confirmed = [&] {
+        return where.session().value_of(
+                   "SELECT confirmed_flush_lsn >= " + test::as_literal(end) +
+                   "::pg_lsn FROM pg_replication_slots WHERE slot_name = 'chaos'") == "t";
+    };
+    require(test::eventually(patience, confirmed), "the slot does not move");
+    where.nats().kill_9();
+    where.nats().restore_store();
+    where.nats().start();
+}
+
+void require_report(arena& where) {
+    const auto code = where.relay().process().wait_exit(patience);
+    if (!code) {
+        throw std::runtime_error("silent: the relay goes on as if nothing had happened");
+    }
+    constexpr int operator_must_decide = 3;
+    if (*code != operator_must_decide) {
+        throw std::runtime_error("the relay ends with " + std::to_string(*code) + ", not with 3");
+    }
+    require(where.relay_log().find("To mend it: ") != std::string::npos,
+            "the relay does not say what mends it");
+}
+
+void trial_of(trial& one, breaking break_it) {
+    one.start();
+    commit_some(one.where());
+    one.wait_for_marker(patience);
+    break_it(one.where());
+    ++one.result().times;
+    require_report(one.where());
+    one.judge();
+}
+
+scenario reported(const std::string& name, const std::string& what, breaking break_it) {
+    const auto run = [break_it](const scenario& itself, const storm_plan& plan) {
+        outcome result{.fault = itself.name, .plugin = plan.plugin, .reported = "exit 3"};
+        while (result.times < plan.times && result.complaints.empty()) {
+            run_trial(plan, options_for(plan), result,
+                      [&](trial& one) { trial_of(one, break_it); });
+        }
+        return result;
+    };
+    return {.name = name, .what = what, .fire = {}, .long_times = 10, .run = run};
+}
+
+}  // namespace
+
+std::vector<scenario> reported_scenarios() {
+    return {
+        reported("slot_dropped", "the slot is dropped while the relay is away", lose_slot),
+        reported("slot_recreated", "the slot is dropped and made anew behind rows", recreate_slot),
+        reported("slot_advanced", "somebody moves the slot past rows", advance_slot),
+        reported("stream_deleted", "the stream is deleted while rows are written", delete_stream),
+        reported("power_loss_unguarded", "nats-server forgets what it acked; confirm_delay = 0s",
+                 lose_power_unguarded),
+    };
+}
+
+}  // namespace walrelay::chaos

@@ -1,0 +1,13 @@
+// Faults that the relay cannot mend without an operator, or can only name: it must stop with exit
+// code 3 and say which command heals it. What it did deliver must still be flawless.
+#pragma once
+
+#include "chaos/scenario.hpp"
+
+#include <vector>
+
+namespace walrelay::chaos {
+
+[[nodiscard]] std::vector<scenario> reported_scenarios();
+
+}  // namespace walrelay::chaos
