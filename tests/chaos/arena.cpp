@@ -179,6 +179,12 @@ void arena::keep_logs(const std::filesystem::path& where) {
             keep("relay-" + std::to_string(index) + ".log", relay_log(index));
         }
     }
+    for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+        if (entry.path().filename().string().starts_with("core")) {
+            std::filesystem::copy(entry.path(), where / entry.path().filename(),
+                                  std::filesystem::copy_options::overwrite_existing);
+        }
+    }
     keep("nats-server.log", nats_ ? nats_->log() : cluster_->log());
 }
 

@@ -82,7 +82,8 @@ public:
     /// The relay that streams from the slot.
     [[nodiscard]] std::optional<unsigned> leader();
 
-    /// Copies the logs of all that ran here into a folder, which is made.
+    /// Copies the logs of all that ran here, and what a crashed relay left behind, into a folder,
+    /// which is made.
     void keep_logs(const std::filesystem::path& where);
 
 private:

@@ -43,7 +43,7 @@ void kill_leader(arena& where, dice& random) {
     auto reader = reader_of(where);
     const auto leader = wait_for_leader(reader);
     where.cluster().server(leader).kill_9();
-    pass(random.duration(0ms, 6s));
+    pass(random.duration(0ms, 4s));
     where.cluster().server(leader).start();
     (void)wait_for_leader(reader);
 }
@@ -82,7 +82,7 @@ void kill_follower(arena& where, dice& random) {
 std::vector<scenario> cluster_scenarios() {
     return {
         {.name = "cluster_leader_kill",
-         .what = "kill -9 of the server that leads the stream, away for 0 to 6 s",
+         .what = "kill -9 of the server that leads the stream, away for 0 to 4 s",
          .fire = kill_leader,
          .arrange = with_cluster,
          .long_times = 50,
