@@ -4,8 +4,7 @@
 namespace walrelay::chaos {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 void kill_broker(arena& where, dice& /*random*/) {
     where.nats().kill_9();
@@ -45,8 +44,9 @@ std::vector<scenario> broker_scenarios() {
         {.name = "broker_kill",
          .what = "kill -9 of nats-server and start",
          .fire = kill_broker,
-         .long_times = 100,
-         .long_rows = 100000},
+         .every_broker = true,
+         .long_times = 120,
+         .long_rows = 120000},
         {.name = "broker_restart",
          .what = "SIGTERM to nats-server and start",
          .fire = restart_broker},
@@ -62,8 +62,9 @@ std::vector<scenario> broker_scenarios() {
          .what = "nats-server forgets what it acked in the last 0.05 to 3 s; confirm_delay = 10s",
          .fire = lose_power,
          .arrange = [](arena_options& options) { options.delivery += "confirm_delay = '10s'\n"; },
-         .long_times = 50,
-         .long_rows = 50000},
+         .every_broker = true,
+         .long_times = 60,
+         .long_rows = 60000},
     };
 }
 

@@ -7,8 +7,7 @@
 namespace walrelay::chaos {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds patience{30};
 
@@ -85,22 +84,28 @@ std::vector<scenario> cluster_scenarios() {
          .what = "kill -9 of the server that leads the stream, away for 0 to 4 s",
          .fire = kill_leader,
          .arrange = with_cluster,
-         .long_times = 50,
+         .every_broker = true,
+         .long_times = 60,
          .long_rows = 100000},
         {.name = "cluster_stepdown",
          .what = "the stream's leader is asked to hand over",
          .fire = step_down,
          .arrange = with_cluster,
-         .long_times = 100,
+         .every_broker = true,
+         .long_times = 120,
          .long_rows = 100000},
         {.name = "cluster_pause",
          .what = "SIGSTOP of the server that leads the stream for 0.1 to 12 s",
          .fire = pause_leader,
-         .arrange = with_cluster},
+         .arrange = with_cluster,
+         .every_broker = true,
+         .long_times = 30},
         {.name = "cluster_follower_kill",
          .what = "kill -9 of a server that does not lead the stream, away for 0 to 4 s",
          .fire = kill_follower,
-         .arrange = with_cluster},
+         .arrange = with_cluster,
+         .every_broker = true,
+         .long_times = 30},
     };
 }
 

@@ -4,8 +4,7 @@
 namespace walrelay::chaos {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 using link_of = tcp_proxy& (arena::*)();
 

@@ -22,6 +22,9 @@ void describe(CLI::App& app, chaos_options& chosen) {
         ->check(CLI::IsMember({"pgoutput", "wal2json", "both"}));
     app.add_option("--seed", chosen.seed, "repeats what chance decided in an earlier run");
     app.add_option("--nats-server", chosen.nats_server, "the broker's program");
+    app.add_option("--other-nats-servers", chosen.other_nats_servers,
+                   "more of these: clusters and what depends on the version run with each")
+        ->delimiter(',');
     app.add_option("--markdown", chosen.markdown, "where the table goes as well");
     app.add_option("--logs", chosen.logs, "where the logs of failed runs are kept");
     app.add_flag("--list", chosen.list, "show all faults");
@@ -68,7 +71,8 @@ std::vector<planned_run> plan_short(const chaos_options& chosen, const std::vect
     std::vector<planned_run> runs;
     for (const auto& entry : short_list) {
         runs.push_back({.what = &find(all, entry.fault),
-                        .plan = plan_of(chosen, entry.plugin, entry.times, entry.rows)});
+                        .plan = plan_of(chosen, entry.plugin, entry.times, entry.rows),
+                        .nats_server = chosen.nats_server});
     }
     return runs;
 }
@@ -83,14 +87,22 @@ void plan_for_each_plugin(const chaos_options& chosen, const scenario& what,
     constexpr std::uint64_t usual_times = 5;
     constexpr std::uint64_t usual_rows = 5000;
     const auto plugins = plugins_of(chosen);
-    const auto share = [&](std::uint64_t all) {
-        return (all + plugins.size() - 1) / plugins.size();
-    };
+    std::vector<std::filesystem::path> brokers{chosen.nats_server};
+    if (what.every_broker) {
+        brokers.insert(brokers.end(), chosen.other_nats_servers.begin(),
+                       chosen.other_nats_servers.end());
+    }
+    const auto runs_of_it = plugins.size() * brokers.size();
+    const auto share = [&](std::uint64_t all) { return (all + runs_of_it - 1) / runs_of_it; };
     const auto times =
         chosen.times.value_or(chosen.long_form ? share(what.long_times) : usual_times);
     const auto rows = chosen.rows.value_or(chosen.long_form ? share(what.long_rows) : usual_rows);
-    for (const auto& plugin : plugins) {
-        runs.push_back({.what = &what, .plan = plan_of(chosen, plugin, times, rows)});
+    for (const auto& broker : brokers) {
+        for (const auto& plugin : plugins) {
+            runs.push_back({.what = &what,
+                            .plan = plan_of(chosen, plugin, times, rows),
+                            .nats_server = broker});
+        }
     }
 }
 
@@ -110,7 +122,8 @@ read_options read_command_line(int count, char** words) {
     result.chosen.command = "./dev chaos";
     for (int index = 1; index < count; ++index) {
         const std::string word = words[index];
-        if (word == "--walrelay" || word == "--seed" || word == "--markdown") {
+        if (word == "--walrelay" || word == "--seed" || word == "--markdown" || word == "--logs" ||
+            word == "--other-nats-servers") {
             ++index;
         } else {
             result.chosen.command += " " + word;

@@ -22,6 +22,7 @@ struct chaos_options {
     std::string plugin = "both";
     std::uint64_t seed = 0;
     std::filesystem::path nats_server;
+    std::vector<std::filesystem::path> other_nats_servers;
     std::filesystem::path markdown;
     std::filesystem::path logs = "chaos-logs";
     bool list = false;
@@ -42,6 +43,8 @@ struct read_options {
 struct planned_run {
     const scenario* what = nullptr;
     storm_plan plan;
+    /// Empty is the one in the PATH.
+    std::filesystem::path nats_server{};
 };
 
 /// Throws std::runtime_error for a fault that is not in `all`, which must outlive the result.

@@ -9,8 +9,7 @@
 namespace walrelay::chaos {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 void kill_relay(arena& where, dice& /*random*/) {
     where.relay().kill_9();

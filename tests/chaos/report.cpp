@@ -32,9 +32,9 @@ std::string machine() {
 std::string row(const outcome& result) {
     const auto& found = result.found;
     return fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", result.fault,
-        result.plugin, result.times, found.rows, found.lost, found.duplicated, found.inverted,
-        found.phantom + found.altered, found.confirmed_early, recovery(result),
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", result.fault,
+        result.plugin, result.broker, result.times, found.rows, found.lost, found.duplicated,
+        found.inverted, found.phantom + found.altered, found.confirmed_early, recovery(result),
         result.reported.empty() ? "-" : result.reported, result.passed() ? "passed" : "FAILED");
 }
 
@@ -51,10 +51,11 @@ bool outcome::passed() const {
 std::string to_line(const outcome& result) {
     const auto& found = result.found;
     auto text = fmt::format(
-        "{:<24} {:<9} x{:<4} {:>8} rows  lost {} duplicated {} inverted {} foreign {} early {}"
+        "{:<24} {:<9} {:<8} x{:<4} {:>8} rows  lost {} duplicated {} inverted {} foreign {} early "
+        "{}"
         "  recovery {:.2f} s, at most {:.2f} s  {} s  {}",
-        result.fault, result.plugin, result.times, found.rows, found.lost, found.duplicated,
-        found.inverted, found.phantom + found.altered, found.confirmed_early,
+        result.fault, result.plugin, result.broker, result.times, found.rows, found.lost,
+        found.duplicated, found.inverted, found.phantom + found.altered, found.confirmed_early,
         seconds(result.middle_recovery), seconds(result.longest_recovery), result.took.count(),
         result.passed() ? "passed" : "FAILED");
     for (const auto& complaint : result.complaints) {
@@ -66,12 +67,12 @@ std::string to_line(const outcome& result) {
 std::string to_markdown(const table_head& head, const std::vector<outcome>& results) {
     const auto now = std::time(nullptr);
     auto text = fmt::format(
-        "{:%Y-%m-%d}, seed {}, PostgreSQL {}, nats-server {}, {}; `{}`\n\n"
-        "| fault | plugin | times | rows | lost | duplicated | inverted | foreign or altered |"
+        "{:%Y-%m-%d}, seed {}, PostgreSQL {}, {}; `{}`\n\n"
+        "| fault | plugin | nats-server | times | rows | lost | duplicated | inverted | foreign or "
+        "altered |"
         " confirmed too early | longest recovery | reported | |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        fmt::gmtime(now), head.seed, head.postgres_version, head.nats_version, machine(),
-        head.command);
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        fmt::gmtime(now), head.seed, head.postgres_version, machine(), head.command);
     for (const auto& result : results) {
         text += row(result);
     }

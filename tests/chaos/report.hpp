@@ -13,6 +13,8 @@ namespace walrelay::chaos {
 struct outcome {
     std::string fault;
     std::string plugin;
+    /// The version of nats-server.
+    std::string broker{};
     std::uint64_t times = 0;
     verdict found{};
     std::chrono::milliseconds longest_recovery{0};
@@ -33,7 +35,6 @@ inline constexpr std::chrono::seconds recovery_limit{10};
 struct table_head {
     std::uint64_t seed = 0;
     std::string postgres_version;
-    std::string nats_version;
     /// What repeats the run.
     std::string command;
 };

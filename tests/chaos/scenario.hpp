@@ -27,7 +27,9 @@ struct scenario {
     /// Gaps between two faults are drawn evenly from here.
     std::chrono::milliseconds shortest_gap{200};
     std::chrono::milliseconds longest_gap{2000};
-    /// How often in the long form, over both plugins, and during how many rows at least.
+    /// Run with every nats-server that there is, not just with the usual one.
+    bool every_broker = false;
+    /// How often in the long form, over all plugins and brokers, and during how many rows at least.
     std::uint64_t long_times = 20;
     std::uint64_t long_rows = 20000;
     /// In place of a storm, for what does not fit into one; then `fire` is empty.

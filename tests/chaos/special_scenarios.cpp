@@ -15,8 +15,7 @@
 namespace walrelay::chaos {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 constexpr std::uint64_t first_odd_row = 800'000'000'000;
 
@@ -177,7 +176,8 @@ void judge_the_judge(trial& one) {
     const bool sees_all = found.lost == 1 && found.duplicated == 2 && found.inverted >= 3 &&
                           found.phantom == 1 && found.altered == 1;
     if (!sees_all) {
-        one.result().complaints.push_back("the judge does not see all that was done to the stream");
+        one.result().complaints.emplace_back(
+            "the judge does not see all that was done to the stream");
         return;
     }
     found = {.rows = found.rows};

@@ -111,7 +111,7 @@ link_meter& tcp_proxy::meter(direction which) {
     return meters_.at(static_cast<std::size_t>(which));
 }
 
-void tcp_proxy::wake() {
+void tcp_proxy::wake() const {
     (void)eventfd_write(wake_, 1);
 }
 

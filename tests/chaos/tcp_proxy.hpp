@@ -30,7 +30,7 @@ public:
     [[nodiscard]] std::uint16_t port() const { return port_; }
 
     /// Also for the connections that are there.
-    void set(direction which, const link_rules& rules);
+    void set(direction which, const link_rules& wanted);
     /// A healthy link again; connections stay.
     void heal();
     /// Every connection ends with a reset.
@@ -55,7 +55,7 @@ private:
     [[nodiscard]] std::vector<pollfd> interests(int& timeout_milliseconds);
     void accept_one();
     [[nodiscard]] bool serve(connection& link);
-    void wake();
+    void wake() const;
     [[nodiscard]] link_rules& rules(direction which);
     [[nodiscard]] link_meter& meter(direction which);
 

@@ -44,25 +44,43 @@ std::string version_of(const std::string& program) {
     return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
 }
 
+/// The tests' servers take the program from the environment.
+std::string choose_broker(const std::filesystem::path& program) {
+    if (program.empty()) {
+        const char* chosen = std::getenv("WALRELAY_TEST_NATS_SERVER");
+        return version_of(chosen != nullptr ? chosen : "nats-server");
+    }
+    const auto path = std::filesystem::absolute(program);
+    setenv("WALRELAY_TEST_NATS_SERVER", path.c_str(), 1);
+    return version_of(path);
+}
+
+outcome run_one(const planned_run& run) {
+    const auto started = std::chrono::steady_clock::now();
+    const auto version = choose_broker(run.nats_server);
+    auto result =
+        run.what->run ? run.what->run(*run.what, run.plan) : run_storm(*run.what, run.plan);
+    if (!run.nats_server.empty()) {
+        unsetenv("WALRELAY_TEST_NATS_SERVER");
+    }
+    result.broker = version;
+    result.took = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - started);
+    return result;
+}
+
 int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
-    const auto runs = plan_runs(chosen, all);
     say("seed " + std::to_string(chosen.seed));
     std::vector<outcome> results;
     bool passed = true;
-    for (const auto& run : runs) {
-        const auto started = std::chrono::steady_clock::now();
-        results.push_back(run.what->run ? run.what->run(*run.what, run.plan)
-                                        : run_storm(*run.what, run.plan));
-        results.back().took = std::chrono::duration_cast<std::chrono::seconds>(
-            std::chrono::steady_clock::now() - started);
+    for (const auto& run : plan_runs(chosen, all)) {
+        results.push_back(run_one(run));
         say(to_line(results.back()));
         passed = passed && results.back().passed();
     }
-    const char* broker = std::getenv("WALRELAY_TEST_NATS_SERVER");
     const auto table = to_markdown(
         {.seed = chosen.seed,
          .postgres_version = version_of((test::postgres_binary_folder() / "postgres").string()),
-         .nats_version = version_of(broker != nullptr ? broker : "nats-server"),
          .command = chosen.command},
         results);
     say("\n" + table);
@@ -83,10 +101,6 @@ int run(int count, char** words) {
             say(fmt::format("{:<24} {}", each.name, each.what));
         }
         return EXIT_SUCCESS;
-    }
-    if (!options.chosen.nats_server.empty()) {
-        setenv("WALRELAY_TEST_NATS_SERVER",
-               std::filesystem::absolute(options.chosen.nats_server).c_str(), 1);
     }
     return run_all(options.chosen, all);
 }
