@@ -9,16 +9,26 @@ void fenced_lane::on_open(const stream_tail& tail) {
     opened_at_ = tail.last_sequence;
     checkpoint_ = tail.shared ? tail.safe_position : tail.last_position;
     tail_is_exact_ = !tail.shared;
-    proven_ = false;
+    prove_again();
     skip_what_the_tail_has();
     next_ = first();
 }
 
 void fenced_lane::on_history() {
     opened_at_ = expected_last_sequence_;
-    proven_ = false;
+    prove_again();
     skip_what_the_tail_has();
     next_ = std::max(next_, first());
+}
+
+void fenced_lane::prove_again() {
+    proven_ = false;
+    probe_ = 0;
+}
+
+void fenced_lane::prove_by(std::uint64_t index) {
+    // An earlier one proves nothing of what happened after it.
+    proven_ = proven_ || (probe_ != 0 && index >= probe_);
 }
 
 void fenced_lane::skip_what_the_tail_has() {
@@ -34,9 +44,15 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     while (next_ != end() && at(next_).settled) {
         ++next_;
     }
-    const auto at_once = proven_ ? in_flight_limit() : 1;
-    if (!is_open() || next_ == end() || next_ - first() >= at_once) {
+    if (!is_open() || next_ == end() || next_ - first() >= in_flight_limit()) {
         return std::nullopt;
+    }
+    if (!proven_) {
+        // Alone: what is in flight before it may yet fail, and let it pass.
+        if (next_ != first()) {
+            return std::nullopt;
+        }
+        probe_ = next_;
     }
     return send(next_++, expected_last_sequence_++, now);
 }
@@ -47,7 +63,7 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
     }
-    proven_ = true;
+    prove_by(index);
     mark_stored(index, sequence);
     return lane_verdict::carry_on;
 }
@@ -56,7 +72,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     const auto predicted = at(index).expected_last_sequence + 1;
     if (sequence == predicted) {
         // Our own earlier publish of it, which reached the stream after its tail was read.
-        proven_ = true;
+        prove_by(index);
         mark_stored(index, sequence);
         return lane_verdict::carry_on;
     }

@@ -19,6 +19,7 @@ class fenced_lane final : public lane {
 public:
     explicit fenced_lane(const lane_options& options) : lane(options) {}
 
+    void prove_again() override;
     [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now) override;
     /// The time-out after it was handed over, or after the last ack, because a slow link may need
     /// long for a whole window; a message that is lost makes all behind it fail, so that no acks
@@ -33,6 +34,7 @@ private:
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
     void skip_what_the_tail_has();
+    void prove_by(std::uint64_t index);
 
     /// first() <= next_ <= end(): what is before it was handed over on this connection.
     std::uint64_t next_ = 1;
@@ -44,6 +46,8 @@ private:
     bool tail_is_exact_ = false;
     /// The broker has stored a message where it was predicted.
     bool proven_ = false;
+    /// The message that is to prove it, once it is sent; 0 before.
+    std::uint64_t probe_ = 0;
     /// The checkpoint is exact and of this history, so every event up to it is stored and none
     /// beyond it is.
     bool checkpoint_holds_ = false;

@@ -104,9 +104,10 @@ bool lane::has_forgotten(const stream_tail& tail) const {
     if (tail.last_sequence < known_sequence_) {
         return true;
     }
-    // Beside other writers messages of later commits may come before those of earlier ones.
-    return options_.sole_writer && tail.last_position && tail_ &&
-           tail.last_position->origin == tail_->origin && tail.last_position->at < tail_->at;
+    // Where others write, messages of later commits may come before those of earlier ones.
+    return options_.sole_writer && !tail.shared && !tail_is_shared_ && tail.last_position &&
+           tail_ && tail.last_position->origin == tail_->origin &&
+           tail.last_position->at < tail_->at;
 }
 
 void lane::close() {
@@ -116,8 +117,10 @@ void lane::close() {
 }
 
 std::uint64_t lane::wanted_look_back() const {
-    // What was in flight at once, and as many of others among them.
-    return look_back_ && options_.sole_writer ? 2 * ring_.size() : 0;
+    // What was in flight at once, and as many of others among them; more, where that is little.
+    constexpr std::uint64_t least = 1024;
+    return look_back_ && options_.sole_writer ? std::max<std::uint64_t>(least, 2 * ring_.size())
+                                              : 0;
 }
 
 stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
@@ -125,7 +128,9 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
-    look_back_ = false;
+    // Behind a stranger the next tail means nothing alone, either.
+    look_back_ = tail.shared;
+    tail_is_shared_ = tail.shared;
     known_sequence_ = tail.last_sequence;
     if (forgot) {
         empty_window();

@@ -117,6 +117,9 @@ public:
     [[nodiscard]] std::uint64_t wanted_look_back() const;
     /// Others may have written meanwhile.
     void expect_others() { look_back_ = true; }
+    /// The slot was in other hands for a moment, so others may have written since the tail was
+    /// read: before much is sent again, the tail must be proved to be the latest.
+    virtual void prove_again() {}
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.
     [[nodiscard]] virtual std::optional<outgoing> next_to_send(monotonic_time now) = 0;
@@ -129,6 +132,8 @@ public:
 
     /// Every event up to this one is stored or settled; nothing if that is not known for any.
     [[nodiscard]] std::optional<commit_position> stored_up_to() const { return stored_; }
+    /// The last event that is in the window or known to be stored; nothing if there is none.
+    [[nodiscard]] std::optional<commit_position> admitted() const { return admitted_; }
     /// The highest sequence that the stream is known to have had.
     [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
     /// The stream's last message of walrelay's, as far as known, whatever its history.
@@ -206,6 +211,8 @@ private:
     monotonic_time last_ack_at_;
     history history_;
     std::optional<position> tail_;
+    /// Others wrote among the last messages, so that positions are not in order there.
+    bool tail_is_shared_ = false;
     std::uint64_t known_sequence_ = 0;
     std::optional<commit_position> admitted_;
     std::optional<commit_position> stored_;

@@ -46,12 +46,24 @@ void relay_machine::time_passed(instant now) {
         close_postgres_in_order(now);
     }
     retry_links(now);
-    hold_back_.time_passed(now.monotonic);
-    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+    confirm_what_was_held(now);
     if (const auto due = feedback_.deadline();
         due && *due <= now.monotonic && postgres_.is_up() && phase_ != phase::closing) {
         actions_.emplace_back(send_status{feedback_.take(now)});
     }
+}
+
+void relay_machine::confirm_what_was_held(instant now) {
+    constexpr std::chrono::seconds stall{1};
+    const auto due = hold_back_.deadline();
+    if (due && now.monotonic - *due > stall && broker_.is_up()) {
+        // This process stood still. The broker may have failed meanwhile, and not have been heard.
+        hold_back_.freeze(now.monotonic);
+        read_tail_again();
+        return;
+    }
+    hold_back_.time_passed(now.monotonic);
+    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
 }
 
 void relay_machine::retry_links(instant now) {

@@ -91,10 +91,6 @@ public:
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
 
 private:
-    struct moved_slot {
-        /// As it was known before it is read again.
-        std::optional<position> tail;
-    };
     enum class phase { running, draining, closing, ended };
     /// Of "the slot is in use", before it counts as held by another consumer.
     static constexpr std::uint32_t standby_after_tries = 4;
@@ -123,6 +119,7 @@ private:
     void stream_forgot(std::uint64_t had, const stream_tail& tail, instant now);
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
+    void confirm_what_was_held(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);
     void close_postgres_in_order(instant now);
@@ -145,8 +142,12 @@ private:
     /// Where the slot may stand at most, as far as this relay knows.
     lsn slot_at_most_;
     std::uint32_t standby_tries_ = 0;
+    /// The slot was in use since this relay has streamed from it.
+    bool others_seen_ = false;
     /// The slot stands beyond what this relay confirmed, and it is being found out why.
-    std::optional<moved_slot> moved_;
+    bool slot_in_question_ = false;
+    /// The last event that was known when this relay lost the slot.
+    std::optional<commit_position> left_at_;
     /// The dead letter that is being stored.
     std::optional<position> setting_aside_;
     /// How often the broker refused a message for itself.

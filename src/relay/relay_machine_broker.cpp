@@ -37,6 +37,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (is_closing()) {
         return;
     }
+    // The broker has just shown that it kept what is held.
+    hold_back_.time_passed(now.monotonic);
     account_for_stored(now);
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect()});
@@ -96,7 +98,8 @@ bool relay_machine::doubts(const stream_tail& tail, instant now) {
 
 bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     const auto gone = hold_back_.confirmed_event();
-    if (!gone) {
+    // Beside other writers the last message need not be of the latest position.
+    if (!gone || !options_.lane.sole_writer) {
         return true;
     }
     return tail.last_position && tail.last_position->origin == history_ &&
@@ -119,7 +122,10 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
     }
     ledger_ = ledger{};
     hold_back_.forget_held();
-    log(log_severity::error, what + "; the slot still has them, and they are sent again");
+    log(log_severity::error,
+        what + "; what the slot still has of them is sent again" +
+            (options_.lane.sole_writer ? ", and that is all of them"
+                                       : "; walrelay verify tells whether it is all of them"));
     stream_from_the_slot_again(now);
 }
 

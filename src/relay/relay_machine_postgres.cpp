@@ -36,6 +36,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (std::exchange(standby_tries_, 0) >= standby_after_tries) {
         take_over();
     }
+    lane_->prove_again();
     slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
     const auto stored = lane_->stored_up_to();
     const bool behind_the_slot = stored && stored->commit < session.slot_confirmed;
@@ -67,23 +68,24 @@ void relay_machine::begin_history(const history& origin) {
     hold_back_ = hold_back{options_.confirm_delay};
     feedback_ = feedback{};
     slot_at_most_ = {};
+    left_at_.reset();
     refusals_.clear();
     lane_->set_history(history_);
 }
 
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
-    // While another relay held the slot, it was for that one to move it.
+    // If another consumer held the slot in between, it was for that one to move it.
     const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-    return session.origin == history_ && !is_standby() && known != lsn{} &&
+    return session.origin == history_ && !others_seen_ && known != lsn{} &&
            session.slot_confirmed > known;
 }
 
 bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
     constexpr std::chrono::milliseconds look_again{250};
-    if (moved_ && lane_->is_open()) {
-        const bool stream_moved = lane_->known_tail() != moved_->tail;
-        moved_.reset();
-        if (stream_moved) {
+    if (slot_in_question_ && lane_->is_open()) {
+        slot_in_question_ = false;
+        const auto& tail = lane_->known_tail();
+        if (tail && tail->origin == history_ && (!left_at_ || tail->at > *left_at_)) {
             log(log_severity::info, "another relay had slot " + options_.slot + " in between");
             return true;
         }
@@ -91,8 +93,8 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
         lose_postgres(slot_moved(options_.slot, slot_confirmed, known), now);
         return false;
     }
-    if (!moved_) {
-        moved_ = moved_slot{lane_->known_tail()};
+    if (!slot_in_question_) {
+        slot_in_question_ = true;
         read_tail_again();
     }
     drop_source();
@@ -120,6 +122,7 @@ void relay_machine::stand_by(const error& why, instant now) {
     constexpr std::chrono::milliseconds longest_look{1000};
     constexpr std::uint32_t doublings = 5;
     ++standby_tries_;
+    others_seen_ = true;
     // The server may need a moment to notice the end of this relay's own last connection.
     if (standby_tries_ == standby_after_tries) {
         log(log_severity::info,
@@ -158,6 +161,9 @@ void relay_machine::lose_postgres(const error& why, instant now) {
 }
 
 void relay_machine::drop_source() {
+    if (postgres_.is_up()) {
+        left_at_ = lane_->admitted();
+    }
     actions_.emplace_back(close_postgres{});
     feedback_.end();
     ledger_.forget_pending();
@@ -199,6 +205,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
     if (read.ended) {
         ledger_.transaction_ended(read.ended->last_event, read.ended->end);
         postgres_.progressed();
+        others_seen_ = false;
         account_for_stored(now);
     }
     if (read.alive) {
@@ -217,7 +224,11 @@ void relay_machine::dead_letter_stored(std::uint64_t epoch, const std::string& w
         return;
     }
     log(log_severity::warning, what);
-    lane_->admit_settled(*std::exchange(setting_aside_, std::nullopt));
+    const auto where = *std::exchange(setting_aside_, std::nullopt);
+    // Another relay may have been here before: the tail that was read meanwhile is further.
+    if (!lane_->covers(where.at)) {
+        lane_->admit_settled(where);
+    }
     ++dead_letter_count_;
     account_for_stored(now);
 }

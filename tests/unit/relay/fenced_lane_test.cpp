@@ -431,8 +431,21 @@ TEST_F(FencedLane, SendsOneMessageUntilTheTailIsProvedToBeTheLatest) {
     EXPECT_EQ(send(), (strings{"2@11", "3@12"}));
 }
 
+TEST_F(FencedLane, ProvesTheTailAgainWhenTheSlotWasInOtherHands) {
+    open_proven(10);
+    admit(1);
+    send();
+    tested.prove_again();
+    admit_through(2, 4);
+    EXPECT_EQ(send(), strings{});
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(send(), strings{"2@11"}) << "the first was sent before, and proves nothing";
+    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(send(), (strings{"3@12", "4@13"}));
+}
+
 TEST_F(FencedLane, AsksToLookBackWhereOthersMayHaveWrittenInBetween) {
-    EXPECT_EQ(tested.wanted_look_back(), 8U) << "an earlier process may have left a hole";
+    EXPECT_EQ(tested.wanted_look_back(), 1024U) << "an earlier process may have left a hole";
     open_proven(10);
     tested.close();
     EXPECT_EQ(tested.wanted_look_back(), 0U) << "nothing was in flight";
@@ -440,7 +453,7 @@ TEST_F(FencedLane, AsksToLookBackWhereOthersMayHaveWrittenInBetween) {
     admit(1);
     send();
     tested.close();
-    EXPECT_EQ(tested.wanted_look_back(), 8U);
+    EXPECT_EQ(tested.wanted_look_back(), 1024U);
 }
 
 TEST_F(FencedLane, SendsAgainWhatAStrangersMessageMayHaveDisplaced) {

@@ -69,7 +69,7 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     connect();
     script.transaction(100, {"a"});
     script.acks(1);
-    script.passes(70s);
+    script.passes(65s);
     script.transaction(200, {"b"});
     script.transaction(300, {"c"});
     script.acks(2);
@@ -85,8 +85,33 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     script.acks(1);
     script.passes(60s);
     EXPECT_EQ(script.machine().confirmed(), lsn{101}) << "the delay counts from the new ack";
-    script.passes(10s);
+    script.passes(5s);
     EXPECT_EQ(script.machine().confirmed(), lsn{301});
+}
+
+TEST_F(RelayMemoryWithDelay, ReadsTheTailBeforeItConfirmsWhatWasHeldWhileItStoodStill) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    EXPECT_THAT(script.passes(120s), Contains("connect_broker"));
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.passes(1ms);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+}
+
+TEST_F(RelayMemory, TakesADeadLetterThatAnotherRelayHadStoredForSettled) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.frame(test::begin_frame(lsn{100}));
+    script.frame(test::insert_frame(16384, {"b", std::nullopt, "{}"}));
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(5, commit_position{lsn{200}, 0});
+    EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
+    script.frame(test::commit_frame(lsn{100}, lsn{101}));
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
 }
 
 TEST_F(RelayMemoryWithDelay, ConfirmsNothingWhileTheBrokerIsAway) {
