@@ -50,7 +50,8 @@ void require_takeover(arena& where) {
     constexpr std::chrono::seconds limit{2};
     const auto subject = where.commit_marker();
     if (!test::eventually(limit, [&] { return where.is_stored(subject); })) {
-        throw std::runtime_error("the standby has not taken over within 2 s");
+        throw std::runtime_error("the standby has not taken over within 2 s; " +
+                                 where.ended_relays());
     }
 }
 
