@@ -1,7 +1,7 @@
 // Transactions of every shape come into the stream once, and in the order of their commits.
 #include "integration/e2e/background_writer.hpp"
-#include "support/commit_order.hpp"
 #include "integration/e2e/relay_bench.hpp"
+#include "support/commit_order.hpp"
 #include "support/eventually.hpp"
 
 namespace walrelay::test {

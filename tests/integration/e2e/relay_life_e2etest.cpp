@@ -1,7 +1,7 @@
 // The relay itself is stopped, killed, idle: what it confirms is what is in the stream.
 #include "integration/e2e/background_writer.hpp"
-#include "support/commit_order.hpp"
 #include "integration/e2e/relay_bench.hpp"
+#include "support/commit_order.hpp"
 #include "support/eventually.hpp"
 
 #include <random>
