@@ -32,6 +32,8 @@ struct connection::state : std::enable_shared_from_this<state> {
     std::shared_ptr<loop_adapter> adapter;
     connection_handle handle;
     subscription_handle replies;
+    /// Kept until the connection is closed, see nats/look_back.
+    subscription_handle looking_back;
     void* closure = nullptr;
     std::string inbox;  // "_INBOX.<unique>.<epoch>."; an index follows
     std::string reply_subject;
@@ -110,7 +112,7 @@ result<void> connection::state::connect() {
                 why.what = "the broker's account may not do what walrelay needs";
                 why.remedy =
                     "grant it publish on the subjects, on $JS.API.STREAM.> and on "
-                    "$JS.API.CONSUMER.CREATE.>, and "
+                    "$JS.API.CONSUMER.>, and "
                     "subscribe on _INBOX.>";
             }
             if (auto watched = watchers<state>::instance().find(which)) {
@@ -141,7 +143,8 @@ result<void> connection::state::subscribe() {
         return unavailable("the inbox for acks cannot be subscribed to", status);
     }
     replies.reset(raw);
-    auto read = read_broker(handle.get(), options.stream, options.timeout, options.look_back);
+    auto read =
+        read_broker(handle.get(), options.stream, options.timeout, options.look_back, looking_back);
     if (!read) {
         return read.error();
     }
@@ -189,7 +192,7 @@ result<void> connection::state::create_stream(const stream_definition& definitio
     if (auto made = make_stream(handle.get(), definition, options.timeout); !made) {
         return made.error();
     }
-    auto read = read_broker(handle.get(), definition.name, options.timeout);
+    auto read = read_broker(handle.get(), definition.name, options.timeout, 0, looking_back);
     if (!read) {
         return read.error();
     }
@@ -208,6 +211,7 @@ connection::~connection() {
         // the library then waits half a second to see off (src/conn.c, _close).
         natsConnection_Close(ending->handle.get());
         ending->replies.reset();
+        ending->looking_back.reset();
         ending->handle.reset();
     });
 }

@@ -18,7 +18,8 @@ struct reader {
                 "the last messages of stream " + stream + " cannot be read", "",
                 last_error_text(status)};
     }
-    /// Makes the consumer; how many messages it will send.
+    /// Makes a consumer and asks it for all that it has; returns how many messages that is. It
+    /// sends no more than that, whatever is published meanwhile.
     [[nodiscard]] result<std::uint64_t> deliver_to(const char* inbox, std::uint64_t from) const;
 };
 
@@ -35,7 +36,6 @@ result<std::uint64_t> reader::deliver_to(const char* inbox, std::uint64_t from) 
     const jetstream_handle owned(context);
     jsConsumerConfig config;
     jsConsumerConfig_Init(&config);
-    config.DeliverSubject = inbox;
     config.DeliverPolicy = js_DeliverByStartSequence;
     config.OptStartSeq = from;
     config.AckPolicy = js_AckNone;
@@ -47,10 +47,22 @@ result<std::uint64_t> reader::deliver_to(const char* inbox, std::uint64_t from) 
     jsErrCode code{};
     const auto status = js_AddConsumer(&raw, context, stream.c_str(), &config, &options, &code);
     const consumer_info_handle made(raw);
-    if (status == NATS_OK) {
-        return made->NumPending + made->Delivered.Consumer;
+    if (status != NATS_OK) {
+        return failure(status);
     }
-    return failure(status);
+    const auto subject = "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + made->Name;
+    const auto request = R"({"no_wait":true,"batch":)" + std::to_string(made->NumPending) + "}";
+    const auto asked =
+        natsConnection_PublishRequestString(connection, subject.c_str(), inbox, request.c_str());
+    if (asked != NATS_OK) {
+        return failure(asked);
+    }
+    return made->NumPending;
+}
+
+bool is_status(natsMsg* message) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, "Status", &value) == NATS_OK;
 }
 
 void take(natsMsg* from, stream_facts& facts) {
@@ -76,7 +88,8 @@ void take(natsMsg* from, stream_facts& facts) {
 }  // namespace
 
 result<void> look_back(natsConnection* connection, const std::string& stream, std::uint64_t count,
-                       std::chrono::milliseconds timeout, stream_facts& facts) {
+                       std::chrono::milliseconds timeout, stream_facts& facts,
+                       subscription_handle& incoming) {
     const reader from{connection, stream, timeout};
     char* inbox = nullptr;
     if (const auto status = natsInbox_Create(&inbox); status != NATS_OK) {
@@ -88,7 +101,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         status != NATS_OK) {
         return from.failure(status);
     }
-    const subscription_handle incoming(raw);
+    incoming.reset(raw);
     const auto first = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
     const auto expected = from.deliver_to(inbox, first);
     if (!expected) {
@@ -103,6 +116,9 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         const message_handle owned(message);
         if (status != NATS_OK) {
             return from.failure(status);
+        }
+        if (is_status(message)) {
+            break;  // some were deleted meanwhile
         }
         take(message, facts);
     }

@@ -97,7 +97,8 @@ std::string last_error_text(natsStatus status) {
 }
 
 result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
-                                 std::chrono::milliseconds timeout, std::uint64_t look_back) {
+                                 std::chrono::milliseconds timeout, std::uint64_t look_back,
+                                 subscription_handle& incoming) {
     constexpr std::uint64_t behind_a_stranger = 1024;
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
@@ -126,7 +127,8 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
     auto& found = *facts.stream;
     const auto count = found.shared ? std::max(look_back, behind_a_stranger) : look_back;
     if (count > 0 && found.message_count > 0) {
-        if (auto looked = nats::look_back(connection, stream, count, timeout, found); !looked) {
+        if (auto looked = nats::look_back(connection, stream, count, timeout, found, incoming);
+            !looked) {
             return looked.error();
         }
     }

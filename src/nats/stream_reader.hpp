@@ -14,11 +14,12 @@ namespace walrelay::nats {
 
 /// `look_back` is how many of the stream's last messages are to be looked at; 0 for the last one,
 /// and more only if that is not walrelay's. Errors: broker_unavailable (JetStream is not ready, no
-/// answer), broker_unsuitable (no permission).
+/// answer), broker_unsuitable (no permission). `incoming` as for nats/look_back.
 [[nodiscard]] result<broker_facts> read_broker(natsConnection* connection,
                                                const std::string& stream,
                                                std::chrono::milliseconds timeout,
-                                               std::uint64_t look_back = 0);
+                                               std::uint64_t look_back,
+                                               subscription_handle& incoming);
 
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.
 [[nodiscard]] result<void> make_stream(natsConnection* connection,

@@ -14,6 +14,7 @@ namespace walrelay::nats {
 
 struct stream_scan::state {
     connect_options options;
+    subscription_handle looking_back;  // outlives the connection, see nats/look_back
     connection_handle connection;
     jetstream_handle jetstream;
     stream_facts facts;
@@ -226,7 +227,7 @@ result<void> stream_scan::state::connect() {
 }
 
 result<void> stream_scan::state::look() {
-    auto read = read_broker(connection.get(), options.stream, options.timeout);
+    auto read = read_broker(connection.get(), options.stream, options.timeout, 0, looking_back);
     if (!read) {
         auto said = refusal_of(connection.get());
         return said ? not_permitted(options.stream, std::move(*said)) : read.error();
