@@ -94,7 +94,8 @@ TEST_F(BucketStore, HoldsNoMoreInMemoryThanAChunkForEachBucket) {
     bucket_store store(file(), {1, 0, 100});
     std::uint64_t added_bytes = 0;
     for (std::uint64_t id = 0; id < 10'000; ++id) {
-        const record one{record_kind::row, id, 0, {}, std::to_string(id)};
+        const auto text = std::to_string(id);
+        const record one{record_kind::row, id, 0, {}, text};
         std::string bytes;
         append_to(bytes, one);
         added_bytes += bytes.size();
