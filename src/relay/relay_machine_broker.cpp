@@ -29,8 +29,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     hold_back_.thaw(now.monotonic);
     const auto had = lane_->known_sequence();
     const auto memory = lane_->open(epoch, tail);
-    log(facts.stream->shared ? log_severity::warning : log_severity::info,
-        tail_report(*facts.stream));
+    const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
+    log(is_odd ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
     if (memory == stream_memory::forgot) {
         stream_forgot(had, tail, now);
     }
@@ -49,6 +49,8 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
     std::string text = "connected to the broker: stream " + options_.stream;
     if (facts.last_sequence == 0) {
         text += " is empty";
+    } else if (!options_.lane.sole_writer) {
+        text += " ends with sequence " + std::to_string(facts.last_sequence);
     } else if (facts.last_position) {
         text += " ends with sequence " + std::to_string(facts.last_sequence) + ", position " +
                 to_string(*facts.last_position);
@@ -57,7 +59,7 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
                 ", which holds no position of walrelay's: rows that were published before are "
                 "recognised by Nats-Msg-Id alone, within the stream's duplicate window";
     }
-    if (facts.shared && facts.last_position) {
+    if (facts.shared && facts.last_position && options_.lane.sole_writer) {
         text +=
             "; somebody else has written among its last messages, although "
             "nats.sole_writer is true: what is behind " +
@@ -122,10 +124,10 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
     }
     ledger_ = ledger{};
     hold_back_.forget_held();
-    log(log_severity::error,
-        what + "; what the slot still has of them is sent again" +
-            (options_.lane.sole_writer ? ", and that is all of them"
-                                       : "; walrelay verify tells whether it is all of them"));
+    log(log_severity::error, what + "; what the slot still has of them is sent again" +
+                                 (options_.lane.sole_writer && hold_back_.confirmed_event()
+                                      ? ", and that is all of them"
+                                      : "; walrelay verify tells whether it is all of them"));
     stream_from_the_slot_again(now);
 }
 
