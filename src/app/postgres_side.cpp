@@ -90,7 +90,9 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
     }
     if (plugin == output_plugin::wal2json) {
         const auto made = co_await make_slot(sql, settings, plugin);
-        if (made || settings.postgres.plugin) {
+        // What passes, like another relay's making the slot just now, says nothing of the plugin.
+        const bool refused = !made && made.error().code == errc::postgres_unsuitable;
+        if (!refused || settings.postgres.plugin) {
             co_return made ? result<output_plugin>(plugin) : made.error();
         }
         log_info("wal2json is not to be had here (" + made.error().server_said +

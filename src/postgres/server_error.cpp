@@ -17,6 +17,7 @@ constexpr std::string_view invalid_authorization = "28000";
 constexpr std::string_view invalid_password = "28P01";
 constexpr std::string_view invalid_catalog_name = "3D000";
 constexpr std::string_view insufficient_privilege = "42501";
+constexpr std::string_view unique_violation = "23505";
 constexpr std::string_view undefined_object = "42704";
 constexpr std::string_view duplicate_object = "42710";
 constexpr std::string_view configuration_limit_exceeded = "53400";
@@ -142,6 +143,12 @@ error explain_state(const server_report& report, const server_context& context) 
                       recreate_slot(context) + "; rows from before are in the outbox tables alone");
 }
 
+/// It was not there when it was looked for: another relay starts at the same time.
+error made_meanwhile(const std::string& thing) {
+    return {errc::postgres_lost,
+            thing + " was created by somebody else at this moment, so it is looked at again"};
+}
+
 error explain_create_slot(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
     if (code == sqlstate::insufficient_privilege) {
@@ -150,8 +157,7 @@ error explain_create_slot(const server_report& report, const server_context& con
             grant_replication_sql(context.role));
     }
     if (code == sqlstate::duplicate_object) {
-        return unsuitable(fmt::format("the slot {} exists already", context.slot),
-                          "set postgres.slot to another name, or: " + drop_slot_sql(context.slot));
+        return made_meanwhile(fmt::format("the slot {}", context.slot));
     }
     if (code == sqlstate::configuration_limit_exceeded) {
         return unsuitable("all replication slots of PostgreSQL are in use",
@@ -176,11 +182,8 @@ error explain_create_publication(const server_report& report, const server_conte
                               "init --print as a role that may",
                               quote_identifier(context.database), quote_identifier(context.role)));
     }
-    if (code == sqlstate::duplicate_object) {
-        return unsuitable(fmt::format("the publication {} exists already", context.publication),
-                          "set postgres.publication to another name, or add the tables: ALTER "
-                          "PUBLICATION " +
-                              quote_identifier(context.publication) + " ADD TABLE ...;");
+    if (code == sqlstate::duplicate_object || code == sqlstate::unique_violation) {
+        return made_meanwhile(fmt::format("the publication {}", context.publication));
     }
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
             is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};

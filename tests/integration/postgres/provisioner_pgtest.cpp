@@ -47,12 +47,22 @@ TEST_F(Provisioner, CreatesASlotAndSaysWhereItBegins) {
     }
 }
 
-TEST_F(Provisioner, SaysThatTheSlotExists) {
+TEST_F(Provisioner, TakesASlotMadeMeanwhileForAReasonToLookAgain) {
     auto sql = connect();
     ASSERT_TRUE(run(postgres::create_slot(sql, slot_, output_plugin::pgoutput)).has_value());
     const auto again = run(postgres::create_slot(sql, slot_, output_plugin::pgoutput));
     ASSERT_TRUE(again.has_error());
-    EXPECT_EQ(again.error().what, "the slot " + slot_ + " exists already");
+    EXPECT_EQ(again.error().code, errc::postgres_lost);
+    EXPECT_THAT(again.error().what, HasSubstr("the slot " + slot_ + " was created by somebody"));
+}
+
+TEST_F(Provisioner, TakesAPublicationMadeMeanwhileForAReasonToLookAgain) {
+    auto sql = connect();
+    ASSERT_TRUE(run(postgres::create_publication(sql, "p", {{"public", "events"}})).has_value());
+    const auto again = run(postgres::create_publication(sql, "p", {{"public", "events"}}));
+    ASSERT_TRUE(again.has_error());
+    EXPECT_EQ(again.error().code, errc::postgres_lost);
+    EXPECT_THAT(again.error().what, HasSubstr("the publication p was created by somebody"));
 }
 
 TEST_F(Provisioner, SaysThatTheTableIsMissing) {
