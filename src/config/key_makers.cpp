@@ -53,34 +53,6 @@ std::vector<problem> store_list(const key_description& about, const value& found
     return problems;
 }
 
-bool asks_for(const value& found, const std::string& accepted) {
-    if (const auto* boolean = std::get_if<bool>(&found.data)) {
-        return accepted == (*boolean ? "true" : "false");
-    }
-    const std::string* text = text_of(found);
-    const bool plain = std::holds_alternative<plain_text>(found.data);
-    return text != nullptr && (quoted(*text) == accepted || (plain && *text == accepted));
-}
-
-key make_later(const key_description& about, const std::string& accepted,
-               const std::function<bool(const value&)>& is_accepted) {
-    const std::string remedy = accepted.empty() ? "remove it" : "remove it, or write " + accepted;
-    const std::string what =
-        accepted.empty() ? "is not available in this version yet"
-                         : "anything but " + accepted + " is not available in this version yet";
-    const auto store = [=](const value& found, const destination&) -> std::vector<problem> {
-        if (is_accepted(found)) {
-            return {};
-        }
-        return {problem_of(about, found, {what, remedy})};
-    };
-    std::vector<std::string> texts;
-    if (!accepted.empty()) {
-        texts.push_back(accepted);
-    }
-    return {about, value_kind::later, texts, store, [](const destination&) { return ""; }};
-}
-
 }  // namespace
 
 problem problem_of(const key_description& about, const value& found, complaint wrong) {
@@ -135,10 +107,30 @@ key size_key(key_description about, place<byte_size> at, bounds<byte_size> allow
             }};
 }
 
-key later_key(key_description about, const std::string& accepted) {
-    return make_later(about, accepted, [accepted](const value& found) {
-        return !accepted.empty() && asks_for(found, accepted);
-    });
+key optional_duration_key(key_description about, place<std::optional<milliseconds>> at,
+                          bounds<milliseconds> allowed) {
+    const auto read = [allowed](const value& found) -> read_result<std::optional<milliseconds>> {
+        const std::string* text = text_of(found);
+        if (text != nullptr && text->empty()) {
+            return std::nullopt;
+        }
+        const auto duration = read_duration(found, allowed);
+        if (!duration) {
+            return duration.error();
+        }
+        return *duration;
+    };
+    const auto shown = [at](const destination& from) {
+        return at(from) ? quoted(show(*at(from))) : "";
+    };
+    return {about, value_kind::duration, {}, storing(about, at, read), shown};
+}
+
+key later_key(key_description about) {
+    const auto store = [=](const value& found, const destination&) -> std::vector<problem> {
+        return {problem_of(about, found, {"is not available in this version yet", "remove it"})};
+    };
+    return {about, value_kind::later, {}, store, [](const destination&) { return ""; }};
 }
 
 }  // namespace walrelay::config

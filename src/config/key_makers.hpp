@@ -7,6 +7,7 @@
 #include "config/read.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,9 +48,13 @@ template <class Value, class Read>
                                bounds<std::chrono::milliseconds> allowed);
 [[nodiscard]] key size_key(key_description about, place<byte_size> at, bounds<byte_size> allowed);
 
-/// A key whose work is not built yet. `accepted` is the one value, in the notation of the file,
-/// that asks for what walrelay does anyway: a string, true or false; empty if there is none.
-[[nodiscard]] key later_key(key_description about, const std::string& accepted);
+/// A duration without a default; an empty text leaves it unset.
+[[nodiscard]] key optional_duration_key(key_description about,
+                                        place<std::optional<std::chrono::milliseconds>> at,
+                                        bounds<std::chrono::milliseconds> allowed);
+
+/// A key whose work is not built yet.
+[[nodiscard]] key later_key(key_description about);
 
 /// `allowed` must fit into Integer.
 template <class Integer>

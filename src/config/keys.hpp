@@ -15,7 +15,7 @@
 
 namespace walrelay::config {
 
-/// `later`: known, but not yet available; refused unless it asks for what walrelay does anyway.
+/// `later`: known, but not yet available, so refused.
 enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table, later };
 
 /// "list of strings", "byte size", ...: for the documentation.
@@ -38,8 +38,7 @@ struct key_description {
 struct key {
     key_description about;
     value_kind kind;
-    /// For the documentation: the texts of a choice, or the one value of a `later` key that is
-    /// accepted. In the notation of the file.
+    /// For the documentation: the texts of a choice, in the notation of the file.
     std::vector<std::string> accepted;
     /// Puts a value where it belongs, or says everything that is wrong with it.
     std::function<std::vector<problem>(const value&, const destination&)> store;

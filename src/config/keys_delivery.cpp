@@ -70,16 +70,13 @@ std::vector<key> doubt_keys() {
              "the slot."},
             [](const destination& to) -> poison_policy& { return to.all.delivery.on_poison; },
             {{"dead_letter", poison_policy::dead_letter}, {"halt", poison_policy::halt}}),
-    };
-}
-
-std::vector<key> later_keys() {
-    return {
-        later_key(
+        choice_key<slot_loss_policy>(
             {"delivery", "on_slot_loss", "",
-             "What happens where the slot is lost: `\"halt\"` stops, `\"heal\"` publishes what "
-             "is missing from the outbox table."},
-            R"("halt")"),
+             "What happens where the slot no longer has what the stream lacks: `\"halt\"` stops "
+             "and "
+             "says how to mend it, `\"heal\"` publishes what is missing from the outbox tables."},
+            [](const destination& to) -> slot_loss_policy& { return to.all.delivery.on_slot_loss; },
+            {{"halt", slot_loss_policy::halt}, {"heal", slot_loss_policy::heal}}),
     };
 }
 
@@ -87,7 +84,7 @@ std::vector<key> later_keys() {
 
 std::vector<key> delivery_keys() {
     std::vector<key> all;
-    for (auto part : {window_keys, time_keys, doubt_keys, later_keys}) {
+    for (auto part : {window_keys, time_keys, doubt_keys}) {
         for (key& row : part()) {
             all.push_back(std::move(row));
         }

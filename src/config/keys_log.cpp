@@ -6,7 +6,7 @@ namespace walrelay::config {
 
 std::vector<key> http_keys() {
     return {later_key(
-        {"http", "listen", "", "Address and port of health, metrics, status and dashboard."}, "")};
+        {"http", "listen", "", "Address and port of health, metrics, status and dashboard."})};
 }
 
 std::vector<key> log_keys() {

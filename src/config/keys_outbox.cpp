@@ -84,24 +84,6 @@ std::vector<key> message_keys() {
     };
 }
 
-std::vector<key> later_keys() {
-    return {
-        later_key({"outbox", "pending", "",
-                   "SQL predicate of the rows still to send, for `snapshot = \"pending\"`."},
-                  ""),
-        later_key({"outbox", "republish", "",
-                   "The column and the value whose UPDATE publishes a row again."},
-                  ""),
-        later_key({"outbox", "on_published", "", "SQL SET list, written back after the ack."}, ""),
-        later_key({"outbox", "on_dead_letter", "",
-                   "SQL SET list, written back when a row becomes a dead letter."},
-                  ""),
-        later_key(
-            {"outbox", "delete_after", "", "How long after they were published rows are deleted."},
-            ""),
-    };
-}
-
 }  // namespace
 
 std::vector<key> outbox_keys() {
@@ -110,7 +92,7 @@ std::vector<key> outbox_keys() {
         all.push_back(std::move(row));
     }
     all.push_back(headers_key());
-    for (key& row : later_keys()) {
+    for (key& row : outbox_row_keys()) {
         all.push_back(std::move(row));
     }
     return all;

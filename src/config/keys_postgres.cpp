@@ -33,10 +33,15 @@ std::vector<key> postgres_keys() {
              "is taken as it is, case included."},
             [](const destination& to) -> std::string& { return to.all.postgres.publication; },
             check_publication),
-        later_key({"postgres", "snapshot", "",
-                   "Which rows that were in the tables before the slot was created are published "
-                   "first: `\"none\"`, `\"pending\"` or `\"all\"`."},
-                  R"("none")"),
+        choice_key<snapshot_mode>(
+            {"postgres", "snapshot", "--snapshot",
+             "Which rows that were in the tables before the slot was created are published first: "
+             "none, those of each table's `pending`, or all of them. Whatever published rows of "
+             "these tables before must have stopped when walrelay starts with it."},
+            [](const destination& to) -> snapshot_mode& { return to.all.postgres.snapshot; },
+            {{"none", snapshot_mode::none},
+             {"pending", snapshot_mode::pending},
+             {"all", snapshot_mode::all}}),
     };
 }
 

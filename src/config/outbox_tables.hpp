@@ -1,8 +1,9 @@
-// The two keys of [[outbox]] that are tables themselves: columns and headers.
+// The keys of [[outbox]] that are tables themselves: columns, headers and republish.
 #pragma once
 
 #include "config/keys.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,5 +19,9 @@ namespace walrelay::config {
 [[nodiscard]] std::vector<problem> store_headers(
     const key_description& about, const value& found,
     std::vector<std::pair<std::string, std::string>>& to);
+
+/// `column` and `value`, both or none. `to` changes only if nothing is wrong.
+[[nodiscard]] std::vector<problem> store_republish(const key_description& about, const value& found,
+                                                   std::optional<republish_rule>& to);
 
 }  // namespace walrelay::config

@@ -92,6 +92,18 @@ void check_entry(draft& of, std::size_t entry) {
     }
 }
 
+/// A snapshot of what is pending needs to know what that is.
+void require_pending(draft& of, std::size_t entry) {
+    constexpr std::string_view name = "outbox.pending";
+    const bool asked = of.all().postgres.snapshot == snapshot_mode::pending;
+    if (asked && of.all().outbox[entry].pending.empty() && !of.is_spoilt(name, entry)) {
+        of.add({of.where_of_entry(entry), std::string(name),
+                "is not set, but postgres.snapshot = \"pending\" asks for it, see " +
+                    of.where("postgres.snapshot"),
+                "write pending = \"status = 'pending'\" in this entry, in the terms of the table"});
+    }
+}
+
 void check_entries(draft& of) {
     const std::size_t entries = of.all().outbox.size();
     if (entries == 0 && !of.is_spoilt("outbox")) {
@@ -101,6 +113,7 @@ void check_entries(draft& of) {
     }
     for (std::size_t entry = 0; entry < entries; ++entry) {
         check_entry(of, entry);
+        require_pending(of, entry);
     }
 }
 

@@ -13,6 +13,8 @@ namespace walrelay::config {
 [[nodiscard]] std::vector<key> nats_keys();
 [[nodiscard]] std::vector<key> delivery_keys();
 [[nodiscard]] std::vector<key> outbox_keys();
+/// Of [[outbox]] too: what is done with the rows of a table.
+[[nodiscard]] std::vector<key> outbox_row_keys();
 [[nodiscard]] std::vector<key> http_keys();
 [[nodiscard]] std::vector<key> log_keys();
 

@@ -16,6 +16,9 @@
 
 namespace walrelay::config {
 
+/// Which rows that were in the tables before the slot was created are published first.
+enum class snapshot_mode { none, pending, all };
+
 struct postgres_settings {
     /// libpq connection string or URI; PG* variables and the password file are honoured by libpq.
     std::string conninfo;
@@ -24,6 +27,7 @@ struct postgres_settings {
     /// pgoutput.
     std::optional<output_plugin> plugin;
     std::string publication = "walrelay";
+    snapshot_mode snapshot = snapshot_mode::none;
 };
 
 struct tls_settings {
@@ -50,6 +54,9 @@ struct nats_settings {
 /// What happens to a row that can never be published.
 enum class poison_policy { dead_letter, halt };
 
+/// What happens where the slot no longer has what the stream lacks.
+enum class slot_loss_policy { halt, heal };
+
 struct delivery_settings {
     std::uint64_t window_messages = 4096;
     byte_size window_bytes{32ULL << 20U};
@@ -59,6 +66,7 @@ struct delivery_settings {
     std::chrono::milliseconds backoff_initial{100};
     std::chrono::milliseconds backoff_max{30000};
     poison_policy on_poison = poison_policy::dead_letter;
+    slot_loss_policy on_slot_loss = slot_loss_policy::halt;
 };
 
 enum class log_level { trace, debug, info, warn, error };

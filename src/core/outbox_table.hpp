@@ -2,6 +2,7 @@
 // The configuration fills it, `outbox` obeys it, the checks look at it.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <optional>
 #include <string>
@@ -38,6 +39,12 @@ struct outbox_columns {
     std::optional<std::string> created_at;
 };
 
+/// An UPDATE that sets the column to the value publishes the row again.
+struct republish_rule {
+    std::string column;  // as the catalog holds it
+    std::string value;   // as PostgreSQL prints it
+};
+
 struct outbox_table {
     table_name table;
     outbox_columns columns = {};
@@ -47,6 +54,16 @@ struct outbox_table {
     body_format body = body_format::event;
     /// Header name and template of its value, in the order of the configuration.
     std::vector<std::pair<std::string, std::string>> headers = {};
+    /// SQL predicate of the rows that are still to send; empty: none is known.
+    std::string pending = {};
+    std::optional<republish_rule> republish = std::nullopt;
+    /// SQL SET list, run for rows whose messages are acked; empty: nothing is written back.
+    std::string on_published = {};
+    /// The same for rows that became dead letters. `{error}` and `{attempts}` stand outside of
+    /// quotes, each for a value.
+    std::string on_dead_letter = {};
+    /// How long after their ack rows are deleted; nothing: they are kept.
+    std::optional<std::chrono::milliseconds> delete_after = std::nullopt;
 };
 
 }  // namespace walrelay
