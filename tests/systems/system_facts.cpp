@@ -1,0 +1,118 @@
+// See system_facts.hpp.
+#include "systems/system_facts.hpp"
+
+#include <array>
+#include <stdexcept>
+
+namespace walrelay::test {
+namespace {
+
+system_facts events() {
+    return {.example = "events",
+            .table = "outbox_events",
+            .business_table = "users",
+            .rows_per_write = 2,
+            .message_id = "id::text",
+            .state = "status",
+            .published = "published",
+            .dead = "dead_letter",
+            .poller_mark = "status = 'published', published_at = now(), version = version + 1",
+            // Larger than max_payload.
+            .poison =
+                "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type,"
+                " event_data, status, version, created_at) VALUES (gen_random_uuid(), 'u',"
+                " 'user', 'user.created', jsonb_build_object('x', repeat('x', 1100000)),"
+                " 'pending', 1, now()) RETURNING id",
+            .cure = "event_data = '{}'",
+            .replay = "status = 'pending', retry_count = 0, last_error = NULL"};
+}
+
+system_facts clinic() {
+    return {.example = "clinic",
+            .table = "outbox",
+            .business_table = "event_store",
+            .rows_per_write = 2,
+            .business_rows_per_write = 2,
+            .message_id = "id::text",
+            .state =
+                "CASE WHEN published THEN 'published' WHEN retry_count > 0 THEN 'failing'"
+                " ELSE 'open' END",
+            .published = "published",
+            .dead = "failing",
+            .poller_mark = "published = true, published_at = now() AT TIME ZONE 'UTC'",
+            // Nothing to make a subject of.
+            .poison =
+                "INSERT INTO outbox (id, aggregate_id, event_type, event_data, metadata,"
+                " created_at) VALUES (gen_random_uuid(), gen_random_uuid(), '', '{}', '{}',"
+                " now() AT TIME ZONE 'UTC') RETURNING id",
+            .cure = "event_type = 'PatientRegistered'",
+            .replay = "published = false, published_at = NULL, retry_count = 0"};
+}
+
+system_facts memo() {
+    return {.example = "memo",
+            .table = "email_outbox",
+            .business_table = "memos",
+            .message_id = "coalesce(idempotency_key, id::text)",
+            .state = "status",
+            // SENDING and SENT are set by who sends the mail.
+            .published = "PENDING",
+            .dead = "FAILED",
+            .poller_mark = "status = 'SENT', sent_at = now()",
+            .poison =
+                "INSERT INTO email_outbox (event_type, payload, recipient_email)"
+                " VALUES (NULL, '{}', 'nobody@example.org') RETURNING id",
+            .cure = "event_type = 'memo.created'",
+            .replay = "status = 'PENDING', retry_count = 0, error_message = NULL"};
+}
+
+system_facts bento() {
+    return {.example = "bento",
+            .table = "outbox",
+            .business_table = "orders",
+            .rows_per_write = 2,
+            .message_id = "id",
+            .state = "status",
+            .published = "SENT",
+            .dead = "DEAD",
+            .poller_mark = "status = 'SENT'",
+            .poison =
+                "INSERT INTO outbox (id, tenant_id, topic, payload, event_metadata)"
+                " VALUES (gen_random_uuid()::text, 'acme', 'order.placed',"
+                " to_json(repeat('x', 1100000)), '{}') RETURNING id",
+            .cure = "payload = '{}'",
+            .replay = "status = 'NEW'"};
+}
+
+system_facts wallet() {
+    return {.example = "wallet",
+            .table = "outbox",
+            .business_table = "wallet",
+            .rows_per_write = 2,
+            .message_id = "'wallet-' || id",
+            .state = "CASE WHEN sent THEN 'sent' ELSE 'open' END",
+            .published = "sent",
+            // There is no column for it: walrelay.dead_letter tells.
+            .dead = "open",
+            .poller_mark = "sent = true",
+            .poison =
+                "INSERT INTO outbox (event_type, payload, created_at)"
+                " VALUES ('FundsAdded', repeat('x', 1100000), localtimestamp)"
+                " RETURNING 'wallet-' || id",
+            .cure = "payload = '{}'",
+            .replay = "sent = false"};
+}
+
+}  // namespace
+
+const system_facts& facts_of(std::string_view example) {
+    static const std::array all{events(), clinic(), memo(), bento(), wallet()};
+    for (const auto& each : all) {
+        if (each.example == example) {
+            return each;
+        }
+    }
+    throw std::invalid_argument("no system " + std::string(example));
+}
+
+}  // namespace walrelay::test
