@@ -63,12 +63,14 @@ std::vector<key> message_keys() {
     return {
         text_key(
             {"outbox", "subject", "--subject",
-             "Template of the subject. `{name}` is a role or a column; each value is one token, "
-             "encoded where NATS needs it."},
+             "Template of the subject. `{name}` is a role or a column, `{name|other}` the first "
+             "that is not NULL. Each value is one token, encoded where NATS needs it; only the "
+             "dots of a placeholder that ends the template stay, so that one may give several "
+             "tokens."},
             [](const destination& to) -> std::string& { return to.table.subject; }),
         text_key({"outbox", "message_id", "--message-id",
                   "Template of `Nats-Msg-Id`. It must differ between all rows of all tables that "
-                  "share a stream."},
+                  "share a stream. `{idempotency_key|id}` takes the id where there is no key."},
                  [](const destination& to) -> std::string& { return to.table.message_id; }),
         choice_key<body_format>(
             {"outbox", "body", "--body",

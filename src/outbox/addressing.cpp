@@ -36,9 +36,18 @@ result<void> render_complete(const row_view& view, const text_template& form,
 }  // namespace
 
 result<void> render_subject(const row_view& view, std::string& subject) {
-    auto rendered = render_complete(
-        view, view.plan.subject, view.columns.subject, "subject", subject,
-        [&subject](std::string_view value) { append_subject_token(subject, value); });
+    const auto& form = view.plan.subject;
+    // Only the value at the end may bring dots: nothing stands behind it that they could shift.
+    std::size_t inner = form.parts().size() - (form.ends_with_name() ? 1 : 0);
+    auto rendered = render_complete(view, form, view.columns.subject, "subject", subject,
+                                    [&](std::string_view value) {
+                                        if (inner == 0) {
+                                            append_subject_tail(subject, value);
+                                        } else {
+                                            append_subject_token(subject, value);
+                                            --inner;
+                                        }
+                                    });
     if (rendered && subject.size() > subject_limit_bytes) {
         return unmappable(view,
                           "the subject would have " + std::to_string(subject.size()) +

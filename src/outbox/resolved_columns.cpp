@@ -73,15 +73,14 @@ bool resolver::is_configured_role(std::string_view name) const {
 column_indexes resolver::find_all(std::string_view setting, const text_template& form) {
     column_indexes indexes;
     for (const auto& part : form.parts()) {
-        if (part.name.empty()) {
-            continue;
-        }
-        if (const auto named = find_in_template(part.name)) {
-            indexes.push_back(named->index);
-        } else if (!is_configured_role(part.name)) {
-            found_.problems.push_back("table " + to_string(plan_.table) + " has no column for {" +
-                                      part.name + "} in " + std::string(setting) + " \"" +
-                                      form.text() + "\"");
+        for (const auto& name : part.names) {
+            if (const auto named = find_in_template(name)) {
+                indexes.push_back(named->index);
+            } else if (!is_configured_role(name)) {
+                found_.problems.push_back("table " + to_string(plan_.table) +
+                                          " has no column for {" + name + "} in " +
+                                          std::string(setting) + " \"" + form.text() + "\"");
+            }
         }
     }
     return indexes;

@@ -27,7 +27,8 @@ struct token {
     bool has_name = false;
 };
 
-/// Only dots in literal text part tokens: those in values are encoded.
+/// Only dots in literal text part tokens: those in values are encoded, but for the value at the
+/// end.
 std::vector<token> tokens_of(const text_template& subject) {
     std::vector<token> tokens(1);
     for (const auto& part : subject.parts()) {
@@ -38,7 +39,7 @@ std::vector<token> tokens_of(const text_template& subject) {
                 tokens.back().literal += byte;
             }
         }
-        tokens.back().has_name |= !part.name.empty();
+        tokens.back().has_name |= !part.names.empty();
     }
     return tokens;
 }
@@ -64,6 +65,20 @@ void append_subject_token(std::string& subject, std::string_view value) {
         }
     }
     subject.append(value, start, value.size() - start);
+}
+
+void append_subject_tail(std::string& subject, std::string_view value) {
+    if (value.starts_with('.') || value.ends_with('.') ||
+        value.find("..") != std::string_view::npos) {
+        append_subject_token(subject, value);
+        return;
+    }
+    for (auto dot = value.find('.'); dot != std::string_view::npos; dot = value.find('.')) {
+        append_subject_token(subject, value.substr(0, dot));
+        subject += '.';
+        value.remove_prefix(dot + 1);
+    }
+    append_subject_token(subject, value);
 }
 
 result<void> check_subject(const text_template& subject) {
@@ -93,6 +108,9 @@ std::string subject_pattern(const text_template& subject) {
             pattern += '.';
         }
         pattern += each.has_name ? "*" : each.literal;
+    }
+    if (subject.ends_with_name()) {
+        pattern.back() = '>';
     }
     return pattern;
 }

@@ -19,10 +19,15 @@ inline constexpr std::size_t subject_limit_bytes = 1024;
 /// percent-encoded, and a '$' at the very beginning of the subject. Reversible.
 void append_subject_token(std::string& subject, std::string_view value);
 
+/// Appends the value that ends a subject: its dots part tokens. One with an empty token, which NATS
+/// does not take, is appended as one token. Reversible.
+void append_subject_tail(std::string& subject, std::string_view value);
+
 /// Checks the literal text of a subject. Errors: configuration_invalid.
 [[nodiscard]] result<void> check_subject(const text_template& subject);
 
-/// The subject with `*` in place of each token that holds a name.
+/// The subject with `*` in place of each token that holds a name, and `>` in place of the last one
+/// where a name ends it.
 [[nodiscard]] std::string subject_pattern(const text_template& subject);
 
 }  // namespace walrelay::outbox

@@ -45,7 +45,7 @@ public:
     /// What is wrong with mapping a table of these columns; empty if nothing. One sentence each.
     [[nodiscard]] std::vector<std::string> problems_with(const std::vector<column>& columns) const;
 
-    /// The subjects of this table's messages with `*` in place of each token that holds a column.
+    /// The subjects of this table's messages with wildcards in place of tokens that hold a column.
     [[nodiscard]] std::string subject_pattern() const;
 
 private:

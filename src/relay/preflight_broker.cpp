@@ -5,6 +5,7 @@
 #include "relay/preflight.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace walrelay::relay {
@@ -32,7 +33,10 @@ void look_at_subjects(const expectations& wanted, const stream_facts& stream,
         if (covered) {
             continue;
         }
-        auto more = stream.subjects;
+        // The server refuses a stream whose subjects overlap.
+        std::vector<std::string> more;
+        std::copy_if(stream.subjects.begin(), stream.subjects.end(), std::back_inserter(more),
+                     [&](const std::string& each) { return !subject_covers(pattern, each); });
         more.push_back(pattern);
         found.error("stream " + wanted.stream + " (subjects " + join(stream.subjects) +
                         ") does not cover the subjects of " + to_string(table.table) + " (" +

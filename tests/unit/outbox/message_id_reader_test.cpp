@@ -60,6 +60,15 @@ TEST(MessageIdReader, ReadsByteaAsAQueryGivesIt) {
     EXPECT_EQ(*read("{raw}", {"raw", type::text}, {"\\x00ff"}), "\\x00ff");
 }
 
+TEST(MessageIdReader, FallsBackToTheNextColumnWhereOneIsNull) {
+    const column key{"key", type::text};
+    EXPECT_EQ(*read("{key|id}", key, {"k-1", "7"}), "k-1");
+    EXPECT_EQ(*read("{key|id}", key, {std::nullopt, "7"}), "7");
+    EXPECT_FALSE(read("{key|id}", key, {std::nullopt, std::nullopt}));
+    EXPECT_FALSE(read("{key|id}", key, {"", "7"})) << "only NULL is nothing";
+    EXPECT_FALSE(read("{key|absent}", key, {"k-1"}));
+}
+
 TEST(MessageIdReader, RefusesWhatTheRelayRefuses) {
     const column extra{"extra", type::text};
     const auto null = read("{extra}", extra, {std::nullopt});

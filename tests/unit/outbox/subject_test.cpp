@@ -16,6 +16,12 @@ std::string token(std::string_view value) {
     return subject.substr(2);
 }
 
+std::string tail(std::string_view value) {
+    std::string subject = "a.";
+    append_subject_tail(subject, value);
+    return subject.substr(2);
+}
+
 std::string complaint_about(std::string_view subject) {
     const auto checked = check_subject(text_template::parse("subject", subject).value());
     return checked ? "" : checked.error().what;
@@ -59,6 +65,40 @@ TEST(SubjectToken, IsOneTokenThatCanBeDecodedForAnyValue) {
     }
 }
 
+TEST(SubjectTail, KeepsItsDots) {
+    EXPECT_EQ(tail("user.created"), "user.created");
+    EXPECT_EQ(tail("a.*.> b.100%"), "a.%2A.%3E%20b.100%25");
+    EXPECT_EQ(tail("plain"), "plain");
+}
+
+TEST(SubjectTail, IsOneTokenWhereATokenOfItWouldBeEmpty) {
+    EXPECT_EQ(tail("."), "%2E");
+    EXPECT_EQ(tail(".a.b"), "%2Ea%2Eb");
+    EXPECT_EQ(tail("a.b."), "a%2Eb%2E");
+    EXPECT_EQ(tail("a..b.c"), "a%2E%2Eb%2Ec");
+}
+
+TEST(SubjectTail, EncodesADollarOnlyWhereTheSubjectBegins) {
+    std::string subject;
+    append_subject_tail(subject, "$JS.$API");
+    EXPECT_EQ(subject, "%24JS.$API");
+}
+
+TEST(SubjectTail, IsTokensThatCanBeDecodedForAnyValue) {
+    constexpr unsigned seed = 20260101;
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    for (int round = 0; round < 5000; ++round) {
+        const auto value = test::random_text(random, "..*> %$aZ\t\r\n\x01\x7f\xc3\xbc-2E", 12);
+        std::string subject = "a.";
+        append_subject_tail(subject, value);
+        EXPECT_EQ(subject.find_first_of(" *>\t\r\n\x01\x7f"), std::string::npos) << subject;
+        EXPECT_EQ(subject.find(".."), std::string::npos) << subject;
+        EXPECT_TRUE(value.empty() || !subject.ends_with('.')) << subject;
+        EXPECT_EQ(test::percent_decoded(subject.substr(2)), value);
+    }
+}
+
 TEST(Subject, TakesTokensPartedByDots) {
     EXPECT_EQ(complaint_about("events.{a}.{b}"), "");
     EXPECT_EQ(complaint_about("{a}{b}-out-0"), "");
@@ -82,9 +122,11 @@ TEST(Subject, RefusesWildcardsBlanksAndTheServersOwn) {
 }
 
 TEST(Subject, ShowsTokensWithColumnsAsWildcards) {
-    EXPECT_EQ(pattern_of("events.{a}.{b}"), "events.*.*");
+    EXPECT_EQ(pattern_of("events.{a}.{b}"), "events.*.>");
     EXPECT_EQ(pattern_of("{a}{b}-out-0.x"), "*.x");
     EXPECT_EQ(pattern_of("t-{a}.x.y-{b}-z"), "*.x.*");
+    EXPECT_EQ(pattern_of("{a}"), ">");
+    EXPECT_EQ(pattern_of("x.t-{a}"), "x.>");
     EXPECT_EQ(pattern_of("fixed.subject"), "fixed.subject");
 }
 

@@ -26,15 +26,15 @@ std::string complaint_about(std::string_view text) {
 
 TEST(TextTemplate, PartsLiteralTextAndNames) {
     EXPECT_THAT(parts_of("events.{type}.{name}"),
-                ElementsAre(part{"events.", "type"}, part{".", "name"}));
+                ElementsAre(part{"events.", {"type"}}, part{".", {"name"}}));
 }
 
 TEST(TextTemplate, KeepsLiteralTextAtTheEnd) {
-    EXPECT_THAT(parts_of("{type}-out-0"), ElementsAre(part{"", "type"}, part{"-out-0", ""}));
+    EXPECT_THAT(parts_of("{type}-out-0"), ElementsAre(part{"", {"type"}}, part{"-out-0", {}}));
 }
 
 TEST(TextTemplate, TakesTextWithoutNames) {
-    EXPECT_THAT(parts_of("plain"), ElementsAre(part{"plain", ""}));
+    EXPECT_THAT(parts_of("plain"), ElementsAre(part{"plain", {}}));
     EXPECT_FALSE(text_template::parse("subject", "plain").value().has_names());
 }
 
@@ -43,7 +43,17 @@ TEST(TextTemplate, TakesEmptyText) {
 }
 
 TEST(TextTemplate, TakesAnyOtherCharacterInNames) {
-    EXPECT_THAT(parts_of("{Odd \"Name\".ü}"), ElementsAre(part{"", "Odd \"Name\".ü"}));
+    EXPECT_THAT(parts_of("{Odd \"Name\".ü}"), ElementsAre(part{"", {"Odd \"Name\".ü"}}));
+}
+
+TEST(TextTemplate, PartsAlternatives) {
+    EXPECT_THAT(parts_of("a{x|y|z}"), ElementsAre(part{"a", {"x", "y", "z"}}));
+}
+
+TEST(TextTemplate, KnowsWhetherANameEndsIt) {
+    EXPECT_TRUE(text_template::parse("subject", "a.{x}").value().ends_with_name());
+    EXPECT_FALSE(text_template::parse("subject", "a.{x}-0").value().ends_with_name());
+    EXPECT_FALSE(text_template::parse("subject", "").value().ends_with_name());
 }
 
 TEST(TextTemplate, NamesThePlaceOfAStrayBrace) {
@@ -57,6 +67,10 @@ TEST(TextTemplate, NamesThePlaceOfAStrayBrace) {
 TEST(TextTemplate, RefusesAnEmptyName) {
     EXPECT_EQ(complaint_about("a.{}"),
               "subject \"a.{}\" has no name between the braces at offset 2");
+    for (const char* text : {"{|}", "{x|}", "{|x}", "{x||y}"}) {
+        EXPECT_EQ(complaint_about(text), "subject \"" + std::string(text) +
+                                             "\" has no name between the braces at offset 0");
+    }
 }
 
 TEST(TextTemplate, RendersUpToTheFieldThatIsRefused) {
@@ -73,6 +87,31 @@ TEST(TextTemplate, RendersUpToTheFieldThatIsRefused) {
     EXPECT_FALSE(complete);
     EXPECT_EQ(culprit, 1U);
     EXPECT_EQ(text, "athreeb");
+}
+
+TEST(TextTemplate, RendersTheFirstAlternativeThatIsNotNull) {
+    const auto form = text_template::parse("subject", "{x|y}-{y|x}-{z|y|z}").value();
+    const std::vector<field> fields = {std::nullopt, "", "three"};
+    std::string text;
+    std::uint32_t culprit = 99;
+    EXPECT_TRUE(render(
+        form, {0, 2, 2, 0, 0, 0, 1}, fields, culprit,
+        [&](std::string_view literal) { text += literal; },
+        [&](const field& value) {
+            text += value.value_or("NULL");
+            return value.has_value();
+        }));
+    EXPECT_EQ(text, "three-three-") << "an empty text is not NULL";
+}
+
+TEST(TextTemplate, BlamesTheLastAlternativeWhereAllAreNull) {
+    const auto form = text_template::parse("subject", "{x|y}").value();
+    const std::vector<field> fields = {std::nullopt, std::nullopt};
+    std::uint32_t culprit = 99;
+    EXPECT_FALSE(render(
+        form, {1, 0}, fields, culprit, [](std::string_view) {},
+        [](const field& value) { return value.has_value(); }));
+    EXPECT_EQ(culprit, 0U);
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ TEST(SubjectCovers, TakesAnyTailForAGreaterThan) {
     EXPECT_TRUE(subject_covers(">", "events.*.*"));
     EXPECT_FALSE(subject_covers("events.>", "events"));
     EXPECT_FALSE(subject_covers("events.*", "events.>"));
+    EXPECT_TRUE(subject_covers("events.>", "events.*.>"));
+    EXPECT_TRUE(subject_covers(">", ">"));
+    EXPECT_FALSE(subject_covers("*", ">"));
+    EXPECT_FALSE(subject_covers("events.*.*", "events.*.>"));
 }
 
 }  // namespace
