@@ -14,5 +14,7 @@ find_package(PostgreSQL REQUIRED)
 # Found by pkg-config, which knows nats.c in every Debian.
 pkg_check_modules(nats REQUIRED IMPORTED_TARGET libnats)
 if(WALRELAY_TESTS)
+    # Of the mail consumer in examples/memo.
+    find_package(CURL REQUIRED)
     find_package(GTest REQUIRED)
 endif()
