@@ -30,6 +30,30 @@ awaitable<result<void>> make_dead_letter_table(postgres::connection& sql) {
     co_return made;
 }
 
+bool run_makes_the_slot(const config::settings& settings) {
+    return settings.postgres.snapshot != config::snapshot_mode::none;
+}
+
+/// A slot that comes with a snapshot is made by walrelay run, which reads the snapshot at once.
+awaitable<result<output_plugin>> make_slot_or_leave_it(postgres::connection& sql,
+                                                       const config::settings& settings,
+                                                       const postgres_facts& facts) {
+    if (facts.slot || !run_makes_the_slot(settings)) {
+        co_return co_await provision(sql, settings, facts);
+    }
+    const auto plugin = relay::choose_plugin(expectations_of(settings), facts);
+    if (plugin == output_plugin::pgoutput && !facts.publication) {
+        const auto published = co_await make_publication(sql, settings);
+        if (!published) {
+            co_return published.error();
+        }
+    }
+    log_info("slot " + settings.postgres.slot +
+             " is left to walrelay run, which makes it together with the snapshot of the rows that "
+             "are there (postgres.snapshot)");
+    co_return plugin;
+}
+
 awaitable<int> create_all(executors on, const config::settings& settings) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
     const auto broker =
@@ -51,7 +75,7 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
     if (const auto forbids = to_error(findings, errc::postgres_unsuitable)) {
         co_return fail(*forbids);
     }
-    const auto plugin = co_await provision(*sql, settings, *facts);
+    const auto plugin = co_await make_slot_or_leave_it(*sql, settings, *facts);
     if (!plugin) {
         co_return fail(plugin.error());
     }
@@ -72,7 +96,12 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         fmt::print("{}\n",
                    create_publication_sql(settings.postgres.publication, table_names_of(settings)));
     }
-    fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
+    if (run_makes_the_slot(settings)) {
+        fmt::print("-- walrelay run makes slot {} together with its snapshot\n",
+                   settings.postgres.slot);
+    } else {
+        fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
+    }
     fmt::print("\n{}", postgres::dead_letter_table_sql());
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));

@@ -1,5 +1,6 @@
 #include "app/postgres_side.hpp"
 
+#include "app/backfill_source.hpp"
 #include "app/findings_error.hpp"
 #include "app/log.hpp"
 #include "app/translate.hpp"
@@ -25,18 +26,6 @@ awaitable<result<void>> make_slot(postgres::connection& sql, const config::setti
     co_return result<void>{};
 }
 
-awaitable<result<void>> make_publication(postgres::connection& sql,
-                                         const config::settings& settings) {
-    auto tables = table_names_of(settings);
-    const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
-                                                            std::move(tables));
-    if (!made) {
-        co_return made.error();
-    }
-    log_info("created publication " + settings.postgres.publication);
-    co_return result<void>{};
-}
-
 /// The filter for wal2json. A partition that does not exist yet cannot be named, so a partitioned
 /// outbox is relayed without a filter.
 std::vector<table_name> filter_of(const postgres_facts& facts) {
@@ -50,6 +39,77 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
     return names;
 }
 
+awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
+                                       const std::optional<relay::earlier_run>& earlier) {
+    auto wanted = inspection_of(settings);
+    auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, earlier);
+    if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
+        co_return *forbids;
+    }
+    co_return facts;
+}
+
+awaitable<result<ready_postgres>> prepare_backfill(executors on, const config::settings& settings,
+                                                   relay::backfill_reason reason,
+                                                   postgres_facts facts,
+                                                   postgres::connection sentinel) {
+    auto rows = std::make_shared<backfill_source>(on, settings, reason, std::move(facts));
+    auto session = co_await rows->begin();
+    if (!session) {
+        rows->close();
+        co_return session.error();
+    }
+    ready_postgres ready{std::move(*session), {}, std::move(rows), std::move(sentinel)};
+    co_return std::move(ready);
+}
+
+awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
+                                                 postgres_facts facts, postgres::connection sql) {
+    const auto plugin = co_await provision(sql, settings, facts);
+    if (!plugin) {
+        co_return plugin.error();
+    }
+    auto replication = co_await open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    const auto origin = co_await postgres::identify(*replication);
+    if (!origin) {
+        co_return origin.error();
+    }
+    // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
+    postgres::start_options options{settings.postgres.slot, *plugin, settings.postgres.publication,
+                                    filter_of(facts)};
+    auto stream =
+        co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
+    if (!stream) {
+        co_return stream.error();
+    }
+    relay::postgres_session session{*origin, relay::table_catalog(settings.outbox, facts), *plugin,
+                                    facts.sender_timeout,
+                                    facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
+    ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
+    co_return std::move(ready);
+}
+
+}  // namespace
+
+awaitable<result<void>> make_publication(postgres::connection& sql,
+                                         const config::settings& settings) {
+    auto tables = table_names_of(settings);
+    const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
+                                                            std::move(tables));
+    if (!made) {
+        co_return made.error();
+    }
+    log_info("created publication " + settings.postgres.publication);
+    co_return result<void>{};
+}
+
 awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
                                                          const config::settings& settings) {
     postgres::connect_options options;
@@ -57,22 +117,6 @@ awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_exe
     options.kind = postgres::connection_kind::replication;
     co_return co_await postgres::connection::open(executor, options);
 }
-
-awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
-                                       const std::optional<std::string>& earlier_run) {
-    auto wanted = inspection_of(settings);
-    auto facts = co_await postgres::inspect(sql, std::move(wanted));
-    if (!facts) {
-        co_return facts.error();
-    }
-    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, earlier_run);
-    if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
-        co_return *forbids;
-    }
-    co_return facts;
-}
-
-}  // namespace
 
 awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
                                                  const config::settings& settings) {
@@ -113,43 +157,23 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
     co_return plugin;
 }
 
-awaitable<result<streaming_postgres>> prepare_postgres(boost::asio::any_io_executor executor,
-                                                       const config::settings& settings,
-                                                       std::optional<std::string> earlier_run) {
-    auto sql = co_await open_sql(executor, settings);
+awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::settings& settings,
+                                                   known_before known) {
+    auto sql = co_await open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
     }
-    const auto facts = co_await look(*sql, settings, earlier_run);
+    auto facts = co_await look(*sql, settings, known.earlier);
     if (!facts) {
         co_return facts.error();
     }
-    const auto plugin = co_await provision(*sql, settings, *facts);
-    if (!plugin) {
-        co_return plugin.error();
+    const auto reason =
+        relay::choose_backfill(expectations_of(settings), *facts, known.earlier, known.gap);
+    if (reason) {
+        co_return co_await prepare_backfill(on, settings, *reason, std::move(*facts),
+                                            std::move(*sql));
     }
-    auto replication = co_await open_replication(executor, settings);
-    if (!replication) {
-        co_return replication.error();
-    }
-    const auto origin = co_await postgres::identify(*replication);
-    if (!origin) {
-        co_return origin.error();
-    }
-    // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
-    postgres::start_options options{settings.postgres.slot, *plugin, settings.postgres.publication,
-                                    filter_of(*facts)};
-    auto stream =
-        co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
-    if (!stream) {
-        co_return stream.error();
-    }
-    streaming_postgres ready{
-        {*origin, relay::table_catalog(settings.outbox, *facts), *plugin, facts->sender_timeout,
-         facts->slot ? facts->slot->confirmed.value_or(lsn{}) : lsn{}},
-        std::move(*stream),
-        std::move(*sql)};
-    co_return std::move(ready);
+    co_return co_await prepare_stream(on, settings, std::move(*facts), std::move(*sql));
 }
 
 }  // namespace walrelay::app

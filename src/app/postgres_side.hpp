@@ -1,38 +1,58 @@
 // Getting ready on PostgreSQL's side: connect, look, judge, make what is missing, start streaming.
 #pragma once
 
+#include "app/run_to_end.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/replication_stream.hpp"
+#include "relay/preflight.hpp"
 #include "relay/relay_machine.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
+#include <memory>
 #include <optional>
-#include <string>
 
 namespace walrelay::app {
 
-struct streaming_postgres {
+class backfill_source;
+
+struct ready_postgres {
     relay::postgres_session session;
-    postgres::replication_stream stream;
-    /// Idles beside the stream. Its end tells of a shutdown at once, also while a full window keeps
+    /// One of these two: the rows where session.rows_first is set, else the stream.
+    std::optional<postgres::replication_stream> stream;
+    std::shared_ptr<backfill_source> rows;
+    /// Idles beside them. Its end tells of a shutdown at once, also while a full window keeps
     /// the stream from being read.
     postgres::connection sentinel;
 };
 
-/// `earlier_run`: see relay::postgres_findings. Findings that forbid streaming are an error,
-/// postgres_unsuitable.
-[[nodiscard]] boost::asio::awaitable<result<streaming_postgres>> prepare_postgres(
-    boost::asio::any_io_executor executor, const config::settings& settings,
-    std::optional<std::string> earlier_run);
+/// What is known of earlier runs before PostgreSQL is looked at.
+struct known_before {
+    /// See relay::postgres_findings.
+    std::optional<relay::earlier_run> earlier = {};
+    /// See relay::choose_backfill.
+    bool gap = false;
+};
+
+/// Findings that forbid streaming are an error, postgres_unsuitable.
+[[nodiscard]] boost::asio::awaitable<result<ready_postgres>> prepare_postgres(
+    executors on, const config::settings& settings, known_before known);
 
 /// Makes publication and slot where they are missing. The plugin is the one the slot then has.
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
     postgres::connection& sql, const config::settings& settings, const postgres_facts& facts);
+
+/// Needs CREATE on the database and ownership of the tables.
+[[nodiscard]] boost::asio::awaitable<result<void>> make_publication(
+    postgres::connection& sql, const config::settings& settings);
+
+/// A connection for replication commands.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
+    boost::asio::any_io_executor executor, const config::settings& settings);
 
 /// A connection for queries.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(

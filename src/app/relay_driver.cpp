@@ -1,9 +1,10 @@
 #include "app/relay_driver.hpp"
 
 #include "app/broker_side.hpp"
+#include "app/clock.hpp"
 #include "app/log.hpp"
+#include "app/postgres_link.hpp"
 #include "app/translate.hpp"
-#include "postgres/dead_letter_store.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -18,39 +19,7 @@ namespace walrelay::app {
 
 namespace asio = boost::asio;
 
-/// A stream and what belongs to it. Shared with the coroutines that wait on it.
-struct relay_driver::postgres_link {
-    postgres_link(asio::io_context& io, std::uint64_t of_epoch, streaming_postgres&& ready)
-        : epoch(of_epoch),
-          stream(std::move(ready.stream)),
-          sentinel(std::move(ready.sentinel)),
-          resumed(io) {}
-
-    std::uint64_t epoch;
-    postgres::replication_stream stream;
-    postgres::connection sentinel;
-    /// Made when the first dead letter is to be stored.
-    std::optional<postgres::connection> dead_letters;
-    /// Never fires; cancelled to wake the reader when the window has room again.
-    asio::steady_timer resumed;
-    bool parked = false;
-    bool finishing = false;
-    bool closed = false;
-
-    void wake_reader() {
-        if (parked) {
-            resumed.cancel();
-        }
-    }
-};
-
 namespace {
-
-instant now() {
-    return {
-        std::chrono::steady_clock::now(),
-        std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now())};
-}
 
 template <class... Handlers>
 struct overloaded : Handlers... {
@@ -117,7 +86,7 @@ void relay_driver::settle() {
     if (broker_) {
         broker_->flush();
     }
-    if (postgres_ && machine_.wants_frames()) {
+    if (postgres_ && (machine_.wants_frames() || machine_.wants_rows())) {
         postgres_->wake_reader();
     }
     arm_timer();
@@ -126,9 +95,9 @@ void relay_driver::settle() {
 void relay_driver::obey(relay::action& wanted) {
     std::visit(overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
                           [this](const relay::send_status& status) {
-                              if (postgres_) {
+                              if (postgres_ && postgres_->stream) {
                                   // A failure is told by the reader, which is never far.
-                                  static_cast<void>(postgres_->stream.send(status.bytes));
+                                  static_cast<void>(postgres_->stream->send(status.bytes));
                               }
                           },
                           [this](const relay::connect_broker& connect) {
@@ -141,7 +110,10 @@ void relay_driver::obey(relay::action& wanted) {
                           },
                           [this](const relay::connect_postgres& connect) {
                               postgres_epoch_ = connect.epoch;
-                              asio::co_spawn(io_, connect_postgres(connect.epoch), asio::detached);
+                              asio::co_spawn(io_, connect_postgres(connect), asio::detached);
+                          },
+                          [this](const relay::adopt_slot& adopt) {
+                              asio::co_spawn(io_, adopt_slot(adopt.epoch), asio::detached);
                           },
                           [this](const relay::close_postgres&) { close_postgres(); },
                           [this](const relay::finish_postgres&) {
@@ -188,126 +160,6 @@ void relay_driver::arm_timer() {
         machine_.time_passed(now());
         settle();
     });
-}
-
-// PostgreSQL.
-
-asio::awaitable<void> relay_driver::connect_postgres(std::uint64_t epoch) {
-    auto earlier_run = earlier_run_;
-    auto ready = co_await prepare_postgres(io_.get_executor(), settings_, std::move(earlier_run));
-    if (epoch != postgres_epoch_) {
-        co_return;
-    }
-    if (!ready) {
-        machine_.postgres_failed(epoch, ready.error(), now());
-        settle();
-        co_return;
-    }
-    earlier_run_ = "this relay has streamed from it";
-    auto session = std::move(ready->session);
-    const auto over = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
-    postgres_ = over;
-    machine_.postgres_connected(epoch, std::move(session), now());
-    settle();
-    // The machine may not want it, after all.
-    if (!over->closed) {
-        asio::co_spawn(io_, read_stream(over), asio::detached);
-        asio::co_spawn(io_, watch_sentinel(over), asio::detached);
-    }
-}
-
-bool relay_driver::read_what_is_here(postgres_link& over) {
-    const auto arrived = now();
-    while (!over.closed && machine_.wants_frames()) {
-        const auto frame = over.stream.next_frame();
-        if (!frame) {
-            lose_postgres(over, frame.error());
-            return false;
-        }
-        if (!*frame) {
-            break;
-        }
-        machine_.frame_arrived(**frame, arrived);
-    }
-    settle();
-    return !over.closed;
-}
-
-asio::awaitable<void> relay_driver::read_stream(std::shared_ptr<postgres_link> over) {
-    while (!over->finishing && read_what_is_here(*over)) {
-        if (!machine_.wants_frames()) {
-            // Not reading is what makes the server wait.
-            over->parked = true;
-            over->resumed.expires_at(asio::steady_timer::time_point::max());
-            co_await over->resumed.async_wait(asio::as_tuple(asio::use_awaitable));
-            over->parked = false;
-            continue;
-        }
-        const auto more = co_await over->stream.wait_readable();
-        if (!more && !over->finishing) {
-            lose_postgres(*over, more.error());
-            co_return;
-        }
-    }
-}
-
-asio::awaitable<void> relay_driver::watch_sentinel(std::shared_ptr<postgres_link> over) {
-    const auto ended = co_await over->sentinel.closed();
-    lose_postgres(*over, ended);
-}
-
-asio::awaitable<void> relay_driver::finish_postgres(std::shared_ptr<postgres_link> over) {
-    constexpr std::chrono::seconds patience{2};
-    if (over) {
-        over->finishing = true;
-        over->wake_reader();
-        over->stream.interrupt();
-        co_await over->stream.finish(patience);
-    }
-    machine_.postgres_finished();
-    settle();
-}
-
-void relay_driver::lose_postgres(const postgres_link& over, const error& why) {
-    if (over.closed || over.finishing) {
-        return;
-    }
-    machine_.postgres_failed(over.epoch, why, now());
-    settle();
-}
-
-void relay_driver::close_postgres() {
-    postgres_epoch_ = 0;
-    if (const auto closing = std::exchange(postgres_, nullptr)) {
-        closing->closed = true;
-        closing->wake_reader();
-        closing->stream.close();
-        closing->sentinel.close();
-    }
-}
-
-asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter letter) {
-    // Belongs to the connection whose row it is, and ends with it.
-    const auto over = postgres_;
-    if (!over || over->epoch != epoch) {
-        co_return;
-    }
-    if (!over->dead_letters) {
-        auto opened = co_await open_sql(io_.get_executor(), settings_);
-        if (!opened) {
-            machine_.dead_letter_failed(epoch, opened.error(), now());
-            settle();
-            co_return;
-        }
-        over->dead_letters = std::move(*opened);
-    }
-    const auto stored = co_await postgres::store_dead_letter(*over->dead_letters, letter);
-    if (stored) {
-        machine_.dead_letter_stored(epoch, relay::describe(letter), now());
-    } else {
-        machine_.dead_letter_failed(epoch, stored.error(), now());
-    }
-    settle();
 }
 
 // The broker.

@@ -43,7 +43,9 @@ private:
     void arm_timer();
 
     // PostgreSQL.
-    boost::asio::awaitable<void> connect_postgres(std::uint64_t epoch);
+    boost::asio::awaitable<void> connect_postgres(relay::connect_postgres wanted);
+    boost::asio::awaitable<void> read_rows(std::shared_ptr<postgres_link> over);
+    boost::asio::awaitable<void> adopt_slot(std::uint64_t epoch);
     boost::asio::awaitable<void> read_stream(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> watch_sentinel(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
@@ -69,7 +71,7 @@ private:
     bool stream_was_there_ = false;
     std::shared_ptr<postgres_link> postgres_;
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
-    std::optional<std::string> earlier_run_;
+    std::optional<relay::earlier_run> earlier_run_;
     std::optional<int> exit_code_;
 };
 

@@ -5,8 +5,13 @@
 namespace walrelay::app {
 
 relay::expectations expectations_of(const config::settings& settings) {
-    return {settings.postgres.slot, settings.postgres.publication, settings.postgres.plugin,
-            settings.nats.stream, settings.outbox};
+    return {settings.postgres.slot,
+            settings.postgres.publication,
+            settings.postgres.plugin,
+            settings.nats.stream,
+            settings.outbox,
+            settings.postgres.snapshot != config::snapshot_mode::none,
+            settings.delivery.on_slot_loss == config::slot_loss_policy::heal};
 }
 
 relay::relay_options relay_options_of(const config::settings& settings) {
@@ -19,6 +24,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.backoff = {delivery.backoff_initial, delivery.backoff_max};
     options.confirm_delay = delivery.confirm_delay;
     options.max_attempts = delivery.max_attempts;
+    options.heals = delivery.on_slot_loss == config::slot_loss_policy::heal;
     options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
     return options;
 }

@@ -1,13 +1,13 @@
 #include "app/verification.hpp"
 
 #include "app/postgres_side.hpp"
+#include "app/temporary_place.hpp"
 #include "app/translate.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace walrelay::app {
@@ -26,16 +26,6 @@ error without_history(const std::string& stream) {
 error missing_table(const table_name& table) {
     return {errc::postgres_unsuitable, "table " + to_string(table) + " does not exist",
             "correct outbox.table in the configuration"};
-}
-
-result<std::filesystem::path> temporary_folder() {
-    std::error_code failure;
-    auto folder = std::filesystem::temp_directory_path(failure);
-    if (failure) {
-        return error{errc::temporary_file, "there is no temporary folder",
-                     "set TMPDIR to a folder that walrelay's user may write to", failure.message()};
-    }
-    return folder;
 }
 
 }  // namespace
@@ -124,7 +114,7 @@ result<void> verification::make_readers() {
 }
 
 result<void> verification::make_auditor() {
-    auto folder = temporary_folder();
+    auto folder = temporary_place();
     if (!folder) {
         return folder.error();
     }

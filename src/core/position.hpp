@@ -32,6 +32,18 @@ struct commit_position {
     friend constexpr auto operator<=>(const commit_position&, const commit_position&) = default;
 };
 
+/// The place of rows that were there before the slot began at `consistent_point`: in front of
+/// everything that the slot sends, behind everything that was committed before. It is never that of
+/// a transaction, because WAL records begin at multiples of 8 (MAXALIGN; PostgreSQL source,
+/// src/backend/access/transam/README).
+[[nodiscard]] constexpr lsn before_slot(lsn consistent_point) {
+    return lsn{consistent_point.value - 1};
+}
+[[nodiscard]] constexpr bool is_of_a_snapshot(const commit_position& where) {
+    constexpr std::uint64_t record_alignment = 8;
+    return where.commit.value % record_alignment != 0;
+}
+
 struct position {
     history origin;
     commit_position at;

@@ -49,8 +49,8 @@ SELECT id, source_schema, source_table, coalesce(message_id, '') FROM walrelay.d
  WHERE id > $1::int8 ORDER BY id LIMIT $2::int8
 )sql";
 
-awaitable<result<void>> run(connection& sql, const char* statement) {
-    const auto done = co_await sql.query(statement);
+awaitable<result<void>> run(connection& sql, std::string statement) {
+    const auto done = co_await sql.query(std::move(statement));
     if (!done) {
         co_return done.error();
     }
@@ -93,10 +93,18 @@ error may_not_read(const connection& sql, const server_report& report, const std
 
 }  // namespace
 
-awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables) {
+awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables,
+                                                 std::string snapshot) {
     const auto begun = co_await run(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     if (!begun) {
         co_return begun.error();
+    }
+    if (!snapshot.empty()) {
+        auto statement = "SET TRANSACTION SNAPSHOT " + quote_literal(snapshot);
+        const auto shared = co_await run(sql, std::move(statement));
+        if (!shared) {
+            co_return shared.error();
+        }
     }
     // Without this a policy would hide rows, with it the query fails.
     const auto plain = co_await run(sql, "SET LOCAL row_security = off");
@@ -131,12 +139,16 @@ awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<ta
 }
 
 awaitable<result<void>> open_cursor(connection& sql, table_name table,
-                                    std::vector<std::string> columns, std::string where) {
+                                    std::vector<std::string> columns, std::string where,
+                                    std::vector<std::string> order_by) {
     const auto list = quoted(columns);
     auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {} FROM {}",
                                  list, quote_table(table));
     if (!where.empty()) {
         statement += fmt::format(" WHERE ({})", where);
+    }
+    if (!order_by.empty()) {
+        statement += fmt::format(" ORDER BY {}, tableoid, ctid", quoted(order_by));
     }
     const auto opened = co_await sql.ask(std::move(statement));
     if (opened.has_error()) {
@@ -148,12 +160,20 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
 awaitable<result<row_set>> fetch_rows(connection& sql, std::size_t rows_max) {
     auto rows = co_await sql.query(fmt::format("FETCH {} FROM walrelay_rows", rows_max));
     if (rows && rows->empty()) {
-        const auto closed = co_await run(sql, "CLOSE walrelay_rows");
+        const auto closed = co_await close_cursor(sql);
         if (!closed) {
             co_return closed.error();
         }
     }
     co_return rows;
+}
+
+awaitable<result<void>> skip_rows(connection& sql, std::uint64_t rows) {
+    return run(sql, fmt::format("MOVE {} FROM walrelay_rows", rows));
+}
+
+awaitable<result<void>> close_cursor(connection& sql) {
+    return run(sql, "CLOSE walrelay_rows");
 }
 
 awaitable<result<void>> end_snapshot(connection& sql) {

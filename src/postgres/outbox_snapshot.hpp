@@ -31,18 +31,24 @@ struct snapshot_facts {
 };
 
 /// Begins a read-only transaction that sees one moment, in which row-level security hides nothing
-/// silently. All functions here take a connection of connection_kind::sql.
+/// silently. `snapshot` is one that another connection has exported, or empty for a moment of its
+/// own. All functions here take a connection of connection_kind::sql.
 [[nodiscard]] boost::asio::awaitable<result<snapshot_facts>> begin_snapshot(
-    connection& sql, std::vector<table_name> tables);
+    connection& sql, std::vector<table_name> tables, std::string snapshot = {});
 
-/// `where` is an SQL condition, or empty. Errors: postgres_unsuitable with the GRANT that is
+/// `where` is an SQL condition, or empty. With `order_by`, columns of the table, the rows come in
+/// one order however often they are read. Errors: postgres_unsuitable with the GRANT that is
 /// missing.
-[[nodiscard]] boost::asio::awaitable<result<void>> open_cursor(connection& sql, table_name table,
-                                                               std::vector<std::string> columns,
-                                                               std::string where);
+[[nodiscard]] boost::asio::awaitable<result<void>> open_cursor(
+    connection& sql, table_name table, std::vector<std::string> columns, std::string where,
+    std::vector<std::string> order_by = {});
 /// The next rows of the table that was opened last; none at its end, which closes it.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> fetch_rows(connection& sql,
                                                                  std::size_t rows_max);
+/// Passes over the next rows without fetching them.
+[[nodiscard]] boost::asio::awaitable<result<void>> skip_rows(connection& sql, std::uint64_t rows);
+/// Ends the reading of a table before its end.
+[[nodiscard]] boost::asio::awaitable<result<void>> close_cursor(connection& sql);
 [[nodiscard]] boost::asio::awaitable<result<void>> end_snapshot(connection& sql);
 
 /// The slot, as far as it tells whether a row is still to come.

@@ -24,6 +24,13 @@ struct close_broker {};
 /// Connect, check, start streaming, and report postgres_connected or postgres_failed.
 struct connect_postgres {
     std::uint64_t epoch = 0;
+    /// The slot is there, but lacks events that the stream lacks: they are read from the tables.
+    bool gap = false;
+};
+/// The rows that were there before the slot are in the stream: make the slot a lasting one, and
+/// report slot_adopted or postgres_failed with this epoch.
+struct adopt_slot {
+    std::uint64_t epoch = 0;
 };
 /// At once, without a word to the server.
 struct close_postgres {};
@@ -55,6 +62,6 @@ struct finish {
 
 using action =
     std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
-                 publish, send_status, store_dead_letter, write_log, finish>;
+                 adopt_slot, publish, send_status, store_dead_letter, write_log, finish>;
 
 }  // namespace walrelay::relay

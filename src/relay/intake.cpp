@@ -59,13 +59,61 @@ void intake::condemn(commit_position where, condemnation reason) {
     condemned_.insert_or_assign(where, std::move(reason));
 }
 
-std::vector<table_name> intake::begin_stream(history origin, table_catalog catalog,
-                                             output_plugin plugin) {
+void intake::condemn_row(const std::string& message_id, condemnation reason) {
+    condemned_rows_.insert_or_assign(message_id, std::move(reason));
+}
+
+const condemnation* intake::condemnation_of(const message& content) const {
+    if (in_snapshot_) {
+        const auto found = condemned_rows_.find(content.id);
+        return found == condemned_rows_.end() ? nullptr : &found->second;
+    }
+    const auto found = condemned_.find(content.where.at);
+    return found == condemned_.end() ? nullptr : &found->second;
+}
+
+void intake::begin(history origin, table_catalog catalog) {
     if (origin != origin_) {
         condemned_.clear();
     }
     origin_ = origin;
     catalog_ = std::move(catalog);
+    for (auto& mapper : mappers_) {
+        mapper.set_domains(catalog_.domains());
+    }
+    transaction_.reset();
+    in_snapshot_ = false;
+    last_revision_ = 0;
+}
+
+void intake::begin_snapshot(history origin, table_catalog catalog, lsn consistent_point,
+                            wall_time taken_at) {
+    begin(origin, std::move(catalog));
+    in_snapshot_ = true;
+    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}, 0, {}};
+}
+
+result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, lane& into) {
+    WALRELAY_ASSERT(transaction_.has_value());
+    frame_read done;
+    if (const auto taken = take_event(mapper, row, {}, into, done); !taken) {
+        return taken.error();
+    }
+    return done;
+}
+
+frame_read intake::end_snapshot(lsn consistent_point) {
+    WALRELAY_ASSERT(transaction_.has_value());
+    frame_read done;
+    done.ended = {transaction_->last_event, consistent_point};
+    transaction_.reset();
+    return done;
+}
+
+std::vector<table_name> intake::begin_stream(history origin, table_catalog catalog,
+                                             output_plugin plugin) {
+    begin(origin, std::move(catalog));
+    condemned_rows_.clear();
     std::vector<table_name> settled;
     for (const auto& name : asked_) {
         if (catalog_.find(name).what == table_catalog::answer::kind::unknown) {
@@ -73,12 +121,7 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
             settled.push_back(name);
         }
     }
-    for (auto& mapper : mappers_) {
-        mapper.set_domains(catalog_.domains());
-    }
     decoder_ = wal::make_decoder(plugin);
-    transaction_.reset();
-    last_revision_ = 0;
     return settled;
 }
 
@@ -193,8 +236,8 @@ result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string
     if (auto fits = check_size(out); !fits) {
         return fits;
     }
-    if (const auto found = condemned_.find(out.where.at); found != condemned_.end()) {
-        return found->second.why;
+    if (const auto* const found = condemnation_of(out)) {
+        return found->why;
     }
     return {};
 }
@@ -205,8 +248,8 @@ result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const 
         return why;
     }
     condemnation reason{why, 0, 0};
-    if (const auto found = condemned_.find(content.where.at); found != condemned_.end()) {
-        reason = found->second;
+    if (const auto* const found = condemnation_of(content)) {
+        reason = *found;
     }
     done.dead = make_dead_letter(mappers_[mapper].table(), row, content, reason);
     return {};

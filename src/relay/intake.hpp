@@ -67,16 +67,30 @@ public:
     std::vector<table_name> begin_stream(history origin, table_catalog catalog,
                                          output_plugin plugin);
 
+    /// The rows that were there before a slot that begins at `consistent_point` come first. Their
+    /// positions are those of core/position's before_slot.
+    void begin_snapshot(history origin, table_catalog catalog, lsn consistent_point,
+                        wall_time taken_at);
+
     void set_limits(size_limits limits) { limits_ = limits; }
 
     /// The broker will never take the message of this position: when its row is read again, it
     /// becomes a dead letter.
     void condemn(commit_position where, condemnation reason);
+    /// The same for a row of a snapshot, which has another position each time.
+    void condemn_row(const std::string& message_id, condemnation reason);
 
     /// Reads one frame; at most one message enters the lane, which must have room.
     /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog), and
     /// without dead letters row_unmappable, message_too_large and message_refused (this message).
     [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
+
+    /// Takes one row of the snapshot, of the table `mapper` of the configuration; for the rest as
+    /// `read`.
+    [[nodiscard]] result<frame_read> read_row(std::size_t mapper, const row_insert& row,
+                                              lane& into);
+    /// The snapshot has no more rows; `ended` of the result is set.
+    [[nodiscard]] frame_read end_snapshot(lsn consistent_point);
 
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
 
@@ -87,6 +101,7 @@ private:
         std::optional<commit_position> last_event;
     };
 
+    void begin(history origin, table_catalog catalog);
     result<frame_read> take(const wal::xlog_data& data, lane& into);
     result<void> take(const row_insert& row, lane& into, frame_read& done);
     result<void> take(const logical_message& said, lane& into, frame_read& done);
@@ -98,18 +113,22 @@ private:
     result<void> set_aside(std::size_t mapper, const row_insert& row, const message& content,
                            const error& why, frame_read& done) const;
     commit_position next_position();
+    [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
     result<table_catalog::answer> whose(const relation& table);
     result<void> check_size(const message& candidate) const;
 
     std::vector<outbox::table_mapper> mappers_;
     intake_options options_;
     std::map<commit_position, condemnation> condemned_;
+    std::map<std::string, condemnation> condemned_rows_;
     std::uint64_t next_retry_revision_;
     history origin_;
     table_catalog catalog_;
     std::set<table_name> asked_;  // names that a fresh catalog was fetched for
     std::unique_ptr<wal::decoder> decoder_;
+    /// Also for the rows of a snapshot, which count as one.
     std::optional<open_transaction> transaction_;
+    bool in_snapshot_ = false;
     size_limits limits_;
     // The table of the last row, because rows of one table come in runs.
     std::uint64_t last_revision_ = 0;

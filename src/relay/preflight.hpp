@@ -35,20 +35,49 @@ struct expectations {
     std::optional<output_plugin> plugin;  // nothing is auto
     std::string stream;
     std::vector<outbox_table> tables;
+    /// Rows that are there before the slot are published, too.
+    bool snapshot = false;
+    /// What a lost slot leaves out is published from the table.
+    bool heals = false;
 };
+
+/// How it is known that walrelay has run before on a stream.
+struct earlier_run {
+    std::string evidence;
+    /// The stream ends within the rows that were there before the slot.
+    bool in_snapshot = false;
+    /// The stream still has all that it ever had.
+    bool stream_is_whole = false;
+};
+
+/// Why rows are read from the tables before anything is streamed from the slot.
+enum class backfill_reason {
+    /// There is neither a slot nor a sign of an earlier run.
+    first_start,
+    /// The same, broken off.
+    interrupted,
+    /// The slot is gone, or does not have all that the stream lacks.
+    slot_lost,
+};
+
+/// Nothing where the slot has all that is to be published, or where an operator must decide. `gap`:
+/// the slot is there, and is known to have moved past events that the stream lacks.
+[[nodiscard]] std::optional<backfill_reason> choose_backfill(
+    const expectations& wanted, const postgres_facts& facts,
+    const std::optional<earlier_run>& earlier, bool gap);
 
 /// The plugin to stream with: the one asked for, else the slot's, else wal2json where the server
 /// accepts it, else pgoutput.
 [[nodiscard]] output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts);
 
-/// `earlier_run` says how it is known that walrelay has run before on this stream; nothing if it is
-/// not known to have. A slot that is missing then is a gap, not a first start.
+/// `earlier` is nothing if walrelay is not known to have run before on this stream. A slot that is
+/// missing otherwise is a gap, not a first start.
 [[nodiscard]] std::vector<finding> postgres_findings(const expectations& wanted,
                                                      const postgres_facts& facts,
-                                                     const std::optional<std::string>& earlier_run);
+                                                     const std::optional<earlier_run>& earlier);
 
 /// Whether the stream shows an earlier run: what `postgres_findings` wants to know.
-[[nodiscard]] std::optional<std::string> earlier_run_of(const std::optional<stream_facts>& stream);
+[[nodiscard]] std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream);
 
 [[nodiscard]] std::vector<finding> broker_findings(const expectations& wanted,
                                                    const broker_facts& facts);

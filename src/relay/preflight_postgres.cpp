@@ -110,9 +110,15 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                         ? "set postgres.plugin = \"" + slot.plugin + "\" (or \"auto\")"
                         : "name another slot: postgres.slot");
     }
-    if (slot.wal_status == "lost") {
+    if (slot.wal_status == "lost" && wanted.heals) {
+        found.warning("slot " + wanted.slot + " has lost WAL that it needs (wal_status = lost)",
+                      "nothing to do: on_slot_loss = \"heal\" publishes what the stream lacks from "
+                      "the table and makes the slot again");
+    } else if (slot.wal_status == "lost") {
         found.error("slot " + wanted.slot + " has lost WAL that it needs (wal_status = lost)",
-                    recreate);
+                    "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
+                    "lacks from the table; or " +
+                        recreate);
     }
     if (slot.two_phase) {
         found.error("slot " + wanted.slot +
@@ -122,21 +128,44 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
     }
 }
 
+void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
+                       findings_list& found) {
+    const auto missing = "slot " + wanted.slot + " does not exist";
+    if (!backfill) {
+        found.note(missing + " yet", "walrelay init (or run) creates it");
+    } else if (*backfill == backfill_reason::slot_lost) {
+        found.warning(missing + " any more, and stream " + wanted.stream + " shows an earlier run",
+                      "nothing to do: on_slot_loss = \"heal\" lets walrelay run publish what the "
+                      "stream lacks from the table and make the slot again");
+    } else {
+        found.note(missing + " yet",
+                   "walrelay run creates it, after the rows that are there already "
+                   "(postgres.snapshot) are published");
+    }
+}
+
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
-                           const std::optional<std::string>& earlier_run, findings_list& found) {
-    if (earlier_run) {
+                           const std::optional<earlier_run>& earlier, findings_list& found) {
+    const auto backfill = choose_backfill(wanted, facts, earlier, false);
+    if (earlier && !backfill) {
         found.error(
             "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
-                " shows an earlier run (" + *earlier_run +
+                " shows an earlier run (" + earlier->evidence +
                 "): a new slot would silently skip the rows in between",
-            "look for rows newer than the last message of the stream, then create the slot: " +
+            "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream lacks "
+            "from the table; or look for rows newer than the last message of the stream, then "
+            "create the slot: " +
                 create_slot_sql(wanted.slot, choose_plugin(wanted, facts)));
         return;
     }
-    found.note("slot " + wanted.slot + " does not exist yet", "walrelay init (or run) creates it");
-    if (facts.slots_free <= 0) {
+    note_missing_slot(wanted, backfill, found);
+    // With a backfill a temporary one beside the lasting one.
+    const int needed = backfill ? 2 : 1;
+    if (facts.slots_free < needed) {
         found.error(
-            "all replication slots are taken",
+            facts.slots_free <= 0 ? "all replication slots are taken"
+                                  : "only one replication slot is free, and publishing rows that "
+                                    "are there already needs two for a moment",
             "drop a slot that nobody uses (SELECT slot_name FROM pg_replication_slots WHERE "
             "NOT active), or raise max_replication_slots with ALTER SYSTEM SET and restart "
             "PostgreSQL");
@@ -235,22 +264,43 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
     return facts.wal2json_allowed ? output_plugin::wal2json : output_plugin::pgoutput;
 }
 
-std::optional<std::string> earlier_run_of(const std::optional<stream_facts>& stream) {
+std::optional<backfill_reason> choose_backfill(const expectations& wanted,
+                                               const postgres_facts& facts,
+                                               const std::optional<earlier_run>& earlier,
+                                               bool gap) {
+    if (facts.slot) {
+        const bool lost = gap || facts.slot->wal_status == "lost";
+        return lost && wanted.heals ? std::optional(backfill_reason::slot_lost) : std::nullopt;
+    }
+    // A stream that has lost its beginning does not tell which rows were published, unless it is
+    // known from where on it should have them.
+    const bool resumes =
+        earlier && earlier->in_snapshot && (earlier->stream_is_whole || !wanted.heals);
+    if (wanted.snapshot && (!earlier || resumes)) {
+        return earlier ? backfill_reason::interrupted : backfill_reason::first_start;
+    }
+    return earlier && wanted.heals ? std::optional(backfill_reason::slot_lost) : std::nullopt;
+}
+
+std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream) {
     if (!stream) {
         return std::nullopt;
     }
     if (!stream->last_position) {
         // A message of somebody else at the end is no run of ours; no message at all may hide one.
         const bool hidden = stream->last_sequence > 0 && !stream->last_message_there;
-        return hidden ? std::optional("it has had " + std::to_string(stream->last_sequence) +
-                                      " messages, and the last of them is gone")
+        return hidden ? std::optional(earlier_run{"it has had " +
+                                                  std::to_string(stream->last_sequence) +
+                                                  " messages, and the last of them is gone"})
                       : std::nullopt;
     }
-    return "it ends with position " + to_string(*stream->last_position);
+    return earlier_run{"it ends with position " + to_string(*stream->last_position),
+                       is_of_a_snapshot(stream->last_position->at),
+                       stream->message_count == stream->last_sequence};
 }
 
 std::vector<finding> postgres_findings(const expectations& wanted, const postgres_facts& facts,
-                                       const std::optional<std::string>& earlier_run) {
+                                       const std::optional<earlier_run>& earlier) {
     findings_list found;
     look_at_server(facts, found);
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
@@ -260,7 +310,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     if (facts.slot) {
         look_at_slot(wanted, facts, found);
     } else {
-        look_for_missing_slot(wanted, facts, earlier_run, found);
+        look_for_missing_slot(wanted, facts, earlier, found);
     }
     if (choose_plugin(wanted, facts) == output_plugin::pgoutput) {
         if (facts.publication) {

@@ -25,7 +25,7 @@ void relay_machine::account_for_stored(instant now) {
         ledger_.stored_up_to(*stored);
     }
     hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
-    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+    report_confirmed(now);
     if (phase_ == phase::draining && lane_->empty()) {
         close_postgres_in_order(now);
     }
@@ -63,7 +63,15 @@ void relay_machine::confirm_what_was_held(instant now) {
         return;
     }
     hold_back_.time_passed(now.monotonic);
-    feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+    report_confirmed(now);
+}
+
+void relay_machine::report_confirmed(instant now) {
+    if (backfilling_) {
+        adopt_if_stored();
+    } else {
+        feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+    }
 }
 
 void relay_machine::retry_links(instant now) {
@@ -77,7 +85,7 @@ void relay_machine::retry_links(instant now) {
         actions_.emplace_back(connect_broker{broker_.connect(), lane_->wanted_look_back()});
     }
     if (due(postgres_) && phase_ == phase::running) {
-        actions_.emplace_back(connect_postgres{postgres_.connect()});
+        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }
 }
 
@@ -139,7 +147,7 @@ void relay_machine::end() {
 }
 
 bool relay_machine::wants_frames() const {
-    return phase_ == phase::running && postgres_.is_up() && !setting_aside_ && lane_->has_room();
+    return !backfilling_ && has_room();
 }
 
 std::optional<monotonic_time> relay_machine::deadline() const {

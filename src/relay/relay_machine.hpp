@@ -43,11 +43,24 @@ struct relay_options {
     std::uint32_t max_attempts = 5;
     /// Rows that cannot be delivered are set aside; otherwise they stop the relay.
     bool dead_letters = true;
+    /// What a slot has lost is published from the tables; otherwise an operator must decide.
+    bool heals = false;
     /// How long a stop waits for acks that are still out.
     std::chrono::milliseconds drain_timeout{10000};
 };
 
-/// A replication connection that has begun to stream.
+/// Rows of the tables that come before anything that the slot sends.
+struct backfill {
+    /// Where the slot begins.
+    lsn consistent_point = {};
+    /// The stream's messages up to this sequence were looked at to tell which rows it has.
+    std::uint64_t stream_sequence = 0;
+    /// For the log.
+    std::string why = {};
+    std::uint64_t row_count = 0;
+};
+
+/// A replication connection that has begun to stream, or whose slot waits for a backfill.
 struct postgres_session {
     history origin;
     table_catalog catalog;
@@ -55,6 +68,8 @@ struct postgres_session {
     std::chrono::milliseconds sender_timeout{0};
     /// Where the slot stood when streaming began.
     lsn slot_confirmed = {};
+    /// Rows come first (row_arrived, rows_ended), frames only after another connection.
+    std::optional<backfill> rows_first = {};
 };
 
 class relay_machine {
@@ -69,6 +84,10 @@ public:
     void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
     void postgres_failed(std::uint64_t epoch, const error& why, instant now);
     void postgres_finished();
+    /// The next row of the backfill, of the configuration's table of this index.
+    void row_arrived(std::size_t table, const row_insert& row, instant now);
+    void rows_ended(instant now);
+    void slot_adopted(std::uint64_t epoch, instant now);
     /// `what` is for the log.
     void dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now);
     void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
@@ -79,6 +98,8 @@ public:
 
     /// Whether the driver may hand over another frame. While it may not, the socket is not read.
     [[nodiscard]] bool wants_frames() const;
+    /// The same for a row of the backfill.
+    [[nodiscard]] bool wants_rows() const;
     /// When `time_passed` is wanted.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
     [[nodiscard]] std::optional<action> next_action(monotonic_time now);
@@ -109,6 +130,14 @@ private:
     bool was_another_relay(lsn slot_confirmed, instant now);
     [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
     void begin_history(const history& origin);
+    /// The slot lacks what the stream lacks: heals, or halts.
+    void slot_has_gap(const error& why, instant now);
+    void begin_backfill(postgres_session session, instant now);
+    void adopt_if_stored();
+    void give_backfill_up();
+    void start_backfill_over(const std::string& why, instant now);
+    [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
+    [[nodiscard]] bool has_room() const;
     void take_frame(frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
@@ -120,6 +149,7 @@ private:
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
     void confirm_what_was_held(instant now);
+    void report_confirmed(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);
     void close_postgres_in_order(instant now);
@@ -146,6 +176,15 @@ private:
     bool others_seen_ = false;
     /// The slot stands beyond what this relay confirmed, and it is being found out why.
     bool slot_in_question_ = false;
+    /// While rows are read from the tables.
+    struct backfilling {
+        backfill what;
+        bool rows_ended = false;
+        bool adopting = false;
+    };
+    std::optional<backfilling> backfilling_;
+    /// The next connection is to fill a gap from the tables.
+    bool gap_ = false;
     /// The last event that was known when this relay lost the slot.
     std::optional<commit_position> left_at_;
     /// The dead letter that is being stored.

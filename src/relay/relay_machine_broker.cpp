@@ -37,11 +37,15 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (is_closing()) {
         return;
     }
+    if (backfilling_ && !backfill_holds(tail)) {
+        start_backfill_over("somebody else has written to it", now);
+        return;
+    }
     // The broker has just shown that it kept what is held.
     hold_back_.time_passed(now.monotonic);
     account_for_stored(now);
     if (phase_ == phase::running && postgres_.is_idle()) {
-        actions_.emplace_back(connect_postgres{postgres_.connect()});
+        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }
 }
 
@@ -115,11 +119,20 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
                        std::to_string(tail.last_sequence) +
                        " (it was made again, or the broker's machine lost unsynced writes)";
     if (!slot_has_what_follows(tail)) {
-        halt({errc::broker_unsuitable, what + ", and the slot has moved on past some of them",
-              "run walrelay verify: it names the rows that the stream lacks (they are still in the "
-              "outbox table); start walrelay again to go on behind them; delivery.confirm_delay "
-              "keeps the slot back so that such messages are sent again"},
-             now);
+        const error gap{
+            errc::broker_unsuitable, what + ", and the slot has moved on past some of them",
+            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
+            "outbox table); start walrelay again to go on behind them; delivery.confirm_delay "
+            "keeps the slot back so that such messages are sent again"};
+        if (!options_.heals) {
+            halt(gap, now);
+            return;
+        }
+        ledger_ = ledger{};
+        hold_back_.forget_held();
+        if (phase_ == phase::running) {
+            slot_has_gap(gap, now);
+        }
         return;
     }
     ledger_ = ledger{};
@@ -215,11 +228,17 @@ void relay_machine::message_was_refused(const publish_outcome& outcome, instant 
         lose_broker(why, now);
         return;
     }
-    intake_.condemn(where.at, {why, outcome.error_code, attempts});
+    if (backfilling_) {
+        intake_.condemn_row(refused.id, {why, outcome.error_code, attempts});
+    } else {
+        intake_.condemn(where.at, {why, outcome.error_code, attempts});
+    }
     why.code = errc::broker_lost;
     why.what += "; it becomes a dead letter when the slot sends its row again";
     lose_broker(why, now);
-    lane_->start_over();
+    if (!backfilling_) {
+        lane_->start_over();
+    }
     stream_from_the_slot_again(now);
     if (phase_ == phase::draining) {
         close_postgres_in_order(now);

@@ -11,19 +11,25 @@ namespace walrelay::relay {
 namespace {
 
 error slot_moved(const std::string& slot, lsn stands, lsn known) {
-    return {errc::postgres_unsuitable,
-            "slot " + slot + " stands at LSN " + to_string(stands) +
-                ", but this relay has confirmed no more than " + to_string(known) +
-                ": somebody else has read, advanced or re-created it, and what lies between is "
-                "not sent any more",
-            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
-            "outbox table); then start walrelay again to go on from where the slot stands"};
+    return {
+        errc::postgres_unsuitable,
+        "slot " + slot + " stands at LSN " + to_string(stands) +
+            ", but this relay has confirmed no more than " + to_string(known) +
+            ": somebody else has read, advanced or re-created it, and what lies between is "
+            "not sent any more",
+        "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what the "
+        "stream lacks from the table; or run walrelay verify, which names those rows, and "
+        "start walrelay again to go on from where the slot stands"};
 }
 
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
+        return;
+    }
+    if (session.rows_first) {
+        begin_backfill(std::move(session), now);
         return;
     }
     if (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now)) {
@@ -90,7 +96,7 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
             return true;
         }
         const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-        lose_postgres(slot_moved(options_.slot, slot_confirmed, known), now);
+        slot_has_gap(slot_moved(options_.slot, slot_confirmed, known), now);
         return false;
     }
     if (!slot_in_question_) {
@@ -168,6 +174,7 @@ void relay_machine::drop_source() {
     feedback_.end();
     ledger_.forget_pending();
     setting_aside_.reset();
+    give_backfill_up();
 }
 
 void relay_machine::stream_from_the_slot_again(instant now) {

@@ -163,6 +163,8 @@ void relay_process::obey(relay::action& wanted) {
                           [this](const relay::connect_postgres& connect) {
                               connect_postgres(connect.epoch);
                           },
+                          // Slots are made with their database here, so nothing comes before.
+                          [](const relay::adopt_slot&) {},
                           [this](const relay::close_postgres&) { close_postgres(); },
                           [this](const relay::finish_postgres&) { finish_postgres(); },
                           [this](const relay::store_dead_letter& poison) { set_aside(poison); },

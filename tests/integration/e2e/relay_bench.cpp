@@ -82,7 +82,8 @@ void relay_bench::drop_slot() {
 }
 
 std::string relay_bench::configuration() const {
-    const std::string names = "slot = '%'\nplugin = '" + plugin_ + "'\npublication = '%'\n";
+    const std::string names =
+        "slot = '%'\nplugin = '" + plugin_ + "'\npublication = '%'\n" + postgres_settings_ + "\n";
     const std::string broker = "[nats]\nurls = ['" + nats_.url() +
                                "']\nstream = '%'\nsubjects = ['%.>']\n" + nats_settings_ + "\n";
     return "[postgres]\nconninfo = '" + conninfo_ + "'\n" +

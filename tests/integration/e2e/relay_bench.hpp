@@ -45,6 +45,8 @@ public:
     [[nodiscard]] const std::string& stream_name() const { return name_; }
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
+    /// Of the database.
+    [[nodiscard]] std::string conninfo() const { return postgres_.conninfo(database_); }
     [[nodiscard]] postgres_session session() const { return postgres_.session(database_); }
     void execute(const std::string& sql) const { session().execute(sql); }
     /// Creates `public.outbox_events` in the reference shape.
@@ -53,6 +55,8 @@ public:
     /// The configuration file. What is set here replaces the default of that section; `%` stands
     /// for name(). The default outbox is `public.outbox_events`.
     void set_conninfo(const std::string& conninfo) { conninfo_ = conninfo; }
+    /// In addition to what a bench sets of [postgres].
+    void set_postgres(const std::string& toml) { postgres_settings_ = toml; }
     /// In addition to what a bench sets of [nats].
     void set_nats(const std::string& toml) { nats_settings_ = toml; }
     void set_delivery(const std::string& toml) { delivery_ = toml; }
@@ -101,6 +105,7 @@ private:
     std::string name_;
     std::string database_;
     std::string conninfo_;
+    std::string postgres_settings_;
     std::string nats_settings_;
     std::string delivery_;
     std::string outbox_;

@@ -43,8 +43,8 @@ postgres_facts good() {
 
 /// The one finding, which must be an error.
 finding only_error(const postgres_facts& facts, const expectations& asked = wanted(),
-                   const std::optional<std::string>& earlier_run = {}) {
-    auto found = postgres_findings(asked, facts, earlier_run);
+                   const std::optional<earlier_run>& earlier = {}) {
+    auto found = postgres_findings(asked, facts, earlier);
     EXPECT_THAT(found, SizeIs(1));
     if (found.empty()) {
         return {finding_severity::note, "nothing was found", ""};
@@ -155,7 +155,7 @@ TEST(PostgresPreflight, LeavesAFirstStartToRun) {
 TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun) {
     auto facts = good();
     facts.slot.reset();
-    const auto found = only_error(facts, wanted(), "it ends with position 1.1.00.0");
+    const auto found = only_error(facts, wanted(), earlier_run{"it ends with position 1.1.00.0"});
     EXPECT_THAT(found.what, HasSubstr("would silently skip"));
     EXPECT_THAT(found.remedy,
                 HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));

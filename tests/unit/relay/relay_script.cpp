@@ -58,6 +58,7 @@ struct describer {
     std::string operator()(const relay::connect_postgres&) const { return "connect_postgres"; }
     std::string operator()(const relay::close_postgres&) const { return "close_postgres"; }
     std::string operator()(const relay::finish_postgres&) const { return "finish_postgres"; }
+    std::string operator()(const relay::adopt_slot&) const { return "adopt_slot"; }
     std::string operator()(const relay::publish& each) const {
         return "publish " + each.what.content->id + "@" +
                std::to_string(each.what.expected_last_sequence.value());

@@ -1,0 +1,248 @@
+#include "app/backfill_source.hpp"
+
+#include "app/log.hpp"
+#include "app/postgres_side.hpp"
+#include "app/translate.hpp"
+#include "postgres/inspector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::app {
+
+namespace {
+
+using boost::asio::awaitable;
+
+/// Table rows have "\x" in front of a bytea's digits, changes have not.
+field as_in_a_change(const postgres::cell& value, type_oid type) {
+    constexpr type_oid bytea = 17;
+    constexpr std::string_view mark = "\\x";
+    if (!value) {
+        return std::nullopt;
+    }
+    std::string_view text = *value;
+    if (type == bytea && text.starts_with(mark)) {
+        text.remove_prefix(mark.size());
+    }
+    return text;
+}
+
+}  // namespace
+
+backfill_source::backfill_source(executors on, const config::settings& settings,
+                                 relay::backfill_reason reason, postgres_facts facts)
+    : on_(std::move(on)),
+      settings_(settings),
+      reason_(reason),
+      facts_(std::move(facts)),
+      search_(std::make_shared<missing_search>(on_, settings, reason)),
+      told_at_(std::chrono::steady_clock::now()) {}
+
+void backfill_source::close() {
+    search_->give_up();
+    if (sql_) {
+        sql_->close();
+    }
+    if (replication_) {
+        replication_->close();
+    }
+}
+
+awaitable<result<relay::postgres_session>> backfill_source::begin() {
+    const auto slot = co_await make_slot();
+    if (!slot) {
+        co_return slot.error();
+    }
+    const auto begun = co_await begin_snapshot();
+    if (!begun) {
+        co_return begun.error();
+    }
+    const auto searched = co_await search_->run(*sql_, snapshot_);
+    if (!searched) {
+        co_return searched.error();
+    }
+    const bool heals = reason_ == relay::backfill_reason::slot_lost;
+    relay::postgres_session session;
+    session.origin = origin_;
+    session.catalog = relay::table_catalog(settings_.outbox, facts_);
+    session.plugin = plugin_;
+    session.rows_first = {slot_.consistent_point, search_->stream_sequence(),
+                          heals ? "healing the slot" : "snapshot of what was there",
+                          search_->row_count()};
+    co_return session;
+}
+
+// The slot and its snapshot.
+
+backfill_source::outcome<> backfill_source::make_slot() {
+    auto replication = co_await open_replication(on_.loop, settings_);
+    if (!replication) {
+        co_return replication.error();
+    }
+    replication_.emplace(std::move(*replication));
+    auto sql = co_await open_sql(on_.loop, settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
+    sql_.emplace(std::move(*sql));
+    const auto origin = co_await postgres::identify(*replication_);
+    if (!origin) {
+        co_return origin.error();
+    }
+    origin_ = *origin;
+    plugin_ = relay::choose_plugin(expectations_of(settings_), facts_);
+    log_info("taking a snapshot of the outbox tables; it waits for the transactions that run now");
+    auto made = co_await make_temporary_slot();
+    const bool other_choice = plugin_ == output_plugin::wal2json && !settings_.postgres.plugin;
+    if (!made && other_choice && made.error().code == errc::postgres_unsuitable) {
+        plugin_ = output_plugin::pgoutput;
+        made = co_await make_temporary_slot();
+    }
+    co_return made;
+}
+
+backfill_source::outcome<> backfill_source::make_temporary_slot() {
+    // The publication first: pgoutput cannot decode from before it.
+    if (plugin_ == output_plugin::pgoutput && !facts_.publication) {
+        const auto published = co_await make_publication(*sql_, settings_);
+        if (!published) {
+            co_return published.error();
+        }
+        facts_.publication.emplace();
+    }
+    auto made =
+        co_await postgres::create_snapshot_slot(*replication_, settings_.postgres.slot, plugin_);
+    if (!made) {
+        co_return made.error();
+    }
+    slot_ = std::move(*made);
+    co_return result<void>{};
+}
+
+backfill_source::outcome<> backfill_source::begin_snapshot() {
+    auto tables = table_names_of(settings_);
+    auto name = slot_.snapshot;
+    auto begun = co_await postgres::begin_snapshot(*sql_, std::move(tables), std::move(name));
+    if (!begun) {
+        co_return begun.error();
+    }
+    snapshot_ = std::move(*begun);
+    co_return result<void>{};
+}
+
+// The rows.
+
+backfill_source::outcome<bool> backfill_source::open_table() {
+    auto& reading = search_->readings()[table_];
+    auto name = settings_.outbox[table_].table;
+    auto columns = reading.columns;
+    auto where = reading.condition;
+    auto order = reading.order.columns;
+    const auto opened = co_await postgres::open_cursor(*sql_, std::move(name), std::move(columns),
+                                                       std::move(where), std::move(order));
+    if (!opened) {
+        co_return opened.error();
+    }
+    table_is_open_ = true;
+    next_row_ = 0;
+    co_return true;
+}
+
+backfill_source::outcome<bool> backfill_source::fetch() {
+    for (; table_ < search_->readings().size(); ++table_) {
+        const auto run =
+            search_->rows().next_run(table_, table_is_open_ ? next_row_ : 0, rows_of_a_piece_);
+        if (run.length > 0) {
+            co_return co_await fetch_run(run);
+        }
+        if (std::exchange(table_is_open_, false)) {
+            const auto closed = co_await postgres::close_cursor(*sql_);
+            if (!closed) {
+                co_return closed.error();
+            }
+        }
+    }
+    co_return false;
+}
+
+backfill_source::outcome<bool> backfill_source::fetch_run(audit::row_run run) {
+    if (!table_is_open_) {
+        const auto opened = co_await open_table();
+        if (!opened) {
+            co_return opened.error();
+        }
+    }
+    if (run.first > next_row_) {
+        const auto skipped = co_await postgres::skip_rows(*sql_, run.first - next_row_);
+        if (!skipped) {
+            co_return skipped.error();
+        }
+    }
+    auto rows = co_await postgres::fetch_rows(*sql_, static_cast<std::size_t>(run.length));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return error{errc::postgres_lost, "the snapshot of table " +
+                                                 to_string(settings_.outbox[table_].table) +
+                                                 " ended before all of its rows were read"};
+    }
+    next_row_ = run.first + rows->size();
+    hold_piece(std::move(*rows));
+    co_return true;
+}
+
+void backfill_source::hold_piece(postgres::row_set rows) {
+    // So many that a piece has about this size, whatever a row has.
+    constexpr std::size_t wanted_bytes = 1U << 20U;
+    constexpr std::size_t rows_max = 2000;
+    std::size_t bytes = 1;
+    for (const auto& row : rows.rows()) {
+        for (const auto& cell : row) {
+            bytes += cell ? cell->size() : 0;
+        }
+    }
+    rows_of_a_piece_ = std::clamp<std::size_t>(wanted_bytes * rows.size() / bytes, 1, rows_max);
+    piece_ = std::move(rows);
+    next_of_piece_ = 0;
+    tell_progress();
+}
+
+std::optional<backfill_source::table_row> backfill_source::next() {
+    if (next_of_piece_ == piece_.size()) {
+        return std::nullopt;
+    }
+    const auto& cells = piece_.rows()[next_of_piece_++];
+    const auto& description = search_->readings()[table_].description;
+    fields_.clear();
+    for (std::size_t index = 0; index < cells.size(); ++index) {
+        fields_.push_back(as_in_a_change(cells[index], description.columns[index].type));
+    }
+    return table_row{table_, {&description, fields_}};
+}
+
+void backfill_source::tell_progress() {
+    constexpr std::chrono::seconds pause{5};
+    told_rows_ += piece_.size();
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_at_ < pause) {
+        return;
+    }
+    told_at_ = now;
+    log_info("rows that were there: " + std::to_string(told_rows_) + " of " +
+             std::to_string(search_->row_count()) + " read");
+}
+
+backfill_source::outcome<> backfill_source::adopt() {
+    const auto ended = co_await postgres::end_snapshot(*sql_);
+    if (!ended) {
+        co_return ended.error();
+    }
+    auto from = slot_;
+    auto slot = settings_.postgres.slot;
+    co_return co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot),
+                                                     facts_.slot.has_value());
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,178 @@
+// The relay driver's dealings with PostgreSQL: connecting, reading, setting rows aside, ending.
+
+#include "app/clock.hpp"
+#include "app/postgres_link.hpp"
+#include "app/relay_driver.hpp"
+#include "postgres/dead_letter_store.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace walrelay::app {
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
+    const auto epoch = wanted.epoch;
+    const executors on{io_.get_executor(), blocking_.get_executor()};
+    known_before known{earlier_run_, wanted.gap};
+    auto ready = co_await prepare_postgres(on, settings_, std::move(known));
+    if (epoch != postgres_epoch_) {
+        co_return;
+    }
+    if (!ready) {
+        machine_.postgres_failed(epoch, ready.error(), now());
+        settle();
+        co_return;
+    }
+    if (ready->stream) {
+        earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
+    }
+    auto session = std::move(ready->session);
+    const auto over = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
+    postgres_ = over;
+    machine_.postgres_connected(epoch, std::move(session), now());
+    settle();
+    // The machine may not want it, after all.
+    if (!over->closed) {
+        asio::co_spawn(io_, over->stream ? read_stream(over) : read_rows(over), asio::detached);
+        asio::co_spawn(io_, watch_sentinel(over), asio::detached);
+    }
+}
+
+bool relay_driver::read_what_is_here(postgres_link& over) {
+    const auto arrived = now();
+    while (!over.closed && machine_.wants_frames()) {
+        const auto frame = over.stream->next_frame();
+        if (!frame) {
+            lose_postgres(over, frame.error());
+            return false;
+        }
+        if (!*frame) {
+            break;
+        }
+        machine_.frame_arrived(**frame, arrived);
+    }
+    settle();
+    return !over.closed;
+}
+
+asio::awaitable<void> relay_driver::read_stream(std::shared_ptr<postgres_link> over) {
+    while (!over->finishing && read_what_is_here(*over)) {
+        if (!machine_.wants_frames()) {
+            // Not reading is what makes the server wait.
+            co_await over->park();
+            continue;
+        }
+        const auto more = co_await over->stream->wait_readable();
+        if (!more && !over->finishing) {
+            lose_postgres(*over, more.error());
+            co_return;
+        }
+    }
+}
+
+asio::awaitable<void> relay_driver::read_rows(std::shared_ptr<postgres_link> over) {
+    while (!over->closed && !over->finishing) {
+        if (!machine_.wants_rows()) {
+            co_await over->park();
+            continue;
+        }
+        if (const auto row = over->rows->next()) {
+            machine_.row_arrived(row->table, row->content, now());
+            if (!machine_.wants_rows()) {
+                settle();
+            }
+            continue;
+        }
+        settle();
+        const auto more = co_await over->rows->fetch();
+        if (!more) {
+            lose_postgres(*over, more.error());
+            co_return;
+        }
+        if (!*more) {
+            machine_.rows_ended(now());
+            settle();
+            co_return;
+        }
+    }
+}
+
+asio::awaitable<void> relay_driver::adopt_slot(std::uint64_t epoch) {
+    const auto over = postgres_;
+    if (!over || over->epoch != epoch || !over->rows) {
+        co_return;
+    }
+    const auto adopted = co_await over->rows->adopt();
+    if (!adopted) {
+        lose_postgres(*over, adopted.error());
+        co_return;
+    }
+    earlier_run_ = relay::earlier_run{"this relay has published the rows before it"};
+    machine_.slot_adopted(epoch, now());
+    settle();
+}
+
+asio::awaitable<void> relay_driver::watch_sentinel(std::shared_ptr<postgres_link> over) {
+    const auto ended = co_await over->sentinel.closed();
+    lose_postgres(*over, ended);
+}
+
+asio::awaitable<void> relay_driver::finish_postgres(std::shared_ptr<postgres_link> over) {
+    constexpr std::chrono::seconds patience{2};
+    if (over) {
+        over->finishing = true;
+        over->wake_reader();
+        if (over->stream) {
+            over->stream->interrupt();
+            co_await over->stream->finish(patience);
+        }
+    }
+    machine_.postgres_finished();
+    settle();
+}
+
+void relay_driver::lose_postgres(const postgres_link& over, const error& why) {
+    if (over.closed || over.finishing) {
+        return;
+    }
+    machine_.postgres_failed(over.epoch, why, now());
+    settle();
+}
+
+void relay_driver::close_postgres() {
+    postgres_epoch_ = 0;
+    if (const auto closing = std::exchange(postgres_, nullptr)) {
+        closing->close();
+    }
+}
+
+asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter letter) {
+    // Belongs to the connection whose row it is, and ends with it.
+    const auto over = postgres_;
+    if (!over || over->epoch != epoch) {
+        co_return;
+    }
+    if (!over->dead_letters) {
+        auto opened = co_await open_sql(io_.get_executor(), settings_);
+        if (!opened) {
+            machine_.dead_letter_failed(epoch, opened.error(), now());
+            settle();
+            co_return;
+        }
+        over->dead_letters = std::move(*opened);
+    }
+    const auto stored = co_await postgres::store_dead_letter(*over->dead_letters, letter);
+    if (stored) {
+        machine_.dead_letter_stored(epoch, relay::describe(letter), now());
+    } else {
+        machine_.dead_letter_failed(epoch, stored.error(), now());
+    }
+    settle();
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,160 @@
+#include "audit/missing_rows.hpp"
+
+#include "audit/id_facts.hpp"
+#include "core/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::audit {
+namespace {
+
+// For an id like a UUID, which is 36 bytes of text.
+constexpr std::uint64_t row_bytes = 46;
+constexpr std::uint64_t message_bytes = 44;
+/// What separates an id from the token of a publication on purpose.
+constexpr char occasion_mark = ';';
+/// A publication on purpose of one of those is possible, but not without end.
+constexpr int occasions_limit = 4;
+
+std::uint64_t expected_bytes(const missing_rows_options& options) {
+    return options.expected_rows * row_bytes + options.expected_messages * message_bytes;
+}
+
+store_shape shape_for(const missing_rows_options& options) {
+    constexpr unsigned least_bits = 4;
+    constexpr unsigned most_bits = 10;
+    const auto wanted_bytes = std::max<std::uint64_t>(options.bucket_bytes / 3, 1);
+    store_shape shape;
+    shape.bucket_bits = least_bits;
+    while (shape.bucket_bits < most_bits &&
+           (expected_bytes(options) >> shape.bucket_bits) > wanted_bytes) {
+        ++shape.bucket_bits;
+    }
+    return shape;
+}
+
+}  // namespace
+
+result<std::unique_ptr<missing_rows>> missing_rows::make(missing_rows_options options) {
+    auto file = spill_file::make(options.folder, expected_bytes(options));
+    if (!file) {
+        return file.error();
+    }
+    const auto shape = shape_for(options);
+    return std::unique_ptr<missing_rows>(
+        new missing_rows(std::move(options), std::move(*file), shape));
+}
+
+missing_rows::missing_rows(missing_rows_options options, spill_file file, store_shape shape)
+    : options_(std::move(options)),
+      file_(std::move(file)),
+      store_(file_, shape),
+      tables_(options_.tables) {}
+
+result<void> missing_rows::add_row(std::uint32_t table, std::string_view id) {
+    auto& here = tables_.at(table);
+    record one;
+    one.kind = record_kind::row;
+    one.number = here.rows++;
+    one.group = table;
+    one.id = id;
+    return store_.add(one);
+}
+
+void missing_rows::add_row_without_id(std::uint32_t table) {
+    auto& here = tables_.at(table);
+    here.without_id.push_back(here.rows++);
+}
+
+result<void> missing_rows::add_message(std::string_view id) {
+    record one;
+    one.kind = record_kind::message;
+    one.id = id;
+    auto added = store_.add(one);
+    one.kind = record_kind::republication;
+    for (int occasion = 0; added && occasion < occasions_limit; ++occasion) {
+        const auto mark = one.id.rfind(occasion_mark);
+        if (mark == std::string_view::npos) {
+            break;
+        }
+        one.id = one.id.substr(0, mark);
+        added = store_.add(one);
+    }
+    return added;
+}
+
+result<void> missing_rows::add_dead_letter(std::uint32_t table, std::string_view id) {
+    if (id.empty()) {
+        ++tables_.at(table).letters_without_id;
+        return {};
+    }
+    record one;
+    one.kind = record_kind::dead_letter;
+    one.group = table;
+    one.id = id;
+    return store_.add(one);
+}
+
+result<void> missing_rows::find() {
+    if (auto written = store_.finish(); !written) {
+        return written;
+    }
+    for (auto& table : tables_) {
+        table.missing.assign(table.rows, true);
+        const auto known =
+            std::min<std::uint64_t>(table.letters_without_id, table.without_id.size());
+        for (std::uint64_t index = 0; index < known; ++index) {
+            hold(table, table.without_id[index]);
+        }
+    }
+    return for_each_id(store_, file_, options_.bucket_bytes,
+                       [this](std::string_view /*id*/, const id_facts& facts) -> result<void> {
+                           const auto others =
+                               facts.messages + facts.republications + facts.dead_letters;
+                           // Where several rows have one id, the others become dead letters, as
+                           // they would have from the slot.
+                           if (facts.rows > 0 && others > 0) {
+                               hold(tables_.at(facts.last_row.group), facts.last_row.number);
+                           }
+                           return {};
+                       });
+}
+
+void missing_rows::hold(table_state& table, std::uint64_t row) {
+    table.missing.at(row) = false;
+    table.first_held = std::min(table.first_held.value_or(row), row);
+}
+
+bool missing_rows::is_missing(std::uint32_t table, std::uint64_t row) const {
+    const auto& here = at(table);
+    WALRELAY_ASSERT(row < here.missing.size());
+    return here.missing[row];
+}
+
+row_run missing_rows::next_run(std::uint32_t table, std::uint64_t from,
+                               std::uint64_t longest) const {
+    const auto& rows = at(table).missing;
+    row_run run{from, 0};
+    while (run.first < rows.size() && !rows[run.first]) {
+        ++run.first;
+    }
+    while (run.length < longest && run.first + run.length < rows.size() &&
+           rows[run.first + run.length]) {
+        ++run.length;
+    }
+    return run;
+}
+
+std::uint64_t missing_rows::missing_count(std::uint32_t table) const {
+    const auto& rows = at(table).missing;
+    return static_cast<std::uint64_t>(std::count(rows.begin(), rows.end(), true));
+}
+
+void missing_rows::excuse_before(std::uint32_t table, std::uint64_t row) {
+    auto& rows = tables_.at(table).missing;
+    WALRELAY_ASSERT(row <= rows.size());
+    std::fill(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(row), false);
+}
+
+}  // namespace walrelay::audit

@@ -1,0 +1,97 @@
+#include "postgres/snapshot_slot.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/server_error.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr std::string_view duplicate_object = "42710";
+
+/// NAMEDATALEN - 1 (PostgreSQL documentation, "Replication Slots", names as for all objects).
+constexpr std::size_t name_max = 63;
+constexpr std::string_view suffix = "_snapshot";
+
+server_context context_of(const connection& with, const std::string& slot, output_plugin plugin) {
+    return {.action = server_action::create_slot,
+            .role = with.role(),
+            .database = with.database(),
+            .slot = slot,
+            .plugin = plugin,
+            .version_number = with.version_number()};
+}
+
+error taken(const std::string& slot) {
+    return {errc::slot_in_use,
+            fmt::format("another relay is publishing the rows that were there before slot {} (its "
+                        "temporary slot {} exists)",
+                        slot, snapshot_slot_name(slot)),
+            "nothing to do: this relay looks again"};
+}
+
+error there_already(const std::string& slot) {
+    return {errc::slot_in_use, fmt::format("another relay has made slot {} meanwhile", slot),
+            "nothing to do: this relay looks again"};
+}
+
+}  // namespace
+
+std::string snapshot_slot_name(const std::string& slot) {
+    return slot.substr(0, name_max - suffix.size()).append(suffix);
+}
+
+awaitable<result<snapshot_slot>> create_snapshot_slot(connection& replication, std::string slot,
+                                                      output_plugin plugin) {
+    snapshot_slot made;
+    made.name = snapshot_slot_name(slot);
+    const auto context = context_of(replication, made.name, plugin);
+    // The form that every server from 13 on understands.
+    auto command = fmt::format("CREATE_REPLICATION_SLOT {} TEMPORARY LOGICAL {} EXPORT_SNAPSHOT",
+                               quote_identifier(made.name), to_string(plugin));
+    const auto answered = co_await replication.ask(std::move(command));
+    if (answered.has_error()) {
+        const bool is_taken = answered.error().sqlstate == duplicate_object;
+        co_return is_taken ? taken(slot) : explain(answered.error(), context);
+    }
+    const bool whole = !answered->empty() && answered->rows().front().size() >= 3;
+    const auto begins = whole ? parse_lsn(answered->text(0, 1)) : std::nullopt;
+    if (!begins) {
+        co_return error{errc::postgres_unsuitable,
+                        fmt::format("PostgreSQL gave no position for the slot {}", made.name),
+                        "look at the server's log"};
+    }
+    made.consistent_point = *begins;
+    made.snapshot = answered->text(0, 2);
+    co_return made;
+}
+
+awaitable<result<void>> adopt_snapshot_slot(connection& sql, snapshot_slot from, std::string slot,
+                                            bool replace) {
+    const auto context = context_of(sql, slot, output_plugin::pgoutput);
+    if (replace) {
+        std::vector<std::string> which{slot};
+        const auto dropped = co_await sql.ask(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
+            "= $1",
+            std::move(which));
+        if (dropped.has_error()) {
+            co_return explain(dropped.error(), context);
+        }
+    }
+    std::vector<std::string> names{from.name, slot};
+    const auto copied = co_await sql.ask("SELECT pg_copy_logical_replication_slot($1, $2, false)",
+                                         std::move(names));
+    if (copied.has_error()) {
+        const bool is_taken = copied.error().sqlstate == duplicate_object;
+        co_return is_taken ? there_already(slot) : explain(copied.error(), context);
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres

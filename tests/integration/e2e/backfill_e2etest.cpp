@@ -1,0 +1,153 @@
+// Rows that were there before the slot, and rows that a lost slot has left out: published from the
+// table, each once.
+#include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <csignal>
+
+namespace walrelay::test {
+namespace {
+
+class Backfill : public e2e_test {
+protected:
+    void SetUp() override { bench.create_table(); }
+
+    /// Created in the order of their numbers, one second apart.
+    void insert_old(std::uint64_t first, std::uint64_t last, const std::string& status) {
+        bench.execute(insert_events(first, last));
+        bench.execute("UPDATE outbox_events SET status = " + as_literal(status) +
+                      ", created_at = timestamptz '2026-01-01' + version * interval '1 second' "
+                      "WHERE version BETWEEN " +
+                      std::to_string(first) + " AND " + std::to_string(last));
+    }
+
+    static std::string outbox_with_pending() {
+        return "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\npending = \"status = "
+               "'waiting'\"";
+    }
+
+    [[nodiscard]] std::vector<std::string> ids_in_stream() {
+        std::vector<std::string> ids;
+        for (const auto& event : bench.events()) {
+            ids.push_back(event.id);
+        }
+        return ids;
+    }
+
+    /// Drops the slot, which a relay that was killed may still hold for a moment.
+    void drop_slot() {
+        ASSERT_TRUE(eventually(patience, [&] {
+            try {
+                bench.execute("SELECT pg_drop_replication_slot(" + as_literal(bench.name()) + ")");
+                return true;
+            } catch (const std::runtime_error&) {
+                return false;
+            }
+        }));
+    }
+};
+
+TEST_P(Backfill, PendingRowsComeFirstAndThenWhatIsWritten) {
+    insert_old(1, 50, "published");
+    insert_old(51, 120, "waiting");
+    bench.set_postgres("snapshot = 'pending'");
+    bench.set_outbox(outbox_with_pending());
+    bench.start();
+    bench.execute(insert_events(121, 150));
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    bench.stop();
+    EXPECT_EQ(ids_in_stream(), event_ids(51, 150));
+}
+
+TEST_P(Backfill, AllRowsArePublishedWhileWritersGoOn) {
+    insert_old(1, 3000, "new");
+    bench.set_postgres("snapshot = 'all'");
+    background_writer writer(bench.conninfo(), 3001);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3100));
+    writer.stop();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Backfill, KilledInTheMiddleItGoesOnWhereItWas) {
+    constexpr std::uint64_t rows = 20'000;
+    insert_old(1, rows, "new");
+    bench.set_postgres("snapshot = 'all'");
+    bench.set_delivery("window_messages = 64");
+    for (std::uint64_t reached = 1; reached < rows / 2; reached *= 8) {
+        bench.launch();
+        ASSERT_TRUE(bench.wait_for_messages(reached)) << bench.relay().log();
+        bench.kill_9();
+    }
+    EXPECT_FALSE(bench.slot("slot_name")) << "the slot was there before its rows were published";
+    bench.start();
+    bench.execute(insert_events(rows + 1, rows + 10));
+    ASSERT_TRUE(bench.wait_for_messages(rows + 10));
+    bench.stop();
+    EXPECT_EQ(ids_in_stream(), event_ids(1, rows + 10));
+}
+
+TEST_P(Backfill, PoisonAmongTheOldRowsIsSetAsideOnce) {
+    insert_old(1, 10, "new");
+    bench.execute("UPDATE outbox_events SET aggregate_type = '' WHERE version = 4");
+    bench.set_postgres("snapshot = 'all'");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(9));
+    bench.stop();
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "1");
+    EXPECT_EQ(ids_in_stream().size(), 9U);
+}
+
+TEST_P(Backfill, DroppedSlotIsHealedFromTheTable) {
+    insert_old(1, 20, "new");  // older than the first run: never published
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    bench.execute(insert_events(101, 200));
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    bench.stop();
+    drop_slot();
+    bench.execute(insert_events(201, 260));
+
+    bench.start();
+    bench.execute(insert_events(261, 300));
+    ASSERT_TRUE(bench.wait_for_messages(200));
+    bench.stop();
+    EXPECT_EQ(ids_in_stream(), event_ids(101, 300));
+    EXPECT_NE(bench.relay().log().find("healing the slot"), std::string::npos);
+}
+
+TEST_P(Backfill, SlotThatWasAdvancedWhileTheRelayRanIsHealed) {
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    bench.relay().process().signal(SIGSTOP);
+    (void)bench.slot("pg_terminate_backend(active_pid)");
+    ASSERT_TRUE(eventually(patience, [&] { return bench.slot("active") == "f"; }));
+    bench.execute(insert_events(11, 15));
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    bench.relay().process().signal(SIGCONT);
+    bench.execute(insert_events(16, 30));
+    ASSERT_TRUE(bench.wait_for_messages(30));
+    bench.stop();
+    EXPECT_EQ(ids_in_stream(), event_ids(1, 30));
+    EXPECT_NE(bench.relay().log().find("healing (on_slot_loss"), std::string::npos);
+}
+
+TEST_P(Backfill, SlotThatIsGoneStopsTheRelayUnlessItMayHeal) {
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    bench.stop();
+    drop_slot();
+    bench.launch();
+    EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
+    EXPECT_NE(bench.relay().log().find("on_slot_loss = \"heal\""), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Backfill, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
