@@ -1,7 +1,7 @@
 -- What the service does when a user signs up and then corrects the address: the business row and its
 -- events, in one transaction. Each run makes a user of its own.
 BEGIN;
-SELECT set_config('writer.user', gen_random_uuid()::text, true);
+DO $$ BEGIN PERFORM set_config('writer.user', gen_random_uuid()::text, true); END $$;
 
 INSERT INTO users (id, email, name)
 VALUES (current_setting('writer.user')::uuid, current_setting('writer.user') || '@exmaple.org',

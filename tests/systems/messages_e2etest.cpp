@@ -140,6 +140,7 @@ table      = "public.card_outbox"
 subject    = "{event_type}-out-0"
 message_id = "card-{id}"
 body       = "payload"
+pending    = "NOT sent"
 )");
     bench.start();
     for (const std::string table : {"outbox", "card_outbox", "outbox"}) {

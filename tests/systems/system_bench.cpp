@@ -179,8 +179,12 @@ relay_start system_bench::start_with(const std::vector<std::string>& words) {
     return how;
 }
 
-void system_bench::start() {
+void system_bench::launch() {
     relay_.emplace(start_with({"run"}));
+}
+
+void system_bench::start() {
+    launch();
     auto open = session();
     const auto streaming = [&] {
         return !open.query(

@@ -65,6 +65,8 @@ public:
     void set(const std::string& variable, const std::string& value);
     /// Uses another text in place of the example's walrelay.toml.
     void set_configuration(const std::string& toml) { configuration_ = toml; }
+    /// `walrelay run`, without waiting for anything.
+    void launch();
     /// `walrelay run`, and waits until it streams from the slot.
     void start();
     [[nodiscard]] finished_run command(const std::vector<std::string>& words);

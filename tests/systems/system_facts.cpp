@@ -16,7 +16,10 @@ system_facts events() {
             .state = "status",
             .published = "published",
             .dead = "dead_letter",
+            .published_noted = "published_at IS NOT NULL AND version = 2",
+            .dead_noted = "failed_at IS NOT NULL AND last_error <> '' AND version = 1",
             .poller_mark = "status = 'published', published_at = now(), version = version + 1",
+            .half_way = "status = 'failed', retry_count = 1, next_retry_at = now()",
             // Larger than max_payload.
             .poison =
                 "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type,"
@@ -39,7 +42,10 @@ system_facts clinic() {
                 " ELSE 'open' END",
             .published = "published",
             .dead = "failing",
+            .published_noted = "published_at BETWEEN created_at AND now() AT TIME ZONE 'UTC'",
+            .dead_noted = "published_at IS NULL",
             .poller_mark = "published = true, published_at = now() AT TIME ZONE 'UTC'",
+            .half_way = "retry_count = 2",
             // Nothing to make a subject of.
             .poison =
                 "INSERT INTO outbox (id, aggregate_id, event_type, event_data, metadata,"
@@ -58,7 +64,9 @@ system_facts memo() {
             // SENDING and SENT are set by who sends the mail.
             .published = "PENDING",
             .dead = "FAILED",
+            .dead_noted = "error_message <> '' AND meta_updated_at IS NOT NULL",
             .poller_mark = "status = 'SENT', sent_at = now()",
+            .half_way = "retry_count = 2, last_attempt_at = now()",
             .poison =
                 "INSERT INTO email_outbox (event_type, payload, recipient_email)"
                 " VALUES (NULL, '{}', 'nobody@example.org') RETURNING id",
@@ -75,7 +83,9 @@ system_facts bento() {
             .state = "status",
             .published = "SENT",
             .dead = "DEAD",
+            .dead_noted = "error_message <> ''",
             .poller_mark = "status = 'SENT'",
+            .half_way = "status = 'PUBLISHING'",
             .poison =
                 "INSERT INTO outbox (id, tenant_id, topic, payload, event_metadata)"
                 " VALUES (gen_random_uuid()::text, 'acme', 'order.placed',"
@@ -95,6 +105,7 @@ system_facts wallet() {
             // There is no column for it: walrelay.dead_letter tells.
             .dead = "open",
             .poller_mark = "sent = true",
+            .half_way = "sent = false",
             .poison =
                 "INSERT INTO outbox (event_type, payload, created_at)"
                 " VALUES ('FundsAdded', repeat('x', 1100000), localtimestamp)"

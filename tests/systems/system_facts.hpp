@@ -22,8 +22,14 @@ struct system_facts {
     /// The state once the relay has published the row, and once the row is a dead letter.
     std::string published;
     std::string dead;
+    /// True of a row, as SQL, once what the relay notes of its publishing, or of its death, is
+    /// there.
+    std::string published_noted = "true";
+    std::string dead_noted = "true";
     /// SET list with which the old poller marked a row that it had published.
     std::string poller_mark;
+    /// SET list that leaves a row as a poller does that is stopped half-way.
+    std::string half_way;
     /// INSERT of a row that can never be a message; returns its message id.
     std::string poison;
     /// SET list that makes a fit row of it.
