@@ -161,6 +161,64 @@ TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun)
                 HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));
 }
 
+/// A database without a slot, and what walrelay is asked to do about rows that were there.
+std::optional<backfill_reason> chosen(bool snapshot, bool heals,
+                                      const std::optional<earlier_run>& earlier) {
+    auto facts = good();
+    facts.slot.reset();
+    auto asked = wanted();
+    asked.snapshot = snapshot;
+    asked.heals = heals;
+    return choose_backfill(asked, facts, earlier, false);
+}
+
+TEST(PostgresPreflight, ReadsTheTablesFirstWhereItIsAskedTo) {
+    EXPECT_FALSE(chosen(false, false, {}));
+    EXPECT_FALSE(chosen(false, true, {})) << "nothing is lost where there was no earlier run";
+    EXPECT_EQ(chosen(true, false, {}), backfill_reason::first_start);
+}
+
+TEST(PostgresPreflight, TakesUpASnapshotThatBrokeOff) {
+    const earlier_run broken_off{"it ends with position 1.1.07.0", true, true};
+    EXPECT_EQ(chosen(true, false, broken_off), backfill_reason::interrupted);
+    EXPECT_EQ(chosen(true, true, broken_off), backfill_reason::interrupted);
+    EXPECT_FALSE(chosen(false, false, broken_off));
+    EXPECT_EQ(chosen(true, false, earlier_run{"it ends with position 1.1.08.0", false, true}),
+              std::nullopt)
+        << "the slot was there, and is lost";
+}
+
+TEST(PostgresPreflight, HealsALostSlotOnlyWhereItMay) {
+    const earlier_run streamed{"it ends with position 1.1.08.0", false, true};
+    EXPECT_FALSE(chosen(false, false, streamed));
+    EXPECT_EQ(chosen(false, true, streamed), backfill_reason::slot_lost);
+    const earlier_run without_beginning{"it ends with position 1.1.07.0", true, false};
+    EXPECT_EQ(chosen(true, true, without_beginning), backfill_reason::slot_lost)
+        << "rows that the stream's limits have removed must not be published again";
+}
+
+TEST(PostgresPreflight, HealsASlotThatLacksWalOrIsKnownToHaveMoved) {
+    auto facts = good();
+    auto asked = wanted();
+    EXPECT_FALSE(choose_backfill(asked, facts, {}, true));
+    asked.heals = true;
+    EXPECT_FALSE(choose_backfill(asked, facts, {}, false));
+    EXPECT_EQ(choose_backfill(asked, facts, {}, true), backfill_reason::slot_lost);
+    facts.slot->wal_status = "lost";
+    EXPECT_EQ(choose_backfill(asked, facts, {}, false), backfill_reason::slot_lost);
+    EXPECT_TRUE(can_start(postgres_findings(asked, facts, {})));
+}
+
+TEST(PostgresPreflight, WantsTwoSlotsForASnapshot) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.slots_free = 1;
+    auto asked = wanted();
+    EXPECT_TRUE(can_start(postgres_findings(asked, facts, {})));
+    asked.snapshot = true;
+    EXPECT_FALSE(can_start(postgres_findings(asked, facts, {})));
+}
+
 TEST(PostgresPreflight, FindsThatAllSlotsAreTaken) {
     auto facts = good();
     facts.slot.reset();

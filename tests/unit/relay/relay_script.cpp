@@ -55,7 +55,9 @@ lsn flushed_in(const std::string& status) {
 struct describer {
     std::string operator()(const relay::connect_broker&) const { return "connect_broker"; }
     std::string operator()(const relay::close_broker&) const { return "close_broker"; }
-    std::string operator()(const relay::connect_postgres&) const { return "connect_postgres"; }
+    std::string operator()(const relay::connect_postgres& each) const {
+        return each.gap ? "connect_postgres for a gap" : "connect_postgres";
+    }
     std::string operator()(const relay::close_postgres&) const { return "close_postgres"; }
     std::string operator()(const relay::finish_postgres&) const { return "finish_postgres"; }
     std::string operator()(const relay::adopt_slot&) const { return "adopt_slot"; }
@@ -145,6 +147,37 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
     lines.insert(lines.end(), more.begin(), more.end());
     return lines;
+}
+
+std::vector<std::string> relay_script::postgres_connects_with_rows(lsn consistent_point,
+                                                                   std::uint64_t stream_sequence) {
+    relay::postgres_session session;
+    session.origin = origin;
+    session.catalog = relay::table_catalog({outbox}, facts());
+    session.rows_first = {consistent_point, stream_sequence, "snapshot", 1};
+    machine_.postgres_connected(postgres_epoch_, std::move(session), now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::old_row(const std::string& id, const std::string& kind) {
+    constexpr type_oid text = 25;
+    static const relation table{
+        "public", "outbox", {{"id", text}, {"kind", text}, {"payload", text}}, 1};
+    if (machine_.wants_rows()) {
+        const std::vector<field> values{id, kind, "{}"};
+        machine_.row_arrived(0, {&table, values}, now());
+    }
+    return collect();
+}
+
+std::vector<std::string> relay_script::rows_end() {
+    machine_.rows_ended(now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::slot_is_adopted() {
+    machine_.slot_adopted(postgres_epoch_, now());
+    return collect();
 }
 
 std::vector<std::string> relay_script::postgres_fails(errc code) {

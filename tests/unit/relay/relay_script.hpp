@@ -29,6 +29,13 @@ public:
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
     std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
     std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
+    /// With a slot that begins at `consistent_point`, and rows to publish before it.
+    std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
+                                                         std::uint64_t stream_sequence);
+    /// A row that was there before the slot; not given where it is not wanted.
+    std::vector<std::string> old_row(const std::string& id, const std::string& kind = "kind");
+    std::vector<std::string> rows_end();
+    std::vector<std::string> slot_is_adopted();
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> dead_letter_is_stored();
