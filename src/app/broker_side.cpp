@@ -2,6 +2,10 @@
 
 #include "app/log.hpp"
 #include "app/translate.hpp"
+#include "nats/stream_request.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <utility>
 
@@ -13,6 +17,10 @@ error vanished(const config::settings& settings) {
             "stream " + settings.nats.stream + " is gone; it was there before",
             "if it was deleted on purpose, walrelay init creates it again and the next start goes "
             "on from the slot; messages that only the old stream had are still in the table"};
+}
+
+boost::asio::awaitable<result<void>> describe(nats::connect_options to, std::string text) {
+    co_return nats::set_description(to, text);
 }
 
 }  // namespace
@@ -48,6 +56,30 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
         }
     }
     co_return std::move(connection);
+}
+
+boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,
+                                          const config::settings& settings,
+                                          relay::stream_owner owner, std::string description) {
+    const auto text = relay::description_to_claim(owner, description);
+    if (!text || !settings.nats.sole_writer) {
+        co_return;
+    }
+    auto to = nats_options_of(settings);
+    auto describing = describe(std::move(to), *text);
+    const auto done =
+        co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
+    if (done) {
+        log_info("marked stream " + settings.nats.stream + " as that of slot " + owner.slot +
+                 " of database " + owner.database + ", in its description");
+        co_return;
+    }
+    log_warning(to_string(done.error()) + ": stream " + settings.nats.stream +
+                " cannot be marked as that of slot " + owner.slot + " of database " +
+                owner.database +
+                ", so that a relay of another database which is pointed at it would not be "
+                "noticed; to mark it: nats stream edit " +
+                settings.nats.stream + " --description \"" + *text + "\"");
 }
 
 }  // namespace walrelay::app

@@ -5,12 +5,14 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/connection.hpp"
+#include "relay/stream_owner.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace walrelay::app {
 
@@ -29,5 +31,12 @@ enum class missing_stream {
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
     missing_stream policy, std::uint64_t look_back = 0);
+
+/// Marks the stream as this owner's where its description is `description` and can be changed so.
+/// That it cannot is told in the log, and harms nothing.
+[[nodiscard]] boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,
+                                                        const config::settings& settings,
+                                                        relay::stream_owner owner,
+                                                        std::string description);
 
 }  // namespace walrelay::app

@@ -6,6 +6,7 @@
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
 #include "postgres/inspector.hpp"
+#include "relay/stream_owner.hpp"
 
 #include <fmt/format.h>
 
@@ -53,8 +54,14 @@ awaitable<std::vector<finding>> look_at_postgres(executors on, const config::set
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};
     }
-    co_return relay::postgres_findings(expectations_of(settings), *facts,
-                                       relay::earlier_run_of(stream));
+    const auto expected = expectations_of(settings);
+    auto found = relay::postgres_findings(expected, *facts, relay::earlier_run_of(stream));
+    if (stream) {
+        const auto taken =
+            relay::owner_findings(expected, owner_of(settings, *facts), stream->description);
+        found.insert(found.begin(), taken.begin(), taken.end());
+    }
+    co_return found;
 }
 
 std::string_view name_of(finding_severity severity) {

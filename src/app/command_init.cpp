@@ -70,6 +70,13 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
     if (!facts) {
         co_return fail(facts.error());
     }
+    const auto owner = owner_of(settings, *facts);
+    const auto description = (*broker)->facts().stream->description;
+    if (const auto taken =
+            to_error(relay::owner_findings(expectations_of(settings), owner, description),
+                     errc::broker_unsuitable)) {
+        co_return fail(*taken);
+    }
     // An operator who asks for the slot by this command has been told of the gap.
     const auto findings = relay::postgres_findings(expectations_of(settings), *facts, {});
     if (const auto forbids = to_error(findings, errc::postgres_unsuitable)) {
@@ -85,6 +92,7 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
             co_return fail(made.error());
         }
     }
+    co_await claim_stream(on.blocking, settings, owner, description);
     log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
              settings.nats.stream + "; start with walrelay run");
     co_return exit_done;

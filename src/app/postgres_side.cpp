@@ -40,13 +40,19 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
 }
 
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
-                                       const std::optional<relay::earlier_run>& earlier) {
+                                       const known_before& known) {
     auto wanted = inspection_of(settings);
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
-    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, earlier);
+    const auto expected = expectations_of(settings);
+    const auto taken =
+        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
+    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+        co_return *forbids;
+    }
+    const auto findings = relay::postgres_findings(expected, *facts, known.earlier);
     if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
         co_return *forbids;
     }
@@ -94,6 +100,16 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
                                     facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);
+}
+
+awaitable<result<ready_postgres>> prepare(executors on, const config::settings& settings,
+                                          std::optional<relay::backfill_reason> reason,
+                                          postgres_facts facts, postgres::connection sql) {
+    if (reason) {
+        co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
+                                            std::move(sql));
+    }
+    co_return co_await prepare_stream(on, settings, std::move(facts), std::move(sql));
 }
 
 }  // namespace
@@ -163,17 +179,19 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
     if (!sql) {
         co_return sql.error();
     }
-    auto facts = co_await look(*sql, settings, known.earlier);
+    auto facts = co_await look(*sql, settings, known);
     if (!facts) {
         co_return facts.error();
     }
     const auto reason =
         relay::choose_backfill(expectations_of(settings), *facts, known.earlier, known.gap);
-    if (reason) {
-        co_return co_await prepare_backfill(on, settings, *reason, std::move(*facts),
-                                            std::move(*sql));
+    auto owner = owner_of(settings, *facts);
+    auto ready = co_await prepare(on, settings, reason, std::move(*facts), std::move(*sql));
+    if (ready) {
+        owner.system_identifier = ready->session.origin.system_identifier;
+        ready->owner = std::move(owner);
     }
-    co_return co_await prepare_stream(on, settings, std::move(*facts), std::move(*sql));
+    co_return std::move(ready);
 }
 
 }  // namespace walrelay::app

@@ -9,6 +9,7 @@
 #include "postgres/replication_stream.hpp"
 #include "relay/preflight.hpp"
 #include "relay/relay_machine.hpp"
+#include "relay/stream_owner.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -28,6 +29,8 @@ struct ready_postgres {
     /// Idles beside them. Its end tells of a shutdown at once, also while a full window keeps
     /// the stream from being read.
     postgres::connection sentinel;
+    /// Of the stream that they go into.
+    relay::stream_owner owner = {};
 };
 
 /// What is known of earlier runs before PostgreSQL is looked at.
@@ -36,6 +39,8 @@ struct known_before {
     std::optional<relay::earlier_run> earlier = {};
     /// See relay::choose_backfill.
     bool gap = false;
+    /// The stream's, which may say that it is another's.
+    std::string description = {};
 };
 
 /// Findings that forbid streaming are an error, postgres_unsuitable.

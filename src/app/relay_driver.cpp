@@ -176,6 +176,15 @@ nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
             }};
 }
 
+std::optional<error> relay_driver::taken_by_another(const broker_facts& facts) const {
+    if (!owner_ || !facts.stream) {
+        return std::nullopt;
+    }
+    return to_error(
+        relay::owner_findings(expectations_of(settings_), *owner_, facts.stream->description),
+        errc::broker_unsuitable);
+}
+
 asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted) {
     const auto epoch = wanted.epoch;
     auto events = broker_events(epoch);
@@ -190,11 +199,17 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
         settle();
         co_return;
     }
+    if (const auto taken = taken_by_another((*ready)->facts())) {
+        machine_.broker_failed(epoch, *taken, now());
+        settle();
+        co_return;
+    }
     stream_was_there_ = true;
     broker_ = std::move(*ready);
     if (!earlier_run_) {
         earlier_run_ = relay::earlier_run_of(broker_->facts().stream);
     }
+    stream_description_ = broker_->facts().stream->description;
     machine_.broker_connected(epoch, broker_->facts(), now());
     settle();
 }

@@ -50,6 +50,7 @@ private:
     boost::asio::awaitable<void> watch_sentinel(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> set_aside(std::uint64_t epoch, dead_letter letter);
+    void note_owner(const relay::stream_owner& owner);
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
     void close_postgres();
@@ -57,6 +58,7 @@ private:
     // The broker.
     boost::asio::awaitable<void> connect_broker(relay::connect_broker wanted);
     [[nodiscard]] nats::connection_events broker_events(std::uint64_t epoch);
+    [[nodiscard]] std::optional<error> taken_by_another(const broker_facts& facts) const;
 
     boost::asio::io_context& io_;
     const config::settings& settings_;
@@ -72,6 +74,8 @@ private:
     std::shared_ptr<postgres_link> postgres_;
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     std::optional<relay::earlier_run> earlier_run_;
+    std::string stream_description_;
+    std::optional<relay::stream_owner> owner_;  // once the database is known
     std::optional<int> exit_code_;
 };
 

@@ -1,5 +1,6 @@
 // The relay driver's dealings with PostgreSQL: connecting, reading, setting rows aside, ending.
 
+#include "app/broker_side.hpp"
 #include "app/clock.hpp"
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
@@ -18,7 +19,7 @@ namespace asio = boost::asio;
 asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
     const auto epoch = wanted.epoch;
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    known_before known{earlier_run_, wanted.gap};
+    known_before known{earlier_run_, wanted.gap, stream_description_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known));
     if (epoch != postgres_epoch_) {
         co_return;
@@ -31,6 +32,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     if (ready->stream) {
         earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
     }
+    note_owner(ready->owner);
     auto session = std::move(ready->session);
     const auto over = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
     postgres_ = over;
@@ -41,6 +43,16 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
         asio::co_spawn(io_, over->stream ? read_stream(over) : read_rows(over), asio::detached);
         asio::co_spawn(io_, watch_sentinel(over), asio::detached);
     }
+}
+
+void relay_driver::note_owner(const relay::stream_owner& owner) {
+    if (owner_ == owner) {
+        return;
+    }
+    owner_ = owner;
+    asio::co_spawn(io_,
+                   claim_stream(blocking_.get_executor(), settings_, owner, stream_description_),
+                   asio::detached);
 }
 
 bool relay_driver::read_what_is_here(postgres_link& over) {

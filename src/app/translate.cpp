@@ -11,7 +11,12 @@ relay::expectations expectations_of(const config::settings& settings) {
             settings.nats.stream,
             settings.outbox,
             settings.postgres.snapshot != config::snapshot_mode::none,
-            settings.delivery.on_slot_loss == config::slot_loss_policy::heal};
+            settings.delivery.on_slot_loss == config::slot_loss_policy::heal,
+            settings.nats.sole_writer};
+}
+
+relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {
+    return {settings.postgres.slot, facts.database, facts.origin.system_identifier};
 }
 
 relay::relay_options relay_options_of(const config::settings& settings) {

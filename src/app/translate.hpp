@@ -8,12 +8,15 @@
 #include "postgres/inspector.hpp"
 #include "relay/preflight.hpp"
 #include "relay/relay_machine.hpp"
+#include "relay/stream_owner.hpp"
 
 #include <vector>
 
 namespace walrelay::app {
 
 [[nodiscard]] relay::expectations expectations_of(const config::settings& settings);
+[[nodiscard]] relay::stream_owner owner_of(const config::settings& settings,
+                                           const postgres_facts& facts);
 [[nodiscard]] relay::relay_options relay_options_of(const config::settings& settings);
 [[nodiscard]] nats::connect_options nats_options_of(const config::settings& settings);
 [[nodiscard]] nats::stream_definition stream_definition_of(const config::settings& settings);

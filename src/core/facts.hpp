@@ -86,6 +86,7 @@ enum class stream_retention { limits, interest, work_queue };
 
 /// From $JS.API.STREAM.INFO and the stream's last message.
 struct stream_facts {
+    std::string description = {};
     std::vector<std::string> subjects = {};
     stream_retention retention = stream_retention::limits;
     bool file_storage = true;

@@ -40,6 +40,7 @@ error refusal(natsStatus status, jsErrCode code, const std::string& what) {
 }
 
 void copy_config(const jsStreamConfig& config, stream_facts& facts) {
+    facts.description = config.Description == nullptr ? "" : config.Description;
     for (int index = 0; index < config.SubjectsLen; ++index) {
         facts.subjects.emplace_back(config.Subjects[index]);
     }

@@ -39,6 +39,7 @@ struct expectations {
     bool snapshot = false;
     /// What a lost slot leaves out is published from the table.
     bool heals = false;
+    bool sole_writer = true;
 };
 
 /// How it is known that walrelay has run before on a stream.

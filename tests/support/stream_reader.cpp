@@ -67,6 +67,7 @@ stream_state state_of(const jsStreamInfo& info) {
                                                           : retention::work_queue;
     state.file_storage = config.Storage == js_FileStorage;
     state.replicas = config.Replicas;
+    state.description = config.Description == nullptr ? "" : config.Description;
     state.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
     if (info.Cluster != nullptr && info.Cluster->Leader != nullptr) {
         state.leader = info.Cluster->Leader;

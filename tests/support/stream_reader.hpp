@@ -45,6 +45,7 @@ struct stream_state {
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;
     std::int64_t consumers = 0;
+    std::string description;
     std::vector<std::string> subjects;
     retention keeps = retention::limits;
     bool file_storage = false;

@@ -200,6 +200,24 @@ TEST_P(Setup, MissingSlotIsNotCreatedWhereTheStreamShowsAnEarlierRun) {
     EXPECT_FALSE(bench.slot("slot_name").has_value());
 }
 
+TEST_P(Setup, StreamOfAnotherDatabaseIsNotTaken) {
+    bench.create_table();
+    bench.start();
+    const auto mark = "walrelay slot=" + bench.name() + " database=" + bench.database();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.broker().state(bench.name())->description.starts_with(mark);
+    }));
+    bench.stop();
+    const auto first_database = bench.database();
+    const auto other = shared_postgres().fresh_database();
+    shared_postgres().session(other).execute(create_outbox_events());
+    bench.set_conninfo(shared_postgres().conninfo(other));
+    expect_refused(bench, {"stream " + bench.name() + " is that of slot " + bench.name() +
+                               " of database " + first_database,
+                           "nats stream edit " + bench.name() + " --description \"walrelay slot=" +
+                               bench.name() + " database=" + other});
+}
+
 TEST_P(Setup, PrintShowsWhatInitWouldDoAndChangesNothing) {
     bench.create_table();
     const auto shown = bench.command({"init", "--print"});

@@ -1,4 +1,5 @@
 #include "nats/stream_reader.hpp"
+#include "nats/stream_request.hpp"
 #include "nats_fixture.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -46,6 +47,28 @@ TEST_F(Stream, IsMadeWithFileStorageAndLimitsRetention) {
     EXPECT_EQ(facts.stream->retention, stream_retention::limits);
     EXPECT_EQ(facts.stream->last_sequence, 0U);
     EXPECT_EQ(facts.stream->duplicate_window, std::chrono::minutes(2));
+}
+
+TEST_F(Stream, KeepsAllElseWhenItIsGivenADescription) {
+    stream_reader operator_side(server().url());
+    operator_side.create({.name = "S",
+                          .subjects = {"s.>", "t"},
+                          .max_message_bytes = 4096,
+                          .max_messages = 7,
+                          .discard_new = true,
+                          .duplicate_window = std::chrono::seconds(3)});
+    const auto done = nats::set_description(options(), "one \"two\" \\ three");
+    ASSERT_TRUE(done) << to_string(done.error());
+    const auto opened = open(options());
+    const auto& stream = *(*opened)->facts().stream;
+    EXPECT_EQ(stream.description, "one \"two\" \\ three");
+    EXPECT_THAT(stream.subjects, ElementsAre("s.>", "t"));
+    EXPECT_EQ(stream.max_message_bytes, 4096);
+    EXPECT_EQ(stream.max_messages, 7);
+    EXPECT_TRUE(stream.discard_new);
+    EXPECT_EQ(stream.duplicate_window, std::chrono::seconds(3));
+    ASSERT_TRUE(nats::set_description(options(), "again"));
+    EXPECT_EQ(operator_side.state("S")->description, "again");
 }
 
 TEST_F(Stream, IsRefusedWithTheServersWordsWhereItsSubjectsOverlap) {

@@ -1,0 +1,129 @@
+#include "nats/stream_request.hpp"
+
+#include "nats/connect_call.hpp"
+#include "nats/handles.hpp"
+
+#include <simdjson.h>
+
+#include <optional>
+#include <string_view>
+
+namespace walrelay::nats {
+namespace {
+
+namespace json = simdjson::ondemand;
+
+/// Without a handler the library prints what we report ourselves.
+void ignore_event(natsConnection* /*of*/, natsSubscription* /*on*/, natsStatus /*what*/,
+                  void* /*closure*/) {}
+
+result<connection_handle> connect(const connect_options& to) {
+    auto prepared = prepare_connect(to);
+    if (!prepared) {
+        return prepared.error();
+    }
+    natsOptions_SetErrorHandler(prepared->get(), ignore_event, nullptr);
+    natsConnection* raw = nullptr;
+    if (const auto status = natsConnection_Connect(&raw, prepared->get()); status != NATS_OK) {
+        return connect_failure(status, to);
+    }
+    return connection_handle(raw);
+}
+
+/// The words of the error in an answer; nothing if it holds none.
+std::optional<std::string> refusal_in(const simdjson::padded_string& answer) {
+    json::parser parser;
+    json::document document;
+    std::string_view said;
+    if (parser.iterate(answer).get(document) != simdjson::SUCCESS) {
+        return "an answer that is not JSON";
+    }
+    if (document["error"]["description"].get(said) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    return std::string(said);
+}
+
+result<simdjson::padded_string> ask(natsConnection* connection, const connect_options& to,
+                                    const std::string& verb, const std::string& body) {
+    const auto subject = "$JS.API.STREAM." + verb + "." + to.stream;
+    natsMsg* raw = nullptr;
+    const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(),
+                                                     body.c_str(), to.timeout.count());
+    const message_handle answer(raw);
+    if (status != NATS_OK) {
+        return unavailable("JetStream does not answer a request to " + subject, status);
+    }
+    simdjson::padded_string text(natsMsg_GetData(raw),
+                                 static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
+    if (auto said = refusal_in(text)) {
+        return error{errc::broker_unsuitable, "JetStream refuses a request to " + subject, "",
+                     std::move(*said)};
+    }
+    return text;
+}
+
+/// The configuration in the answer to a request for a stream's state, without its description.
+std::optional<std::string> configuration_in(const simdjson::padded_string& answer) {
+    json::parser parser;
+    json::document document;
+    json::object config;
+    if (parser.iterate(answer).get(document) != simdjson::SUCCESS ||
+        document["config"].get(config) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    std::string text;
+    for (auto member : config) {
+        std::string_view key;
+        json::value value;
+        std::string_view as_it_is;
+        if (member.unescaped_key().get(key) != simdjson::SUCCESS ||
+            member.value().get(value) != simdjson::SUCCESS) {
+            return std::nullopt;
+        }
+        const std::string name(key);
+        if (simdjson::to_json_string(value).get(as_it_is) != simdjson::SUCCESS) {
+            return std::nullopt;
+        }
+        if (name != "description") {
+            text += ",\"" + name + "\":" + std::string(as_it_is);
+        }
+    }
+    return text;
+}
+
+std::string as_json_string(std::string_view text) {
+    constexpr unsigned char first_printable = 0x20;
+    std::string literal = "\"";
+    for (const char letter : text) {
+        if (letter == '"' || letter == '\\') {
+            literal += '\\';
+        }
+        // A description is one line; what else is in it is not worth an escape.
+        literal += static_cast<unsigned char>(letter) < first_printable ? ' ' : letter;
+    }
+    return literal + '"';
+}
+
+}  // namespace
+
+result<void> set_description(const connect_options& to, const std::string& text) {
+    const auto connection = connect(to);
+    if (!connection) {
+        return connection.error();
+    }
+    const auto info = ask(connection->get(), to, "INFO", "");
+    if (!info) {
+        return info.error();
+    }
+    const auto rest = configuration_in(*info);
+    if (!rest) {
+        return error{errc::broker_unavailable,
+                     "the configuration of stream " + to.stream + " cannot be read"};
+    }
+    const auto updated = ask(connection->get(), to, "UPDATE",
+                             "{\"description\":" + as_json_string(text) + *rest + "}");
+    return updated ? result<void>{} : updated.error();
+}
+
+}  // namespace walrelay::nats

@@ -1,0 +1,17 @@
+// Requests to JetStream's API that change a stream. Each over a short connection of its own, with
+// the library's blocking calls, so that a right which is missing ends nothing else.
+#pragma once
+
+#include "core/error.hpp"
+#include "nats/connect_options.hpp"
+
+#include <string>
+
+namespace walrelay::nats {
+
+/// Sets the description of `to.stream` and nothing else: the rest of the configuration goes back as
+/// the server gave it, also what this version does not know. Errors: broker_unavailable,
+/// broker_unsuitable (no permission, no such stream).
+[[nodiscard]] result<void> set_description(const connect_options& to, const std::string& text);
+
+}  // namespace walrelay::nats

@@ -1,0 +1,81 @@
+#include "relay/stream_owner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const stream_owner me{"outbox", "app", 7};
+
+std::vector<finding> look(const stream_owner& owner, std::string_view description,
+                          bool sole_writer = true) {
+    expectations wanted;
+    wanted.stream = "EVENTS";
+    wanted.sole_writer = sole_writer;
+    return owner_findings(wanted, owner, description);
+}
+
+TEST(StreamOwner, IsReadBackAsItWasWritten) {
+    EXPECT_EQ(to_string(me), "walrelay slot=outbox database=app system=7");
+    EXPECT_EQ(owner_in(to_string(me)), me);
+    const stream_owner odd{"s", "a \"b\"=c%\n\xC3\xA4 system=9", 0};
+    EXPECT_EQ(owner_in(to_string(odd)), odd);
+}
+
+TEST(StreamOwner, IsFoundWithinAnOperatorsOwnWords) {
+    EXPECT_EQ(owner_in("Orders (walrelay slot=outbox database=app system=7), see the wiki"), me);
+    EXPECT_EQ(owner_in("walrelay slot=outbox database=app"), (stream_owner{"outbox", "app", 0}));
+}
+
+TEST(StreamOwner, IsNotFoundInOtherWords) {
+    for (const auto* const text :
+         {"", "Orders", "walrelay", "walrelay slot=outbox", "walrelay slot=outbox database=%4",
+          "walrelay slot=outbox; database=app", "walrelay slot=%zz database=app"}) {
+        EXPECT_EQ(owner_in(text), std::nullopt) << text;
+    }
+}
+
+TEST(StreamOwner, ClaimsAStreamWithoutADescription) {
+    EXPECT_EQ(description_to_claim(me, ""), to_string(me));
+    EXPECT_EQ(description_to_claim(me, "Orders"), std::nullopt);
+    EXPECT_EQ(description_to_claim(me, to_string(me)), std::nullopt);
+}
+
+TEST(StreamOwner, ClaimsItAgainOnlyForANewSystemIdentifier) {
+    EXPECT_EQ(description_to_claim(me, "a walrelay slot=outbox database=app system=6 b"),
+              "a " + to_string(me) + " b");
+    EXPECT_EQ(description_to_claim(me, "a walrelay slot=outbox database=other system=6 b"),
+              std::nullopt);
+    EXPECT_EQ(description_to_claim({"outbox", "app", 0}, to_string(me)), std::nullopt);
+}
+
+TEST(StreamOwner, OfAnotherDatabaseOrSlotForbidsToStart) {
+    for (const auto& other :
+         {stream_owner{"outbox", "clinic", 7}, stream_owner{"other", "app", 7}}) {
+        const auto found = look(me, to_string(other));
+        ASSERT_THAT(found, SizeIs(1));
+        EXPECT_FALSE(can_start(found));
+        EXPECT_THAT(found[0].what,
+                    HasSubstr("slot " + other.slot + " of database " + other.database));
+        EXPECT_THAT(found[0].remedy,
+                    HasSubstr("nats stream edit EVENTS --description \"" + to_string(me) + "\""));
+    }
+}
+
+TEST(StreamOwner, OfAnotherSystemIdentifierAloneForbidsNothing) {
+    EXPECT_THAT(look(me, to_string(stream_owner{"outbox", "app", 8})), IsEmpty());
+}
+
+TEST(StreamOwner, ForbidsNothingBesideOtherWritersOrWithoutAMark) {
+    EXPECT_THAT(look(me, to_string(stream_owner{"other", "app", 7}), false), IsEmpty());
+    EXPECT_THAT(look(me, ""), IsEmpty());
+    EXPECT_THAT(look(me, "Orders of the shop"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace walrelay::relay
