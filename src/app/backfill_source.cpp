@@ -99,7 +99,12 @@ backfill_source::outcome<> backfill_source::make_slot() {
         plugin_ = output_plugin::pgoutput;
         made = co_await make_temporary_slot();
     }
-    co_return made;
+    if (!made) {
+        co_return made.error();
+    }
+    // Before anything is published: nobody must stream from a slot that begins elsewhere.
+    auto slot = settings_.postgres.slot;
+    co_return co_await postgres::claim_slot_name(*sql_, std::move(slot), facts_.slot.has_value());
 }
 
 backfill_source::outcome<> backfill_source::make_temporary_slot() {
@@ -241,8 +246,7 @@ backfill_source::outcome<> backfill_source::adopt() {
     }
     auto from = slot_;
     auto slot = settings_.postgres.slot;
-    co_return co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot),
-                                                     facts_.slot.has_value());
+    co_return co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
 }
 
 }  // namespace walrelay::app

@@ -13,6 +13,7 @@ namespace {
 using boost::asio::awaitable;
 
 constexpr std::string_view duplicate_object = "42710";
+constexpr std::string_view object_in_use = "55006";
 
 /// NAMEDATALEN - 1 (PostgreSQL documentation, "Replication Slots", names as for all objects).
 constexpr std::size_t name_max = 63;
@@ -36,7 +37,7 @@ error taken(const std::string& slot) {
 }
 
 error there_already(const std::string& slot) {
-    return {errc::slot_in_use, fmt::format("another relay has made slot {} meanwhile", slot),
+    return {errc::slot_in_use, fmt::format("another relay has slot {} by now", slot),
             "nothing to do: this relay looks again"};
 }
 
@@ -71,19 +72,31 @@ awaitable<result<snapshot_slot>> create_snapshot_slot(connection& replication, s
     co_return made;
 }
 
-awaitable<result<void>> adopt_snapshot_slot(connection& sql, snapshot_slot from, std::string slot,
-                                            bool replace) {
+awaitable<result<void>> claim_slot_name(connection& sql, std::string slot, bool replace) {
     const auto context = context_of(sql, slot, output_plugin::pgoutput);
+    std::vector<std::string> which{slot};
     if (replace) {
-        std::vector<std::string> which{slot};
         const auto dropped = co_await sql.ask(
             "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
             "= $1",
-            std::move(which));
+            which);
+        if (dropped.has_error() && dropped.error().sqlstate == object_in_use) {
+            co_return there_already(slot);
+        }
         if (dropped.has_error()) {
             co_return explain(dropped.error(), context);
         }
     }
+    const auto there =
+        co_await sql.ask("SELECT FROM pg_replication_slots WHERE slot_name = $1", std::move(which));
+    if (there.has_error()) {
+        co_return explain(there.error(), context);
+    }
+    co_return there->empty() ? result<void>{} : there_already(slot);
+}
+
+awaitable<result<void>> adopt_snapshot_slot(connection& sql, snapshot_slot from, std::string slot) {
+    const auto context = context_of(sql, slot, output_plugin::pgoutput);
     std::vector<std::string> names{from.name, slot};
     const auto copied = co_await sql.ask("SELECT pg_copy_logical_replication_slot($1, $2, false)",
                                          std::move(names));

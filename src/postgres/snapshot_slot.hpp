@@ -35,11 +35,16 @@ struct snapshot_slot {
 [[nodiscard]] boost::asio::awaitable<result<snapshot_slot>> create_snapshot_slot(
     connection& replication, std::string slot, output_plugin plugin);
 
-/// Makes `slot` a lasting one that begins where `from` does. A slot of that name that is there is
-/// dropped first where `replace` says so. To be called while the temporary one still lives.
+/// To be asked once the temporary slot is there, which keeps other relays from making `slot`: that
+/// there is none. With `replace` one that is there is dropped. Errors: slot_in_use where it was
+/// made meanwhile, or streams.
+[[nodiscard]] boost::asio::awaitable<result<void>> claim_slot_name(connection& sql,
+                                                                   std::string slot, bool replace);
+
+/// Makes `slot` a lasting one that begins where `from` does. To be called while the temporary one
+/// still lives.
 [[nodiscard]] boost::asio::awaitable<result<void>> adopt_snapshot_slot(connection& sql,
                                                                        snapshot_slot from,
-                                                                       std::string slot,
-                                                                       bool replace);
+                                                                       std::string slot);
 
 }  // namespace walrelay::postgres

@@ -20,12 +20,22 @@ std::string name(const outbox_event& event) {
 
 }  // namespace
 
-std::size_t checker::index_of(const std::string& position) const {
+std::size_t checker::index_of(const std::string& position, const std::string& id) {
     const auto where = parse_position(position);
     if (!where || where->origin != database::origin) {
         throw violation("no phantom", "no position of this database: " + position);
     }
     const auto& all = source_.events();
+    if (is_of_a_snapshot(where->at)) {
+        for (auto next = index_.size(); next < all.size(); ++next) {
+            index_.emplace(all[next].id, next);
+        }
+        const auto row = index_.find(id);
+        if (row == index_.end() || all[row->second].where.commit > where->at.commit) {
+            throw violation("no phantom", "no snapshot had " + id + " at " + position);
+        }
+        return row->second;
+    }
     const auto found = std::lower_bound(
         all.begin(), all.end(), where->at,
         [](const outbox_event& event, const commit_position& at) { return event.where < at; });
@@ -50,7 +60,7 @@ std::size_t checker::first_missing() {
 }
 
 void checker::on_stored(const stored_message& taken) {
-    const auto index = index_of(taken.position);
+    const auto index = index_of(taken.position, taken.id);
     const auto& event = source_.events()[index];
     if (taken.id != event.id || taken.subject != event.subject || taken.body != event.body) {
         throw violation("content", "a message differs from its row: " + name(taken));
@@ -86,8 +96,8 @@ void checker::check_order(std::size_t index, const std::string& name_of_it) {
     next = index + 1;
 }
 
-void checker::on_set_aside(const position& where) {
-    const auto index = index_of(to_string(where));
+void checker::on_set_aside(const position& where, const std::string& id) {
+    const auto index = index_of(to_string(where), id);
     const auto& event = source_.events()[index];
     auto& now = fate_of(index);
     if (event.defect == poison::none || now == fate::stored) {
@@ -106,7 +116,7 @@ void checker::on_stream_lost(const std::vector<stored_message>& left) {
     settled_ = 0;
     for (const auto& each : left) {
         if (!each.position.empty()) {
-            const auto index = index_of(each.position);
+            const auto index = index_of(each.position, each.id);
             fates_[index] = fate::stored;
             auto& next = next_[profile_.sole_writer ? "" : each.subject];
             next = std::max(next, index + 1);

@@ -30,7 +30,7 @@ public:
     /// The stream has taken a message of walrelay's.
     void on_stored(const stored_message& taken);
     /// A dead letter is committed.
-    void on_set_aside(const position& where);
+    void on_set_aside(const position& where, const std::string& id);
     /// The stream has lost its end; `left` is what it still has.
     void on_stream_lost(const std::vector<stored_message>& left);
     /// A relay tells the server, or the slot is moved, to `flushed`.
@@ -48,7 +48,7 @@ public:
 private:
     enum class fate { missing, stored, set_aside, lost };
 
-    [[nodiscard]] std::size_t index_of(const std::string& position) const;
+    [[nodiscard]] std::size_t index_of(const std::string& position, const std::string& id);
     fate& fate_of(std::size_t index);
     [[nodiscard]] std::size_t first_missing();
     void check_order(std::size_t index, const std::string& name);
@@ -56,6 +56,8 @@ private:
     const database& source_;
     const profile& profile_;
     std::vector<fate> fates_;
+    /// By message id; as far as they were looked for.
+    std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
     /// Behind the last row in the stream, for each order that is promised: of the whole stream
     /// (under an empty name), or of each aggregate.

@@ -145,9 +145,10 @@ void database::commit(writer& finished) {
     committed_.push_back(std::move(done));
 }
 
-bool database::store_dead_letter(const position& where, checker& watch) const {
+bool database::store_dead_letter(const dead_letter& letter, checker& watch) {
     if (up_) {
-        watch.on_set_aside(where);
+        watch.on_set_aside(letter.where, letter.message_id);
+        dead_letters_.insert(letter.message_id);
     }
     return up_;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/dead_letter.hpp"
 #include "core/facts.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,8 +73,12 @@ public:
     /// Every row that must be in the stream, in its order.
     [[nodiscard]] const std::vector<outbox_event>& events() const { return events_; }
     [[nodiscard]] lsn wal_end() const { return wal_end_; }
+    /// What the making of a slot writes (slot.c, ReplicationSlotReserveWal: LogStandbySnapshot).
+    void log_running_transactions() { append(64); }
     /// Commits a dead letter; false where the database is down.
-    [[nodiscard]] bool store_dead_letter(const position& where, checker& watch) const;
+    [[nodiscard]] bool store_dead_letter(const dead_letter& letter, checker& watch);
+    /// Message ids.
+    [[nodiscard]] const std::set<std::string>& dead_letters() const { return dead_letters_; }
     /// What the catalog says now.
     [[nodiscard]] postgres_facts facts() const;
     /// The configuration's only outbox table.
@@ -101,6 +107,7 @@ private:
     std::vector<writer> writers_;
     std::vector<transaction> committed_;
     std::vector<outbox_event> events_;
+    std::set<std::string> dead_letters_;
     lsn wal_end_{0x1500000};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;

@@ -22,7 +22,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazar
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
     "broker_cut",      "broker_crash",    "leader_change", "power_loss",
     "stranger_writes", "operator_wanted", "postgres_cut",  "postgres_crash",
-    "relay_kill",      "relay_stop",      "relay_pause",
+    "relay_kill",      "relay_stop",      "relay_pause",   "slot_dropped",
 };
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
@@ -111,6 +111,13 @@ void respect_the_promise(profile& drawn) {
     if (!is_cluster(drawn.stream)) {
         leader_change = sim_time(0);
     }
+    // What is healed comes behind what the stream has, so that the order of what a broker forgets
+    // for good is not that of the commits.
+    drawn.backfills = drawn.backfills && drawn.sole_writer && stranger == sim_time(0) &&
+                      (power_loss == sim_time(0) || drawn.confirm_delay > sim_time(0));
+    if (!drawn.backfills) {
+        drawn.intervals[static_cast<std::size_t>(mishap::slot_dropped)] = sim_time(0);
+    }
     if (power_loss > sim_time(0)) {
         drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
     }
@@ -140,6 +147,7 @@ profile draw_profile(randomness& random) {
     draw_load(random, drawn);
     draw_relay(random, drawn);
     draw_faults(random, drawn);
+    drawn.backfills = random.chance(300);
     respect_the_promise(drawn);
     return drawn;
 }
@@ -157,11 +165,11 @@ std::string describe(const profile& drawn) {
          << in_seconds(drawn.writer_pause) << " s, " << drawn.poison
          << "/1000 poison\n  relay: " << drawn.relays << " of it, "
          << (drawn.sole_writer ? "sole writer" : "beside others") << ", confirm delay "
-         << in_seconds(drawn.confirm_delay) << " s, window " << drawn.window_messages
-         << " messages, " << drawn.window_bytes << " bytes, ack timeout "
-         << in_seconds(drawn.ack_timeout) << " s, back-off " << in_seconds(drawn.backoff_initial)
-         << " to " << in_seconds(drawn.backoff_max) << " s\n  faults for "
-         << in_seconds(drawn.faulty_time) << " s:";
+         << in_seconds(drawn.confirm_delay) << " s, " << (drawn.backfills ? "backfills, " : "")
+         << "window " << drawn.window_messages << " messages, " << drawn.window_bytes
+         << " bytes, ack timeout " << in_seconds(drawn.ack_timeout) << " s, back-off "
+         << in_seconds(drawn.backoff_initial) << " to " << in_seconds(drawn.backoff_max)
+         << " s\n  faults for " << in_seconds(drawn.faulty_time) << " s:";
     for (std::size_t index = 0; index < drawn.rates.size(); ++index) {
         if (drawn.rates[index] > 0) {
             text << ' ' << hazard_names[index] << '=' << drawn.rates[index] << "/1000";

@@ -61,6 +61,7 @@ enum class mishap {
     relay_kill,
     relay_stop,
     relay_pause,
+    slot_dropped,  // only where the relay may heal that
     count,
 };
 
@@ -86,6 +87,8 @@ struct profile {
     std::size_t relays = 1;
     bool sole_writer = true;
     sim_time confirm_delay{0};
+    /// There is no slot at first, and a slot that is gone is healed from the table.
+    bool backfills = false;
     std::size_t window_messages = 1;
     std::size_t window_bytes = 1;
     sim_time ack_timeout{0};

@@ -26,6 +26,7 @@ relay::relay_options options_of(const profile& how) {
     options.lane = {how.window_messages, how.window_bytes,
                     duration_cast<milliseconds>(how.ack_timeout), how.sole_writer};
     options.confirm_delay = duration_cast<milliseconds>(how.confirm_delay);
+    options.heals = how.backfills;
     options.backoff = {duration_cast<milliseconds>(how.backoff_initial),
                        duration_cast<milliseconds>(how.backoff_max)};
     return options;
@@ -149,32 +150,33 @@ void relay_process::settle() {
     if (postgres_ && !finishing_ && postgres_->has_frame() && machine_->wants_frames()) {
         around_.where.after(sim_time(0), for_this_life([this] { read_frames(); }));
     }
+    if (backfill_ && backfill_->ready && !finishing_ && machine_->wants_rows()) {
+        around_.where.after(sim_time(0), for_this_life([this] { feed_rows(); }));
+    }
 }
 
 void relay_process::obey(relay::action& wanted) {
-    std::visit(overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
-                          [this](const relay::send_status& status) {
-                              if (postgres_) {
-                                  postgres_->send_status(status.bytes);
-                              }
-                          },
-                          [this](const relay::connect_broker& connect) { connect_broker(connect); },
-                          [this](const relay::close_broker&) { close_broker(); },
-                          [this](const relay::connect_postgres& connect) {
-                              connect_postgres(connect.epoch);
-                          },
-                          // Slots are made with their database here, so nothing comes before.
-                          [](const relay::adopt_slot&) {},
-                          [this](const relay::close_postgres&) { close_postgres(); },
-                          [this](const relay::finish_postgres&) { finish_postgres(); },
-                          [this](const relay::store_dead_letter& poison) { set_aside(poison); },
-                          [this](const relay::write_log& line) { heard(line); },
-                          [this](const relay::finish& finish) {
-                              around_.where.say(name_, ": ends with ", finish.exit_code);
-                              exit_code_ = finish.exit_code;
-                              die();
-                          }},
-               wanted);
+    std::visit(
+        overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
+                   [this](const relay::send_status& status) {
+                       if (postgres_) {
+                           postgres_->send_status(status.bytes);
+                       }
+                   },
+                   [this](const relay::connect_broker& connect) { connect_broker(connect); },
+                   [this](const relay::close_broker&) { close_broker(); },
+                   [this](const relay::connect_postgres& connect) { connect_postgres(connect); },
+                   [this](const relay::adopt_slot& adopt) { adopt_slot(adopt.epoch); },
+                   [this](const relay::close_postgres&) { close_postgres(); },
+                   [this](const relay::finish_postgres&) { finish_postgres(); },
+                   [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                   [this](const relay::write_log& line) { heard(line); },
+                   [this](const relay::finish& finish) {
+                       around_.where.say(name_, ": ends with ", finish.exit_code);
+                       exit_code_ = finish.exit_code;
+                       die();
+                   }},
+        wanted);
 }
 
 void relay_process::heard(const relay::write_log& line) {
@@ -320,8 +322,16 @@ void relay_process::close_broker() {
 
 // PostgreSQL.
 
-void relay_process::connect_postgres(std::uint64_t epoch) {
-    postgres_epoch_ = epoch;
+void relay_process::connect_postgres(const relay::connect_postgres& wanted) {
+    postgres_epoch_ = wanted.epoch;
+    if (around_.how.backfills && (wanted.gap || !around_.slot.exists())) {
+        connect_snapshot(wanted.epoch, around_.slot.exists());
+    } else {
+        connect_slot(wanted.epoch);
+    }
+}
+
+void relay_process::connect_slot(std::uint64_t epoch) {
     replication_events events;
     events.on_readable = [this, life = life_] {
         if (life == life_) {
@@ -389,7 +399,7 @@ void relay_process::set_aside(const relay::store_dead_letter& poison) {
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
     around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
                                         letter = poison.letter] {
-        auto stored = around_.source.store_dead_letter(letter.where, around_.watch);
+        auto stored = around_.source.store_dead_letter(letter, around_.watch);
         // The connection may end when the letter is committed and the relay has not heard of it.
         stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
         if (life == life_) {
@@ -415,6 +425,7 @@ void relay_process::close_postgres() {
     if (const auto closing = std::exchange(postgres_, nullptr)) {
         closing->close();
     }
+    close_snapshot();
 }
 
 void relay_process::finish_postgres() {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace walrelay::sim {
 
@@ -66,7 +67,8 @@ private:
     void connect_broker(const relay::connect_broker& wanted);
     void broker_answered(std::uint64_t epoch, const result<broker_session>& answer);
     void reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body);
-    void connect_postgres(std::uint64_t epoch);
+    void connect_postgres(const relay::connect_postgres& wanted);
+    void connect_slot(std::uint64_t epoch);
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
     void set_aside(const relay::store_dead_letter& poison);
     void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
@@ -74,6 +76,13 @@ private:
     void close_postgres();
     void finish_postgres();
     void read_frames();
+    // Rows before the slot's; in relay_backfill.cpp.
+    void connect_snapshot(std::uint64_t epoch, bool replace);
+    void snapshot_answered(std::uint64_t epoch, const result<snapshot_handle>& answer);
+    void feed_rows();
+    void feed_row(relay::relay_machine& machine);
+    void adopt_slot(std::uint64_t epoch);
+    void close_snapshot();
     void arm_timer();
     void check_bounds() const;
     void heard(const relay::write_log& line);
@@ -88,6 +97,15 @@ private:
     connection_handle broker_;
     session_handle postgres_;
     session_handle offered_;
+    /// Rows that the stream lacked when it was looked at, as indexes of the database's events.
+    struct backfilling {
+        snapshot_handle slot;
+        std::vector<std::size_t> rows = {};
+        std::size_t next = 0;
+        bool ready = false;
+        bool ended = false;
+    };
+    std::optional<backfilling> backfill_;
     /// For a canary: the sequence that each publish was to get.
     std::map<std::uint64_t, std::uint64_t> predicted_;
     bool finishing_ = false;

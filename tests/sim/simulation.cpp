@@ -118,6 +118,8 @@ void simulation::strike(mishap which) {
             return some_relay().stop();
         case mishap::relay_pause:
             return some_relay().pause(random.between(milliseconds(1), seconds(15)));
+        case mishap::slot_dropped:
+            return slot_.drop();
         case mishap::count:
             return;
     }
@@ -182,7 +184,7 @@ void simulation::become_calm() {
 }
 
 bool simulation::all_is_told() {
-    return checker_.is_complete() && slot_.confirmed() == database_.wal_end();
+    return checker_.is_complete() && slot_.exists() && slot_.confirmed() == database_.wal_end();
 }
 
 /// How long the relay may need when nothing hinders it any more.

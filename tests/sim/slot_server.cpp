@@ -10,6 +10,7 @@ slot_server::slot_server(world& where, const profile& how, database& source, che
       profile_(how),
       source_(source),
       checker_(watch),
+      exists_(!how.backfills),
       confirmed_(source.wal_end()),
       on_disk_(confirmed_) {}
 
@@ -33,6 +34,10 @@ result<session_handle> slot_server::begin(replication_events events) {
     if (session_) {
         return error{errc::slot_in_use, "the slot is active"};
     }
+    if (!exists_) {
+        // Dropped since it was looked at; the next look finds that out.
+        return error{errc::postgres_lost, "the slot does not exist"};
+    }
     session_ = session_handle(new replication_session(*this, std::move(events)));
     auto& begun = *session_;
     begun.plugin_ = {profile_.plugin, profile_.sends_empty_transactions, {}};
@@ -48,6 +53,84 @@ result<session_handle> slot_server::begin(replication_events events) {
     world_.after(latency(), [this, session = session_] { pump(session); });
     watch_time(session_);
     return session_;
+}
+
+// Temporary slots.
+
+void slot_server::connect_snapshot(bool replace, std::function<void(const error&)> on_lost,
+                                   std::function<void(result<snapshot_handle>)> answer) {
+    world_.after(3 * latency(),
+                 [this, replace, on_lost = std::move(on_lost), answer = std::move(answer)] {
+                     answer(begin_snapshot(replace, on_lost));
+                 });
+}
+
+result<snapshot_handle> slot_server::begin_snapshot(bool replace,
+                                                    std::function<void(const error&)> on_lost) {
+    if (!source_.is_up() || world_.strikes(profile_.rate(hazard::postgres_refuses))) {
+        return error{errc::postgres_unavailable, "PostgreSQL cannot be reached"};
+    }
+    if (snapshot_ || session_ || (exists_ && !replace)) {
+        return error{errc::slot_in_use, "another relay is at it"};
+    }
+    exists_ = false;
+    source_.log_running_transactions();
+    snapshot_ = std::make_shared<snapshot_session>();
+    snapshot_->consistent_point = source_.wal_end();
+    snapshot_->on_lost = std::move(on_lost);
+    world_.say("slot: a temporary one begins at ", to_string(snapshot_->consistent_point));
+    return snapshot_;
+}
+
+result<void> slot_server::adopt(const snapshot_session& from) {
+    if (!source_.is_up() || !from.server_there) {
+        return error{errc::postgres_lost, "the connection is gone"};
+    }
+    if (exists_) {
+        return error{errc::slot_in_use, "another relay has made the slot"};
+    }
+    checker_.on_confirmed(from.consistent_point, "by a new slot");
+    exists_ = true;
+    confirmed_ = from.consistent_point;
+    on_disk_ = confirmed_;
+    world_.say("slot: made, begins at ", to_string(confirmed_));
+    return {};
+}
+
+void slot_server::close(const snapshot_handle& session) {
+    session->client_there = false;
+    auto until = latency();
+    if (world_.strikes(profile_.rate(hazard::slot_lingers))) {
+        until = std::chrono::seconds(20);
+    }
+    world_.after(until, [this, session] {
+        session->server_there = false;
+        if (snapshot_ == session) {
+            snapshot_.reset();
+        }
+    });
+}
+
+void slot_server::end_snapshot() {
+    if (const auto ending = std::exchange(snapshot_, nullptr)) {
+        ending->server_there = false;
+        world_.after(latency(), [ending] {
+            if (ending->client_there) {
+                ending->on_lost({errc::postgres_lost, "the connection ended"});
+            }
+        });
+    }
+}
+
+void slot_server::drop() {
+    if (!exists_ || !source_.is_up()) {
+        return;
+    }
+    if (session_) {
+        end(session_, "terminating connection due to administrator command");
+    }
+    world_.say("slot: dropped");
+    exists_ = false;
 }
 
 // Sending.
@@ -189,6 +272,7 @@ void slot_server::end(session_handle session, const char* why) {
 // Faults.
 
 void slot_server::cut() {
+    end_snapshot();
     if (session_) {
         end(session_, "the connection was cut");
     }
@@ -225,9 +309,13 @@ session_handle slot_server::handle_of(const replication_session& session) const 
 void replication_session::send_status(const std::string& update) {
     const auto flushed = read_status(update).flushed;
     checker::on_reported(told_, flushed);
-    server_.checker_.on_confirmed(flushed, "by the relay");
     told_ = std::max(told_, flushed);
     const auto self = server_.handle_of(*this);
+    // The tail of a backfill says nothing of the rows of a slot that was dropped before it; a relay
+    // that has not noticed tells nobody.
+    if (self || !server_.profile_.backfills) {
+        server_.checker_.on_confirmed(flushed, "by the relay");
+    }
     if (!self) {
         return;
     }

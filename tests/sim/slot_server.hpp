@@ -72,12 +72,32 @@ private:
 
 using session_handle = std::shared_ptr<replication_session>;
 
+/// A temporary slot with its snapshot, and the connection that both live as long as.
+struct snapshot_session {
+    lsn consistent_point;
+    std::function<void(const error&)> on_lost;
+    bool client_there = true;
+    bool server_there = true;
+};
+
+using snapshot_handle = std::shared_ptr<snapshot_session>;
+
 class slot_server {
 public:
     slot_server(world& where, const profile& how, database& source, checker& watch);
 
     /// Asks for a session; the answer comes later.
     void connect(replication_events events, std::function<void(result<session_handle>)> answer);
+    /// The same for a temporary slot with a snapshot, which takes the lasting one's place: there is
+    /// none, or it is dropped.
+    void connect_snapshot(bool replace, std::function<void(const error&)> on_lost,
+                          std::function<void(result<snapshot_handle>)> answer);
+    /// Makes the slot begin where the temporary one does.
+    [[nodiscard]] result<void> adopt(const snapshot_session& from);
+    void close(const snapshot_handle& session);
+    [[nodiscard]] bool exists() const { return exists_; }
+    /// Somebody ends its session and drops it.
+    void drop();
     /// The WAL has grown.
     void on_wal();
     void cut();
@@ -90,6 +110,8 @@ private:
     friend class replication_session;
 
     result<session_handle> begin(replication_events events);
+    result<snapshot_handle> begin_snapshot(bool replace, std::function<void(const error&)> on_lost);
+    void end_snapshot();
     void pump(const session_handle& session);
     bool prepare_transaction(replication_session& session);
     void put(const session_handle& session, std::string frame);
@@ -106,6 +128,8 @@ private:
     database& source_;
     checker& checker_;
     session_handle session_;
+    snapshot_handle snapshot_;
+    bool exists_;
     lsn confirmed_;
     lsn on_disk_;
 };
