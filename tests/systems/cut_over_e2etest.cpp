@@ -1,44 +1,16 @@
 // From the poller to walrelay while writers go on: what was pending comes first, and every row that
 // the poller had not published is in the stream once.
+#include "systems/busy_service.hpp"
 #include "systems/system_test.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <iterator>
-#include <thread>
 
 namespace walrelay::test {
 namespace {
 
 using texts = std::vector<std::string>;
-
-/// Writes on and on in a thread of its own, until it is stopped.
-class busy_service {
-public:
-    explicit busy_service(const system_bench& bench)
-        : sql_(bench.example_file("writer.sql")), session_(bench.session()), thread_([this] {
-              while (!stopping_) {
-                  session_.execute(sql_);
-              }
-          }) {}
-    ~busy_service() { stop(); }
-    busy_service(const busy_service&) = delete;
-    busy_service& operator=(const busy_service&) = delete;
-
-    void stop() {
-        stopping_ = true;
-        if (thread_.joinable()) {
-            thread_.join();
-        }
-    }
-
-private:
-    std::string sql_;
-    postgres_session session_;
-    std::atomic<bool> stopping_ = false;
-    std::thread thread_;
-};
 
 /// Rows of a snapshot have an LSN at which no WAL record can begin.
 bool is_of_snapshot(const stored_message& message) {

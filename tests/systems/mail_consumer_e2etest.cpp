@@ -1,7 +1,8 @@
 // The end of the memo system's line: from the row to the mail, through crashes of the consumer.
 #include "support/smtp_server.hpp"
-#include "systems/system_bench.hpp"
+#include "systems/busy_service.hpp"
 
+#include <iostream>
 #include <random>
 #include <set>
 
@@ -17,14 +18,24 @@ protected:
         bench.start();
     }
 
+    ~mail_test() override {
+        if (consumer_ && HasFailure()) {
+            std::cerr << "---- " << bench.broker().message_count(bench.stream_name())
+                      << " messages in the stream; log of the consumer\n"
+                      << consumer_->standard_error() << "----\n";
+        }
+    }
+
+    [[nodiscard]] command consumer(const std::string& durable, const std::string& name) const {
+        return {.program = WALRELAY_MEMO_CONSUMER,
+                .arguments = {"--postgres", bench.conninfo(), "--nats", system_bench::nats_url(),
+                              "--smtp", smtp.url(), "--consumer", durable, "--ack-wait-seconds",
+                              "0.5", "--retry-delay-seconds", "0.05"},
+                .folder = bench.folder(),
+                .name = name};
+    }
     void start_consumer(const std::string& durable = "mailer") {
-        consumer_.emplace(command{
-            .program = WALRELAY_MEMO_CONSUMER,
-            .arguments = {"--postgres", bench.conninfo(), "--nats", system_bench::nats_url(),
-                          "--smtp", smtp.url(), "--consumer", durable, "--ack-wait-seconds", "0.5",
-                          "--retry-delay-seconds", "0.05"},
-            .folder = bench.folder(),
-            .name = "consumer"});
+        consumer_.emplace(consumer(durable, "consumer"));
     }
     void kill_consumer() { consumer_->kill_9(); }
 
@@ -90,6 +101,21 @@ TEST_F(MailConsumer, RedeliveredMessageSendsNoSecondMail) {
     start_consumer("another_mailer");
     ASSERT_TRUE(becomes(write_memo(), "SENT"));
     EXPECT_EQ(smtp.mail_count(), 2U);
+}
+
+TEST_F(MailConsumer, MessageThatIsThereBeforeItsRowWaitsForIt) {
+    slow_standby standby(bench);
+    busy_service service(bench);
+    ASSERT_TRUE(standby.someone_waits());
+    const auto visible = std::stoul(bench.value_of("SELECT count(*) FROM email_outbox"));
+    ASSERT_TRUE(bench.broker().wait_for(bench.stream_name(), visible + 1, patience));
+    EXPECT_TRUE(throughout(100ms, [&] { return smtp.mail_count() <= visible; }));
+    standby.arrive();
+    service.stop();
+
+    ASSERT_TRUE(bench.becomes("SELECT bool_and(status = 'SENT') FROM email_outbox", "t"));
+    EXPECT_EQ(std::to_string(smtp.mail_count()),
+              bench.value_of("SELECT count(*) FROM email_outbox"));
 }
 
 TEST_F(MailConsumer, CrashBeforeTheMailIsOutSendsItOnce) {
@@ -205,12 +231,7 @@ protected:
 TEST_P(MailLine, TwoConsumersSendEachMailOnce) {
     start_consumer();
     bench.write(20);
-    child_process second(
-        {.program = WALRELAY_MEMO_CONSUMER,
-         .arguments = {"--postgres", bench.conninfo(), "--nats", system_bench::nats_url(), "--smtp",
-                       smtp.url(), "--ack-wait-seconds", "0.5"},
-         .folder = bench.folder(),
-         .name = "second"});
+    const child_process second(consumer("mailer", "second"));
     bench.write(20);
     ASSERT_TRUE(bench.becomes("SELECT count(*) FROM email_outbox WHERE status = 'SENT'", "40"));
     const auto ids = mail_ids();

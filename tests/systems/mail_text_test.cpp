@@ -69,12 +69,14 @@ TEST(MailText, LongSubjectIsFoldedBetweenCharacters) {
 }
 
 TEST(MailOrder, TakesTheMailOutOfTheEnvelope) {
-    const auto read = memo::read_order(
-        {.message_id = "m",
-         .recipient = "a@example.org",
-         .body = R"({"id":"r","event_data":{"subject":"\u00e9","body":"b","more":1}})"});
+    const std::string id = "5f0c4b0e-7d3a-4a0e-9b6b-2a5b1a7f9c11";
+    const auto read =
+        memo::read_order({.message_id = "m",
+                          .recipient = "a@example.org",
+                          .body = R"({"id":")" + id +
+                                  R"(","event_data":{"subject":"\u00e9","body":"b","more":1}})"});
     EXPECT_EQ(read.defect, "");
-    EXPECT_EQ(read.row_id, "r");
+    EXPECT_EQ(read.row_id, id);
     EXPECT_EQ(read.subject, "\xC3\xA9");
     EXPECT_EQ(read.text, "b");
 }
@@ -83,11 +85,14 @@ TEST(MailOrder, NamesWhatIsMissing) {
     const auto defect = [](const std::string& body, const std::string& recipient) {
         return memo::read_order({.message_id = "m", .recipient = recipient, .body = body}).defect;
     };
-    const std::string good = R"({"id":"r","event_data":{"subject":"s","body":"b"}})";
+    const std::string good =
+        R"({"id":"5f0c4b0e-7d3a-4a0e-9b6b-2a5b1a7f9c11","event_data":{"subject":"s","body":"b"}})";
     EXPECT_EQ(defect(good, "a@example.org"), "");
     EXPECT_EQ(defect("{", "a@example.org"), "the body is no JSON");
-    EXPECT_EQ(defect("[]", "a@example.org"), "the body has no id");
-    EXPECT_EQ(defect(R"({"id":"r","event_data":null})", "a@example.org"),
+    EXPECT_EQ(defect(R"({"id":"r"})", "a@example.org"), "the body has no uuid 'id'");
+    EXPECT_EQ(defect("[]", "a@example.org"), "the body has no uuid 'id'");
+    EXPECT_EQ(defect(R"({"id":"5f0c4b0e-7d3a-4a0e-9b6b-2a5b1a7f9c11","event_data":null})",
+                     "a@example.org"),
               "event_data has no texts 'subject' and 'body'");
     for (const std::string recipient : {"", "nobody", "a b@c", "<a@b>", "a@b\r\nRCPT TO:<c@d>"}) {
         EXPECT_EQ(defect(good, recipient), "the recipient is no mail address") << recipient;

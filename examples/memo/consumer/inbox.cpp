@@ -1,6 +1,9 @@
 // See inbox.hpp.
 #include "consumer/inbox.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace memo {
 namespace {
 
@@ -12,11 +15,22 @@ bool is_true(const std::vector<sql_row>& rows) {
 
 }  // namespace
 
+inbox::inbox(database& where) : where_(where) {
+    // A commit that a crash of the server forgets would let a mail be sent again.
+    where_.query(
+        "SELECT set_config('synchronous_commit', 'on', false)"
+        " WHERE current_setting('synchronous_commit') = 'off'");
+}
+
 claim inbox::take(const mail_order& order) {
     // Not a row lock: it has to outlast the commits of a try, and to end with the connection.
     if (!is_true(where_.query("SELECT pg_try_advisory_lock(" + std::string(lock_key) + ")",
                               {order.message_id}))) {
         return claim::busy;
+    }
+    if (!is_settled(order)) {
+        release(order);
+        return claim::early;
     }
     transaction work(where_);
     const auto found = look(order);
@@ -27,6 +41,29 @@ claim inbox::take(const mail_order& order) {
     }
     work.commit();
     return found;
+}
+
+/// The WAL tells of a commit a moment before other sessions see it, and for as long before as a
+/// synchronous standby takes. A status that is set in that moment would be set for no row.
+bool inbox::is_settled(const mail_order& order) {
+    if (order.row_id.empty()) {
+        return true;
+    }
+    constexpr std::chrono::milliseconds patience{1000};
+    constexpr std::chrono::milliseconds pause{5};
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto horizon =
+        where_.query("SELECT pg_snapshot_xmax(pg_current_snapshot())").front().front().value();
+    do {
+        // Where all that ran at the first look has ended, a row that is not there was deleted.
+        if (is_true(where_.query("SELECT EXISTS (SELECT FROM email_outbox WHERE id = $1::uuid)"
+                                 " OR pg_snapshot_xmin(pg_current_snapshot()) >= $2::xid8",
+                                 {order.row_id, horizon}))) {
+            return true;
+        }
+        std::this_thread::sleep_for(pause);
+    } while (std::chrono::steady_clock::now() < deadline);
+    return false;
 }
 
 claim inbox::look(const mail_order& order) {
@@ -106,7 +143,7 @@ void inbox::update_row(const mail_order& order, const std::string& set_list,
         values.push_back(value);
     }
     where_.query(
-        "UPDATE email_outbox SET " + set_list + ", meta_updated_at = now() WHERE id::text = $1",
+        "UPDATE email_outbox SET " + set_list + ", meta_updated_at = now() WHERE id = $1::uuid",
         values);
 }
 

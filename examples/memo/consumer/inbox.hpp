@@ -15,6 +15,7 @@ inline constexpr int max_attempts = 5;
 enum class claim {
     mine,      // send it
     busy,      // another consumer is at it
+    early,     // its row's transaction has not come to its end for other sessions
     finished,  // it was sent, or given up, before
     unsure,    // an earlier try ended when the mail server may have had the mail already
     worn_out,  // the last of its tries ended without a word, in a crash perhaps
@@ -23,7 +24,7 @@ enum class claim {
 /// Every function that changes something is one transaction. Throws std::runtime_error.
 class inbox {
 public:
-    explicit inbox(database& where) : where_(where) {}
+    explicit inbox(database& where);
 
     /// Keeps the message to this connection until release(), or until the connection ends. If it is
     /// `mine`, one more try is counted and the row is SENDING.
@@ -40,6 +41,7 @@ public:
     [[nodiscard]] bool note_failure(const mail_order& order, const std::string& error);
 
 private:
+    [[nodiscard]] bool is_settled(const mail_order& order);
     [[nodiscard]] claim look(const mail_order& order);
     void finish(const mail_order& order, const std::string& outcome);
     /// Does nothing where there is no such row: a mail does not depend on it.

@@ -24,7 +24,7 @@ std::string unsure_text(const mail_order& order, const settings& options, const 
 
 verdict mail_desk::handle(const mail_order& order) {
     const auto found = memory_.take(order);
-    if (found == claim::busy) {
+    if (found == claim::busy || found == claim::early) {
         return verdict::later;
     }
     const auto result = act(order, found);
@@ -47,6 +47,7 @@ verdict mail_desk::act(const mail_order& order, claim found) {
             return verdict::done;
         case claim::mine:
         case claim::busy:
+        case claim::early:
             break;
     }
     return send(order);

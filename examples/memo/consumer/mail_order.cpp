@@ -16,6 +16,15 @@ bool is_address(std::string_view text) {
     return fit && text.find('@') != std::string_view::npos;
 }
 
+bool is_uuid(std::string_view text) {
+    constexpr std::string_view pattern = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    return std::equal(
+        text.begin(), text.end(), pattern.begin(), pattern.end(), [](char letter, char wanted) {
+            const bool digit = (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+            return wanted == 'x' ? digit : letter == wanted;
+        });
+}
+
 /// False if the value is not there or is no string.
 bool take(simdjson::simdjson_result<simdjson::dom::element> value, std::string& target) {
     std::string_view text;
@@ -32,9 +41,11 @@ std::string read_body(const std::string& body, mail_order& order) {
     if (parser.parse(body).get(event) != simdjson::SUCCESS) {
         return "the body is no JSON";
     }
-    if (!take(event["id"], order.row_id)) {
-        return "the body has no id";
+    std::string row_id;
+    if (!take(event["id"], row_id) || !is_uuid(row_id)) {
+        return "the body has no uuid 'id'";
     }
+    order.row_id = row_id;
     const auto payload = event["event_data"];
     if (!take(payload["subject"], order.subject) || !take(payload["body"], order.text)) {
         return "event_data has no texts 'subject' and 'body'";
