@@ -114,6 +114,9 @@ TEST_F(MailConsumer, MessageThatIsThereBeforeItsRowWaitsForIt) {
     service.stop();
 
     ASSERT_TRUE(bench.becomes("SELECT bool_and(status = 'SENT') FROM email_outbox", "t"));
+    // Set when a try begins: also of the row that was late.
+    EXPECT_EQ(bench.value_of("SELECT count(*) FROM email_outbox WHERE last_attempt_at IS NULL"),
+              "0");
     EXPECT_EQ(std::to_string(smtp.mail_count()),
               bench.value_of("SELECT count(*) FROM email_outbox"));
 }

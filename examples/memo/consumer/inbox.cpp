@@ -43,22 +43,27 @@ claim inbox::take(const mail_order& order) {
     return found;
 }
 
+bool inbox::has_row(const mail_order& order) {
+    return is_true(where_.query("SELECT EXISTS (SELECT FROM email_outbox WHERE id = $1::uuid)",
+                                {order.row_id}));
+}
+
 /// The WAL tells of a commit a moment before other sessions see it, and for as long before as a
 /// synchronous standby takes. A status that is set in that moment would be set for no row.
 bool inbox::is_settled(const mail_order& order) {
-    if (order.row_id.empty()) {
+    if (order.row_id.empty() || has_row(order)) {
         return true;
     }
     constexpr std::chrono::milliseconds patience{1000};
     constexpr std::chrono::milliseconds pause{5};
     const auto deadline = std::chrono::steady_clock::now() + patience;
-    const auto horizon =
-        where_.query("SELECT pg_snapshot_xmax(pg_current_snapshot())").front().front().value();
+    // Younger than the row's transaction. Once all that are older have ended, and the row is still
+    // not there, it was deleted.
+    const auto horizon = where_.query("SELECT pg_current_xact_id()").front().front().value();
     do {
-        // Where all that ran at the first look has ended, a row that is not there was deleted.
-        if (is_true(where_.query("SELECT EXISTS (SELECT FROM email_outbox WHERE id = $1::uuid)"
-                                 " OR pg_snapshot_xmin(pg_current_snapshot()) >= $2::xid8",
-                                 {order.row_id, horizon}))) {
+        const bool all_ended = is_true(
+            where_.query("SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8", {horizon}));
+        if (all_ended || has_row(order)) {
             return true;
         }
         std::this_thread::sleep_for(pause);

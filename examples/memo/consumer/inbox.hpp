@@ -41,6 +41,7 @@ public:
     [[nodiscard]] bool note_failure(const mail_order& order, const std::string& error);
 
 private:
+    [[nodiscard]] bool has_row(const mail_order& order);
     [[nodiscard]] bool is_settled(const mail_order& order);
     [[nodiscard]] claim look(const mail_order& order);
     void finish(const mail_order& order, const std::string& outcome);
