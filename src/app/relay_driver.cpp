@@ -53,7 +53,8 @@ relay_driver::relay_driver(asio::io_context& io, const config::settings& setting
     : io_(io),
       settings_(settings),
       machine_(relay_options_of(settings), std::move(mappers), seed),
-      timer_(io) {}
+      timer_(io),
+      cleanup_(io, settings) {}
 
 void relay_driver::start() {
     machine_.start();
@@ -61,6 +62,7 @@ void relay_driver::start() {
 }
 
 void relay_driver::stop() {
+    cleanup_.end();
     machine_.stop_requested(now());
     settle();
 }
@@ -126,6 +128,7 @@ void relay_driver::obey(relay::action& wanted) {
                           [](const relay::write_log& line) { write_line(line); },
                           [this](const relay::finish& finish) {
                               exit_code_ = finish.exit_code;
+                              cleanup_.end();
                               broker_epoch_ = 0;
                               close_postgres();
                               broker_.reset();

@@ -2,6 +2,7 @@
 // report into its events. Decides nothing.
 #pragma once
 
+#include "app/cleanup.hpp"
 #include "app/postgres_side.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
@@ -72,6 +73,7 @@ private:
     std::uint64_t broker_epoch_ = 0;  // 0 while none is wanted
     bool stream_was_there_ = false;
     std::shared_ptr<postgres_link> postgres_;
+    cleanup cleanup_;
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     std::optional<relay::earlier_run> earlier_run_;
     std::string stream_description_;

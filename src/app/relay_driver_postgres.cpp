@@ -42,6 +42,9 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     if (!over->closed) {
         asio::co_spawn(io_, over->stream ? read_stream(over) : read_rows(over), asio::detached);
         asio::co_spawn(io_, watch_sentinel(over), asio::detached);
+        if (over->stream) {
+            cleanup_.start();
+        }
     }
 }
 
@@ -158,6 +161,7 @@ void relay_driver::lose_postgres(const postgres_link& over, const error& why) {
 
 void relay_driver::close_postgres() {
     postgres_epoch_ = 0;
+    cleanup_.pause();
     if (const auto closing = std::exchange(postgres_, nullptr)) {
         closing->close();
     }

@@ -1,0 +1,143 @@
+#include "app/cleanup.hpp"
+
+#include "app/log.hpp"
+#include "app/postgres_side.hpp"
+#include "app/translate.hpp"
+#include "postgres/outbox_snapshot.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+
+/// "0s" is the business of the write-backs.
+bool is_cleaned(const outbox_table& table) {
+    return table.delete_after.value_or(std::chrono::milliseconds(0)).count() > 0;
+}
+
+/// One for each table that has one; those that may be taken for another's are told to be careful.
+std::vector<std::optional<outbox::id_inverse>> inverses_of(const config::settings& settings,
+                                                           const postgres::snapshot_facts& facts) {
+    std::vector<std::optional<outbox::id_inverse>> inverses;
+    for (std::size_t index = 0; index < settings.outbox.size(); ++index) {
+        auto made = outbox::id_inverse::make(settings.outbox[index], facts.tables[index].columns,
+                                             facts.domains);
+        inverses.emplace_back(made ? std::optional(std::move(*made)) : std::nullopt);
+        if (!made && is_cleaned(settings.outbox[index])) {
+            log_warning(to_string(made.error()));
+        }
+    }
+    return inverses;
+}
+
+}  // namespace
+
+/// From start() to pause().
+struct cleanup::round {
+    explicit round(asio::io_context& io) : timer(io) {}
+
+    asio::steady_timer timer;
+    std::vector<std::shared_ptr<row_cleanup>> tables;
+    bool closed = false;
+
+    void close() {
+        closed = true;
+        timer.cancel();
+        for (const auto& each : tables) {
+            each->close();
+        }
+    }
+};
+
+cleanup::cleanup(asio::io_context& io, const config::settings& settings)
+    : io_(io), settings_(settings) {
+    const auto threads = std::count_if(settings.outbox.begin(), settings.outbox.end(), is_cleaned);
+    if (threads > 0) {
+        blocking_.emplace(static_cast<std::size_t>(threads));
+    }
+}
+
+cleanup::~cleanup() {
+    end();
+    if (blocking_) {
+        blocking_->join();
+    }
+}
+
+void cleanup::start() {
+    if (!blocking_ || ended_ || round_) {
+        return;
+    }
+    round_ = std::make_shared<round>(io_);
+    asio::co_spawn(io_, run(round_), asio::detached);
+}
+
+void cleanup::pause() {
+    if (const auto ending = std::exchange(round_, nullptr)) {
+        ending->close();
+    }
+}
+
+void cleanup::end() {
+    ended_ = true;
+    pause();
+}
+
+awaitable<void> cleanup::run(std::shared_ptr<round> of) {
+    constexpr std::chrono::seconds wait{10};
+    while (!of->closed) {
+        const auto begun = co_await begin(of);
+        if (begun || of->closed) {
+            co_return;
+        }
+        log_warning("clean-up cannot begin: " + to_string(begun.error()));
+        of->timer.expires_after(wait);
+        co_await of->timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+}
+
+awaitable<result<void>> cleanup::begin(std::shared_ptr<round> of) {
+    auto sql = co_await open_sql(io_.get_executor(), settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto names = table_names_of(settings_);
+    const auto facts = co_await postgres::begin_snapshot(*sql, std::move(names));
+    if (!facts) {
+        co_return facts.error();
+    }
+    if (of->closed) {
+        co_return result<void>{};
+    }
+    auto inverses = inverses_of(settings_, *facts);
+    const executors on{io_.get_executor(), blocking_->get_executor()};
+    for (std::size_t index = 0; index < inverses.size(); ++index) {
+        if (!inverses[index] || !is_cleaned(settings_.outbox[index])) {
+            continue;
+        }
+        auto inverse = *inverses[index];
+        for (std::size_t other = 0; other < inverses.size(); ++other) {
+            // What cannot be turned round can be anything.
+            if (other != index && (!inverses[other] || inverse.may_share_ids(*inverses[other]))) {
+                inverse.believe_only_uuids();
+            }
+        }
+        of->tables.push_back(
+            std::make_shared<row_cleanup>(on, settings_, index, std::move(inverse)));
+        asio::co_spawn(io_, of->tables.back()->run(), asio::detached);
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::app

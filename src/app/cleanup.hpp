@@ -1,0 +1,47 @@
+// The clean-up of all tables that have delete_after, beside the relaying and only while this relay
+// holds the slot.
+#pragma once
+
+#include "app/row_cleanup.hpp"
+#include "config/settings.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace walrelay::app {
+
+class cleanup {
+public:
+    /// Both must outlive it.
+    cleanup(boost::asio::io_context& io, const config::settings& settings);
+    /// Waits for blocking calls that are under way.
+    ~cleanup();
+    cleanup(const cleanup&) = delete;
+    cleanup& operator=(const cleanup&) = delete;
+
+    /// The slot is ours.
+    void start();
+    /// It may be another's.
+    void pause();
+    /// For good: a later start() does nothing.
+    void end();
+
+private:
+    struct round;
+    boost::asio::awaitable<void> run(std::shared_ptr<round> of);
+    boost::asio::awaitable<result<void>> begin(std::shared_ptr<round> of);
+
+    boost::asio::io_context& io_;
+    const config::settings& settings_;
+    /// A thread for each table. Nothing where none is to be cleaned.
+    std::optional<boost::asio::thread_pool> blocking_;
+    std::shared_ptr<round> round_;
+    bool ended_ = false;
+};
+
+}  // namespace walrelay::app

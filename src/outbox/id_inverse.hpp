@@ -1,0 +1,64 @@
+// From a message id back to the row: which value of which column a row with that id has. Only for
+// templates of text and one pair of braces. Knows neither the message nor SQL.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/outbox_table.hpp"
+#include "outbox/type_kind.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::outbox {
+
+/// What the text of a column's values looks like, as far as that is known without the server.
+enum class value_form { any, uuid, int2, int4, int8, bytea };
+
+/// A message id without the `;retry-7-1` or `;republish-0000000001A2B3C4-1` of a row that was
+/// published again.
+struct row_reference {
+    std::string_view id;
+    bool again = false;
+};
+[[nodiscard]] row_reference row_of_message(std::string_view message_id);
+
+class id_inverse {
+public:
+    struct alternative {
+        std::string column;
+        value_form form = value_form::any;
+    };
+
+    /// `columns` are those that the table has. Errors: configuration_invalid where the template is
+    /// none that can be turned round, row_unmappable where a column is missing.
+    [[nodiscard]] static result<id_inverse> make(const outbox_table& table,
+                                                 const std::vector<column>& columns,
+                                                 const domain_types& domains);
+
+    /// The columns between the braces: a row has its id from the first that is not NULL.
+    [[nodiscard]] const std::vector<alternative>& alternatives() const { return alternatives_; }
+
+    /// The text that the column of that alternative (its number) has in a row with this id (of
+    /// row_of_message), in the form of its output function; nothing where no row can have both, and
+    /// where the id can be that of more than one text.
+    [[nodiscard]] std::optional<std::string> value_of(std::string_view id, std::size_t which) const;
+
+    /// Whether an id can be one of either table. Wrong only on the safe side.
+    [[nodiscard]] bool may_share_ids(const id_inverse& other) const;
+    /// From now on only values that are the same nowhere else count: UUIDs.
+    void believe_only_uuids() { only_uuids_ = true; }
+
+private:
+    [[nodiscard]] bool may_begin_with(std::string_view text) const;
+
+    std::string prefix_;
+    std::string suffix_;
+    std::vector<alternative> alternatives_;
+    bool only_uuids_ = false;
+};
+
+}  // namespace walrelay::outbox

@@ -1,0 +1,197 @@
+// Rows that are deleted some time after their messages were stored, and those that must stay.
+#include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+namespace walrelay::test {
+namespace {
+
+/// The broker's clock and the relay's are one here; what a test may find early is what they round.
+constexpr const char* one_second = "delete_after = '1s'\n";
+
+std::string outbox(const std::string& more, const std::string& table = "outbox_events") {
+    return "[[outbox]]\ntable = '" + table + "'\nsubject = '%.{aggregate_type}.{event_type}'\n" +
+           more;
+}
+
+class Cleanup : public e2e_test {
+protected:
+    void SetUp() override { bench.create_table(); }
+
+    [[nodiscard]] std::string count(const std::string& where = "true",
+                                    const std::string& table = "outbox_events") const {
+        return bench.session().value_of("SELECT count(*) FROM " + table + " WHERE " + where);
+    }
+    /// Rows that satisfy `where` go away, and no others do meanwhile.
+    [[nodiscard]] testing::AssertionResult leaves_only(const std::string& kept,
+                                                       const std::string& n) {
+        const auto gone = eventually(patience, [&] { return count("NOT (" + kept + ")") == "0"; });
+        if (!gone) {
+            return testing::AssertionFailure()
+                   << count("NOT (" + kept + ")") << " rows are still there";
+        }
+        const auto left = count();
+        return left == n ? testing::AssertionSuccess()
+                         : testing::AssertionFailure() << left << " rows are left";
+    }
+};
+
+TEST_P(Cleanup, RowsGoWhenTheirMessagesAreOldEnough) {
+    bench.set_outbox(outbox("delete_after = '3s'\n"));
+    bench.start();
+    bench.execute(insert_events(1, 50));
+    ASSERT_TRUE(bench.wait_for_messages(50));
+    EXPECT_TRUE(throughout(2s, [&] { return count() == "50"; })) << "too early";
+    EXPECT_TRUE(leaves_only("false", "0"));
+    bench.stop();
+    EXPECT_NE(bench.relay().log().find("deleted 50 rows of public.outbox_events"),
+              std::string::npos);
+}
+
+TEST_P(Cleanup, WhatTheStreamDoesNotHaveStays) {
+    bench.execute(insert_events(1, 10));  // before the slot
+    bench.set_outbox(outbox(one_second));
+    bench.start();
+    bench.execute(insert_events(11, 30));
+    // Poison: no subject can be made.
+    bench.execute(
+        "INSERT INTO outbox_events SELECT (e).* FROM (SELECT jsonb_populate_record(e, "
+        "'{\"id\": \"00000000-0000-4000-8000-000000009999\", \"aggregate_type\": \"\", "
+        "\"version\": 99}') AS e FROM outbox_events AS e WHERE version = 11) AS x");
+    bench.execute(insert_events(31, 40));
+    ASSERT_TRUE(bench.wait_for_messages(30));
+    EXPECT_TRUE(leaves_only("version <= 10 OR version = 99", "11"));
+    EXPECT_TRUE(throughout(2s, [&] { return count() == "11"; }));
+    EXPECT_EQ(count("true", "walrelay.dead_letter"), "1");
+}
+
+TEST_P(Cleanup, PendingRowsStayUntilTheyAreNot) {
+    bench.set_outbox(outbox(std::string(one_second) + "pending = \"status = 'pending'\"\n"));
+    bench.start();
+    bench.execute(insert_events(1, 20));
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    bench.execute("UPDATE outbox_events SET status = 'published' WHERE version > 5");
+    EXPECT_TRUE(leaves_only("version <= 5", "5"));
+    bench.execute("UPDATE outbox_events SET status = 'published'");
+    EXPECT_TRUE(leaves_only("false", "0"));
+}
+
+TEST_P(Cleanup, KilledInTheMiddleItGoesOn) {
+    constexpr std::uint64_t rows = 20'000;
+    bench.execute(insert_events(1, 10));
+    bench.set_outbox(outbox(one_second));
+    bench.start();
+    bench.execute(insert_events(11, rows));
+    ASSERT_TRUE(bench.wait_for_messages(rows - 10));
+    ASSERT_TRUE(eventually(patience, [&] { return count() != std::to_string(rows); }));
+    bench.kill_9();
+    EXPECT_NE(count(), "10") << "all was done before";
+    bench.start();
+    bench.execute(insert_events(rows + 1, rows + 100));
+    EXPECT_TRUE(leaves_only("version <= 10", "10"));
+    bench.stop();
+    EXPECT_EQ(bench.messages().size(), rows + 90);
+}
+
+TEST_P(Cleanup, LockedRowsAreLeftForLaterAndHoldNobodyUp) {
+    bench.set_outbox(outbox(one_second));
+    bench.start();
+    auto holder = bench.session();
+    bench.execute(insert_events(1, 10));
+    holder.execute("BEGIN; SELECT * FROM outbox_events WHERE version = 3 FOR UPDATE");
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    ASSERT_TRUE(bench.relay().wait_for_log("clean-up of public.outbox_events waits", patience));
+    bench.execute(insert_events(11, 20));
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    holder.execute("COMMIT");
+    EXPECT_TRUE(leaves_only("false", "0"));
+}
+
+TEST_P(Cleanup, MissingRightIsNamedAndTheRelayGoesOn) {
+    bench.set_outbox(outbox(one_second));
+    bench.execute(
+        "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE "
+        "insufficient_privilege; END $$; CREATE TRIGGER no BEFORE DELETE ON outbox_events "
+        "FOR EACH ROW EXECUTE FUNCTION no()");
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.relay().wait_for_log("GRANT SELECT, DELETE ON", patience));
+    bench.execute(insert_events(11, 20));
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    bench.execute("DROP TRIGGER no ON outbox_events");
+    EXPECT_TRUE(leaves_only("false", "0"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Cleanup, both_plugins(), plugin_name);
+
+/// Tables whose ids are numbers, and that share a stream.
+class CleanupOfNumbers : public e2e_test {
+protected:
+    void create(const std::string& table) {
+        bench.execute("CREATE TABLE " + table +
+                      " (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text UNIQUE, "
+                      "event_type text NOT NULL DEFAULT 'made', payload text NOT NULL DEFAULT "
+                      "'{}')");
+    }
+    void insert(const std::string& table, int rows) {
+        bench.execute("INSERT INTO " + table + " (payload) SELECT '{}' FROM generate_series(1, " +
+                      std::to_string(rows) + ")");
+    }
+    static std::string entry(const std::string& table, const std::string& more) {
+        return "[[outbox]]\ntable = '" + table + "'\nsubject = '%." + table + "'\n" + more;
+    }
+    [[nodiscard]] bool becomes(const std::string& table, const std::string& rows) {
+        return eventually(patience, [&] {
+            return bench.session().value_of("SELECT count(*) FROM " + table) == rows;
+        });
+    }
+};
+
+TEST_P(CleanupOfNumbers, EachTableHasItsOwnTime) {
+    create("quick");
+    create("slow");
+    bench.set_outbox(entry("quick", "message_id = 'quick-{id}'\ndelete_after = '1s'\n") +
+                     entry("slow", "message_id = 'slow-{id}'\ndelete_after = '4s'\n"));
+    bench.start();
+    insert("slow", 30);
+    insert("quick", 20);
+    ASSERT_TRUE(bench.wait_for_messages(50));
+    EXPECT_TRUE(becomes("quick", "0"));
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM slow"), "30");
+    EXPECT_TRUE(becomes("slow", "0"));
+}
+
+TEST_P(CleanupOfNumbers, MessagesThatCouldBeAnotherTablesDeleteNothing) {
+    create("first");
+    insert("first", 10);  // before the slot, and with the ids of the other's messages
+    create("second");
+    bench.set_outbox(entry("first", one_second) + entry("second", "") +
+                     entry("third", std::string("message_id = 'third-{id}'\n") + one_second));
+    create("third");
+    bench.start();
+    insert("second", 10);
+    insert("third", 10);
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    EXPECT_TRUE(becomes("third", "0"));
+    EXPECT_TRUE(becomes("first", "10"));
+    EXPECT_TRUE(becomes("second", "10"));
+}
+
+TEST_P(CleanupOfNumbers, TheSecondColumnCountsWhereTheFirstIsNull) {
+    bench.execute(
+        "CREATE TABLE mails (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int, key "
+        "text, event_type text DEFAULT 'made', payload text DEFAULT '{}')");
+    bench.set_outbox(entry("mails", std::string("message_id = '{key|id}'\n") + one_second));
+    bench.execute("INSERT INTO mails (n, key) VALUES (1, 'a'), (2, NULL)");  // before the slot
+    bench.start();
+    bench.execute("INSERT INTO mails (n, key) VALUES (3, 'b'), (4, NULL), (5, 'x y')");
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    EXPECT_TRUE(becomes("mails", "2"));
+    EXPECT_EQ(bench.session().value_of("SELECT string_agg(n::text, ' ' ORDER BY n) FROM mails"),
+              "1 2");
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, CleanupOfNumbers, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
