@@ -1,9 +1,12 @@
 #include "app/cleanup.hpp"
 
 #include "app/log.hpp"
+#include "app/partition_cleanup.hpp"
 #include "app/postgres_side.hpp"
+#include "app/row_cleanup.hpp"
 #include "app/translate.hpp"
 #include "postgres/outbox_snapshot.hpp"
+#include "postgres/partitions.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -14,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
@@ -34,11 +38,21 @@ std::vector<std::optional<outbox::id_inverse>> inverses_of(const config::setting
         auto made = outbox::id_inverse::make(settings.outbox[index], facts.tables[index].columns,
                                              facts.domains);
         inverses.emplace_back(made ? std::optional(std::move(*made)) : std::nullopt);
-        if (!made && is_cleaned(settings.outbox[index])) {
-            log_warning(to_string(made.error()));
-        }
     }
     return inverses;
+}
+
+/// The inverse of one table that takes no other table's ids for its own. What cannot be turned
+/// round can be anything.
+std::optional<outbox::id_inverse> careful(const std::vector<std::optional<outbox::id_inverse>>& all,
+                                          std::size_t index) {
+    auto own = all[index];
+    for (std::size_t other = 0; own && other < all.size(); ++other) {
+        if (other != index && (!all[other] || own->may_share_ids(*all[other]))) {
+            own->believe_only_uuids();
+        }
+    }
+    return own;
 }
 
 }  // namespace
@@ -49,12 +63,16 @@ struct cleanup::round {
 
     asio::steady_timer timer;
     std::vector<std::shared_ptr<row_cleanup>> tables;
+    std::vector<std::shared_ptr<partition_cleanup>> partitioned;
     bool closed = false;
 
     void close() {
         closed = true;
         timer.cancel();
         for (const auto& each : tables) {
+            each->close();
+        }
+        for (const auto& each : partitioned) {
             each->close();
         }
     }
@@ -117,27 +135,41 @@ awaitable<result<void>> cleanup::begin(std::shared_ptr<round> of) {
     if (!facts) {
         co_return facts.error();
     }
-    if (of->closed) {
-        co_return result<void>{};
-    }
-    auto inverses = inverses_of(settings_, *facts);
-    const executors on{io_.get_executor(), blocking_->get_executor()};
+    const auto inverses = inverses_of(settings_, *facts);
     for (std::size_t index = 0; index < inverses.size(); ++index) {
-        if (!inverses[index] || !is_cleaned(settings_.outbox[index])) {
+        if (!is_cleaned(settings_.outbox[index])) {
             continue;
         }
-        auto inverse = *inverses[index];
-        for (std::size_t other = 0; other < inverses.size(); ++other) {
-            // What cannot be turned round can be anything.
-            if (other != index && (!inverses[other] || inverse.may_share_ids(*inverses[other]))) {
-                inverse.believe_only_uuids();
-            }
+        auto table = settings_.outbox[index].table;
+        const auto partitions = co_await postgres::look_at_partitions(*sql, std::move(table), {});
+        if (!partitions) {
+            co_return partitions.error();
         }
-        of->tables.push_back(
-            std::make_shared<row_cleanup>(on, settings_, index, std::move(inverse)));
-        asio::co_spawn(io_, of->tables.back()->run(), asio::detached);
+        begin_table(*of, index, careful(inverses, index), partitions->by_time);
     }
     co_return result<void>{};
+}
+
+void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id_inverse> inverse,
+                          bool by_partitions) {
+    if (of.closed) {
+        return;
+    }
+    const executors on{io_.get_executor(), blocking_->get_executor()};
+    if (by_partitions) {
+        of.partitioned.push_back(
+            std::make_shared<partition_cleanup>(on, settings_, index, std::move(inverse)));
+        asio::co_spawn(io_, of.partitioned.back()->run(), asio::detached);
+    } else if (inverse) {
+        of.tables.push_back(
+            std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse)));
+        asio::co_spawn(io_, of.tables.back()->run(), asio::detached);
+    } else {
+        const auto& table = settings_.outbox[index];
+        log_warning("rows of " + to_string(table.table) +
+                    " are not deleted: they cannot be found by their message ids \"" +
+                    table.message_id + "\", which must be text and one column for delete_after");
+    }
 }
 
 }  // namespace walrelay::app

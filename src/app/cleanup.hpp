@@ -2,16 +2,17 @@
 // holds the slot.
 #pragma once
 
-#include "app/row_cleanup.hpp"
 #include "config/settings.hpp"
+#include "core/error.hpp"
+#include "outbox/id_inverse.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace walrelay::app {
 
@@ -35,6 +36,9 @@ private:
     struct round;
     boost::asio::awaitable<void> run(std::shared_ptr<round> of);
     boost::asio::awaitable<result<void>> begin(std::shared_ptr<round> of);
+
+    void begin_table(round& of, std::size_t index, std::optional<outbox::id_inverse> inverse,
+                     bool by_partitions);
 
     boost::asio::io_context& io_;
     const config::settings& settings_;

@@ -54,7 +54,7 @@ key delete_after_key() {
     return optional_duration_key(
         {"outbox", "delete_after", "",
          "How long after their ack rows are deleted; `\"0s\"` deletes them at once. Unset, every "
-         "row is kept."},
+         "row is kept. Which rows go and which stay: \"Clean-up\" in operating.md."},
         [](const destination& to) -> std::optional<std::chrono::milliseconds>& {
             return to.table.delete_after;
         },

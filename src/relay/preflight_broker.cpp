@@ -45,6 +45,24 @@ void look_at_subjects(const expectations& wanted, const stream_facts& stream,
     }
 }
 
+/// What the stream forgets before it is due is never deleted.
+void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    for (const auto& table : wanted.tables) {
+        if (stream.max_age.count() > 0 && table.delete_after &&
+            *table.delete_after >= stream.max_age) {
+            const auto name = to_string(table.table);
+            found.warning("stream " + wanted.stream +
+                              " deletes messages (max_age) before the rows of " + name +
+                              " are due (outbox.delete_after): these rows are never deleted",
+                          "make delete_after of " + name +
+                              " shorter, or max_age longer: nats stream "
+                              "edit " +
+                              wanted.stream + " --max-age=...");
+        }
+    }
+}
+
 void look_at_policies(const expectations& wanted, const stream_facts& stream,
                       findings_list& found) {
     const auto replace = "nats stream rm " + wanted.stream +
@@ -94,6 +112,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
         return found.take();
     }
     look_at_policies(wanted, *facts.stream, found);
+    look_at_clean_up(wanted, *facts.stream, found);
     look_at_subjects(wanted, *facts.stream, found);
     return found.take();
 }

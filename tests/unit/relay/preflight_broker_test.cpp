@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+
 namespace walrelay::relay {
 namespace {
 
@@ -27,6 +30,23 @@ std::vector<finding> look(const broker_facts& facts) {
 
 TEST(BrokerPreflight, FindsNothingWrongWithAnOrdinaryStream) {
     EXPECT_THAT(look(good()), IsEmpty());
+}
+
+TEST(BrokerPreflight, WarnsOfMessagesThatGoBeforeTheirRowsAreDue) {
+    using std::chrono_literals::operator""h;
+    auto facts = good();
+    facts.stream->max_age = 24h;
+    auto expected = wanted();
+    const auto without = broker_findings(expected, facts).size();
+    expected.tables[0].delete_after = 23h;
+    EXPECT_THAT(broker_findings(expected, facts), SizeIs(without));
+    expected.tables[0].delete_after = 24h;
+    const auto found = broker_findings(expected, facts);
+    ASSERT_THAT(found, SizeIs(without + 1));
+    EXPECT_TRUE(can_start(found));
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const finding& each) {
+        return each.what.find("public.outbox are due") != std::string::npos;
+    }));
 }
 
 TEST(BrokerPreflight, NotesAStreamThatIsNotThereYet) {
