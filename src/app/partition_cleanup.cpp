@@ -107,6 +107,7 @@ partition_cleanup::outcome<> partition_cleanup::compare(std::vector<postgres::pa
         co_return folder.error();
     }
     std::vector<table_name> names;
+    names.reserve(over.size());
     for (const auto& one : over) {
         names.push_back(one.name);
     }
