@@ -45,7 +45,8 @@ std::vector<scenario> broker_scenarios() {
          .what = "kill -9 of nats-server and start",
          .fire = kill_broker,
          .every_broker = true,
-         .long_times = 120,
+         .in_long_form = true,
+         .long_times = 102,
          .long_rows = 120000},
         {.name = "broker_restart",
          .what = "SIGTERM to nats-server and start",
@@ -63,7 +64,8 @@ std::vector<scenario> broker_scenarios() {
          .fire = lose_power,
          .arrange = [](arena_options& options) { options.delivery += "confirm_delay = '10s'\n"; },
          .every_broker = true,
-         .long_times = 60,
+         .in_long_form = true,
+         .long_times = 54,
          .long_rows = 60000},
     };
 }

@@ -29,7 +29,14 @@ void describe(CLI::App& app, chaos_options& chosen) {
     app.add_option("--logs", chosen.logs, "where the logs of failed runs are kept");
     app.add_flag("--list", chosen.list, "show all faults");
     auto* short_form = app.add_flag("--short", chosen.short_form, "what ./dev test runs");
-    app.add_flag("--long", chosen.long_form, "what docs/guarantees.md shows")->excludes(short_form);
+    auto* long_form = app.add_flag("--long", chosen.long_form, "what docs/guarantees.md shows")
+                          ->excludes(short_form);
+    app.add_flag("--rest", chosen.rest_form, "all that --long leaves out, a few times each")
+        ->excludes(short_form)
+        ->excludes(long_form);
+    app.add_option("--results", chosen.results,
+                   "a file that the results are added to; what has passed in it is not run again, "
+                   "and the table shows all of it");
 }
 
 struct short_entry {
@@ -94,9 +101,9 @@ void plan_for_each_plugin(const chaos_options& chosen, const scenario& what,
     }
     const auto runs_of_it = plugins.size() * brokers.size();
     const auto share = [&](std::uint64_t all) { return (all + runs_of_it - 1) / runs_of_it; };
-    const auto times =
-        chosen.times.value_or(chosen.long_form ? share(what.long_times) : usual_times);
-    const auto rows = chosen.rows.value_or(chosen.long_form ? share(what.long_rows) : usual_rows);
+    const bool many = chosen.long_form || chosen.rest_form;
+    const auto times = chosen.times.value_or(many ? share(what.long_times) : usual_times);
+    const auto rows = chosen.rows.value_or(many ? share(what.long_rows) : usual_rows);
     for (const auto& broker : brokers) {
         for (const auto& plugin : plugins) {
             runs.push_back({.what = &what,
@@ -123,7 +130,7 @@ read_options read_command_line(int count, char** words) {
     for (int index = 1; index < count; ++index) {
         const std::string word = words[index];
         if (word == "--walrelay" || word == "--seed" || word == "--markdown" || word == "--logs" ||
-            word == "--other-nats-servers") {
+            word == "--other-nats-servers" || word == "--results") {
             ++index;
         } else {
             result.chosen.command += " " + word;
@@ -140,7 +147,10 @@ std::vector<planned_run> plan_runs(const chaos_options& chosen, const std::vecto
     std::vector<planned_run> runs;
     if (chosen.faults.empty()) {
         for (const auto& what : all) {
-            plan_for_each_plugin(chosen, what, runs);
+            if (!(chosen.long_form && !what.in_long_form) &&
+                !(chosen.rest_form && what.in_long_form)) {
+                plan_for_each_plugin(chosen, what, runs);
+            }
         }
     }
     for (const auto& name : chosen.faults) {

@@ -28,6 +28,9 @@ struct chaos_options {
     bool list = false;
     bool short_form = false;
     bool long_form = false;
+    bool rest_form = false;
+    /// Where the results go as well, and are taken from when a run is taken up again.
+    std::filesystem::path results;
     /// As it was typed, with the seed.
     std::string command;
 };

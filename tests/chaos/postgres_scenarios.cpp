@@ -90,14 +90,15 @@ std::vector<scenario> postgres_scenarios() {
         {.name = "walsender_terminate",
          .what = "pg_terminate_backend() on the walsender",
          .fire = terminate_walsender,
-         .long_times = 50},
+         .long_times = 20},
         {.name = "walsender_pause",
          .what = "SIGSTOP of the walsender for 0.1 to 12 s",
          .fire = pause_walsender,
-         .long_times = 10},
+         .long_times = 6},
         {.name = "postgres_crash",
          .what = "pg_ctl stop -m immediate and start, with checkpoint_timeout = 30min",
          .fire = crash_postgres,
+         .in_long_form = true,
          .long_times = 50,
          .long_rows = 50000},
         {.name = "postgres_restart",
@@ -106,7 +107,7 @@ std::vector<scenario> postgres_scenarios() {
         {.name = "postgres_outage",
          .what = "kill -9 of the postmaster, and a start 1 to 8 s later",
          .fire = outage_of_postgres,
-         .long_times = 10},
+         .long_times = 6},
     };
 }
 

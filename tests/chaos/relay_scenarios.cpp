@@ -100,12 +100,13 @@ std::vector<scenario> relay_scenarios() {
         {.name = "relay_kill",
          .what = "kill -9 of the relay, which is started again at once",
          .fire = kill_relay,
+         .in_long_form = true,
          .long_times = 300,
          .long_rows = 1000000},
         {.name = "relay_term",
          .what = "SIGTERM to the relay, which must end with 0 in 10 s, and a new start",
          .fire = terminate_relay,
-         .long_times = 50},
+         .long_times = 20},
         {.name = "relay_pause",
          .what = "SIGSTOP of the relay for 0.1 to 8 s, with wal_sender_timeout = 5 s",
          .fire = pause_relay},
@@ -113,7 +114,7 @@ std::vector<scenario> relay_scenarios() {
          .what = "kill -9 of the relay that leads; its standby must take over in 2 s",
          .fire = kill_leading_relay,
          .arrange = with_standby,
-         .long_times = 50},
+         .long_times = 20},
         {.name = "two_relays_term",
          .what = "SIGTERM to the relay that leads; its standby must take over in 2 s",
          .fire = terminate_leading_relay,
@@ -122,7 +123,7 @@ std::vector<scenario> relay_scenarios() {
          .what = "the relay that leads is stopped, replaced by its standby, and goes on",
          .fire = raise_a_zombie,
          .arrange = with_standby,
-         .long_times = 50},
+         .long_times = 20},
     };
 }
 

@@ -6,7 +6,9 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <ctime>
+#include <map>
 #include <thread>
 
 namespace walrelay::chaos {
@@ -36,6 +38,30 @@ std::string row(const outcome& result) {
         result.plugin, result.broker, result.times, found.rows, found.lost, found.duplicated,
         found.inverted, found.phantom + found.altered, found.confirmed_early, recovery(result),
         result.reported.empty() ? "-" : result.reported, result.passed() ? "passed" : "FAILED");
+}
+
+/// What a fault that was made in several runs comes to.
+std::string sums(const std::vector<outcome>& results) {
+    std::vector<outcome> all;
+    std::map<std::string, std::size_t> runs;
+    for (const auto& result : results) {
+        if (runs[result.fault]++ == 0) {
+            all.push_back({.fault = result.fault, .plugin = "all", .broker = "all"});
+        }
+        auto& sum = *std::find_if(all.begin(), all.end(),
+                                  [&](const outcome& each) { return each.fault == result.fault; });
+        sum.times += result.times;
+        sum.found.add(result.found);
+        sum.longest_recovery = std::max(sum.longest_recovery, result.longest_recovery);
+        sum.reported = result.reported;
+        sum.complaints.insert(sum.complaints.end(), result.complaints.begin(),
+                              result.complaints.end());
+    }
+    std::string text;
+    for (const auto& sum : all) {
+        text += runs[sum.fault] > 1 ? row(sum) : std::string();
+    }
+    return text;
 }
 
 }  // namespace
@@ -76,7 +102,7 @@ std::string to_markdown(const table_head& head, const std::vector<outcome>& resu
     for (const auto& result : results) {
         text += row(result);
     }
-    return text;
+    return text + sums(results);
 }
 
 }  // namespace walrelay::chaos

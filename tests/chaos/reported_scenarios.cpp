@@ -120,7 +120,7 @@ scenario reported(const std::string& name, const std::string& what, breaking bre
         }
         return result;
     };
-    return {.name = name, .what = what, .fire = {}, .long_times = 10, .run = run};
+    return {.name = name, .what = what, .fire = {}, .long_times = 6, .run = run};
 }
 
 }  // namespace

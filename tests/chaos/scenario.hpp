@@ -29,9 +29,11 @@ struct scenario {
     std::chrono::milliseconds longest_gap{2000};
     /// Run with every nats-server that there is, not just with the usual one.
     bool every_broker = false;
-    /// How often in the long form, over all plugins and brokers, and during how many rows at least.
-    std::uint64_t long_times = 20;
-    std::uint64_t long_rows = 20000;
+    /// Runs in the long form; the others run with --rest.
+    bool in_long_form = false;
+    /// How often in these forms, over all plugins and brokers, and during how many rows at least.
+    std::uint64_t long_times = 8;
+    std::uint64_t long_rows = 16000;
     /// In place of a storm, for what does not fit into one; then `fire` is empty.
     std::function<outcome(const scenario&, const storm_plan&)> run = {};
 };

@@ -4,6 +4,7 @@
 #include "chaos/options.hpp"
 #include "chaos/report.hpp"
 #include "chaos/reported_scenarios.hpp"
+#include "chaos/results_file.hpp"
 #include "chaos/special_scenarios.hpp"
 #include "chaos/storm.hpp"
 #include "support/temporary_folder.hpp"
@@ -55,14 +56,10 @@ std::string choose_broker(const std::filesystem::path& program) {
     return version_of(path);
 }
 
-outcome run_one(const planned_run& run) {
+outcome run_one(const planned_run& run, const std::string& version) {
     const auto started = std::chrono::steady_clock::now();
-    const auto version = choose_broker(run.nats_server);
     auto result =
         run.what->run ? run.what->run(*run.what, run.plan) : run_storm(*run.what, run.plan);
-    if (!run.nats_server.empty()) {
-        unsetenv("WALRELAY_TEST_NATS_SERVER");
-    }
     result.broker = version;
     result.took = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - started);
@@ -71,18 +68,25 @@ outcome run_one(const planned_run& run) {
 
 int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
     say("seed " + std::to_string(chosen.seed));
-    std::vector<outcome> results;
+    results_file kept(chosen.results);
     bool passed = true;
     for (const auto& run : plan_runs(chosen, all)) {
-        results.push_back(run_one(run));
-        say(to_line(results.back()));
-        passed = passed && results.back().passed();
+        const auto version = choose_broker(run.nats_server);
+        if (!kept.has_passed(run, version)) {
+            const auto result = run_one(run, version);
+            kept.add(run, result);
+            say(to_line(result));
+            passed = passed && result.passed();
+        }
+        if (!run.nats_server.empty()) {
+            unsetenv("WALRELAY_TEST_NATS_SERVER");
+        }
     }
     const auto table = to_markdown(
         {.seed = chosen.seed,
          .postgres_version = version_of((test::postgres_binary_folder() / "postgres").string()),
          .command = chosen.command},
-        results);
+        kept.results());
     say("\n" + table);
     if (!chosen.markdown.empty()) {
         std::ofstream(chosen.markdown) << table;
