@@ -23,6 +23,10 @@ boost::asio::awaitable<result<void>> describe(nats::connect_options to, std::str
     co_return nats::set_description(to, text);
 }
 
+boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
+    co_return nats::step_down(to);
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
@@ -56,6 +60,20 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
         }
     }
     co_return std::move(connection);
+}
+
+boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
+                                              const config::settings& settings) {
+    auto to = nats_options_of(settings);
+    auto stepping = hand_over(std::move(to));
+    const auto done =
+        co_await boost::asio::co_spawn(blocking, std::move(stepping), boost::asio::use_awaitable);
+    if (!done) {
+        log_warning(to_string(done.error()) + ": the leader of stream " + settings.nats.stream +
+                    " does not hand over; the messages pass when its duplicate window is over, or "
+                    "after: nats stream cluster step-down " +
+                    settings.nats.stream);
+    }
 }
 
 boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,

@@ -32,6 +32,10 @@ enum class missing_stream {
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
     missing_stream policy, std::uint64_t look_back = 0);
 
+/// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
+[[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
+                                                            const config::settings& settings);
+
 /// Marks the stream as this owner's where its description is `description` and can be changed so.
 /// That it cannot is told in the log, and harms nothing.
 [[nodiscard]] boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,

@@ -22,6 +22,10 @@ int fail(const error& why) {
     return exit_operator_needed;
 }
 
+bool sets_poison_aside(const config::settings& settings) {
+    return settings.delivery.on_poison == config::poison_policy::dead_letter;
+}
+
 awaitable<result<void>> make_dead_letter_table(postgres::connection& sql) {
     const auto made = co_await postgres::create_dead_letter_table(sql);
     if (made) {
@@ -86,7 +90,7 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
     if (!plugin) {
         co_return fail(plugin.error());
     }
-    if (!facts->dead_letter_table) {
+    if (sets_poison_aside(settings) && !facts->dead_letter_table) {
         const auto made = co_await make_dead_letter_table(*sql);
         if (!made) {
             co_return fail(made.error());
@@ -110,7 +114,9 @@ void print_all(const config::settings& settings, output_plugin plugin) {
     } else {
         fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
     }
-    fmt::print("\n{}", postgres::dead_letter_table_sql());
+    if (sets_poison_aside(settings)) {
+        fmt::print("\n{}", postgres::dead_letter_table_sql());
+    }
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));
 }

@@ -75,6 +75,8 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     for (auto* const each : {run, init, check, verify}) {
         add_settings(*each, line);
     }
+    run->add_flag("--skip-roll-call", line.skip_roll_call,
+                  "go on although rows are missing in the stream, for this one start");
     init->add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
     check->add_flag("--json", line.json, "print the findings as JSON");
 

@@ -16,8 +16,9 @@ struct command_line {
     command wanted = command::run;
     std::optional<std::string> config_file;
     config::flag_values flags;
-    bool print_only = false;  // init --print
-    bool json = false;        // check --json
+    bool print_only = false;      // init --print
+    bool skip_roll_call = false;  // run
+    bool json = false;            // check --json
     dead_letter_request dead_letter = {};
     verify_options verify;
 };

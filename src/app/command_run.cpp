@@ -25,7 +25,7 @@ void stop_on_signals(boost::asio::signal_set& signals, relay_driver& driver) {
 
 }  // namespace
 
-int command_run(const config::settings& settings) {
+int command_run(const config::settings& settings, bool skip_roll_call) {
     auto mappers = mappers_of(settings);
     if (!mappers) {
         log_error(to_string(mappers.error()));
@@ -36,6 +36,9 @@ int command_run(const config::settings& settings) {
     std::random_device random;
     relay_driver driver(io, settings, std::move(*mappers), random());
     stop_on_signals(signals, driver);
+    if (skip_roll_call) {
+        driver.skip_roll_call();
+    }
     driver.start();
     io.run();
     signals.cancel();

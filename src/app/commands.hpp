@@ -8,7 +8,7 @@
 namespace walrelay::app {
 
 /// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
-[[nodiscard]] int command_run(const config::settings& settings);
+[[nodiscard]] int command_run(const config::settings& settings, bool skip_roll_call);
 /// Creates publication, slot and stream where they are missing; with `print_only` shows them.
 [[nodiscard]] int command_init(const config::settings& settings, bool print_only);
 /// Looks at both sides and prints every finding.

@@ -3,6 +3,7 @@
 #include "app/backfill_source.hpp"
 #include "app/findings_error.hpp"
 #include "app/log.hpp"
+#include "app/roll_taking.hpp"
 #include "app/translate.hpp"
 #include "postgres/inspector.hpp"
 #include "postgres/provisioner.hpp"
@@ -74,7 +75,8 @@ awaitable<result<ready_postgres>> prepare_backfill(executors on, const config::s
 }
 
 awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
-                                                 postgres_facts facts, postgres::connection sql) {
+                                                 postgres_facts facts, postgres::connection sql,
+                                                 std::optional<wall_time> call_roll) {
     const auto plugin = co_await provision(sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();
@@ -98,18 +100,25 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     relay::postgres_session session{*origin, relay::table_catalog(settings.outbox, facts), *plugin,
                                     facts.sender_timeout,
                                     facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
+    // A slot that is made only now has skipped nothing.
+    if (call_roll && facts.slot && !facts.in_recovery) {
+        session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);
+    }
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);
 }
 
 awaitable<result<ready_postgres>> prepare(executors on, const config::settings& settings,
-                                          std::optional<relay::backfill_reason> reason,
-                                          postgres_facts facts, postgres::connection sql) {
+                                          const known_before& known, postgres_facts facts,
+                                          postgres::connection sql) {
+    const auto reason =
+        relay::choose_backfill(expectations_of(settings), facts, known.earlier, known.gap);
     if (reason) {
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
                                             std::move(sql));
     }
-    co_return co_await prepare_stream(on, settings, std::move(facts), std::move(sql));
+    co_return co_await prepare_stream(on, settings, std::move(facts), std::move(sql),
+                                      known.call_roll);
 }
 
 }  // namespace
@@ -183,10 +192,8 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
     if (!facts) {
         co_return facts.error();
     }
-    const auto reason =
-        relay::choose_backfill(expectations_of(settings), *facts, known.earlier, known.gap);
     auto owner = owner_of(settings, *facts);
-    auto ready = co_await prepare(on, settings, reason, std::move(*facts), std::move(*sql));
+    auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
     if (ready) {
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);

@@ -41,6 +41,9 @@ struct known_before {
     bool gap = false;
     /// The stream's, which may say that it is another's.
     std::string description = {};
+    /// When the stream's last message was stored: the newest rows of the tables are to be read.
+    /// Nothing where they are not.
+    std::optional<wall_time> call_roll = {};
 };
 
 /// Findings that forbid streaming are an error, postgres_unsuitable.

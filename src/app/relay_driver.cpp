@@ -125,6 +125,10 @@ void relay_driver::obey(relay::action& wanted) {
                               asio::co_spawn(io_, set_aside(poison.epoch, std::move(poison.letter)),
                                              asio::detached);
                           },
+                          [this](relay::look_for_rows& which) {
+                              asio::co_spawn(io_, look_for_rows(std::move(which.ids)),
+                                             asio::detached);
+                          },
                           [](const relay::write_log& line) { write_line(line); },
                           [this](const relay::finish& finish) {
                               exit_code_ = finish.exit_code;
@@ -190,6 +194,9 @@ std::optional<error> relay_driver::taken_by_another(const broker_facts& facts) c
 
 asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted) {
     const auto epoch = wanted.epoch;
+    if (wanted.step_down) {
+        co_await ask_to_step_down(blocking_.get_executor(), settings_);
+    }
     auto events = broker_events(epoch);
     const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
     auto ready = co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_,
@@ -213,6 +220,10 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
         earlier_run_ = relay::earlier_run_of(broker_->facts().stream);
     }
     stream_description_ = broker_->facts().stream->description;
+    const auto& recent = broker_->facts().stream->recent;
+    if (!roll_was_called_ && !recent.empty()) {
+        roll_is_due_ = recent.back().stored_at;
+    }
     machine_.broker_connected(epoch, broker_->facts(), now());
     settle();
 }

@@ -25,6 +25,9 @@ public:
     relay_driver(boost::asio::io_context& io, const config::settings& settings,
                  std::vector<outbox::table_mapper> mappers, std::uint64_t seed);
 
+    /// Before `start`: goes on without asking for rows that the stream lacks.
+    void skip_roll_call() { roll_was_called_ = true; }
+
     void start();
     /// Drain, confirm, end.
     void stop();
@@ -51,6 +54,7 @@ private:
     boost::asio::awaitable<void> watch_sentinel(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> set_aside(std::uint64_t epoch, dead_letter letter);
+    boost::asio::awaitable<void> look_for_rows(std::vector<std::string> ids);
     void note_owner(const relay::stream_owner& owner);
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
@@ -77,6 +81,9 @@ private:
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     std::optional<relay::earlier_run> earlier_run_;
     std::string stream_description_;
+    /// See known_before::call_roll; once in the life of a relay.
+    std::optional<wall_time> roll_is_due_;
+    bool roll_was_called_ = false;
     std::optional<relay::stream_owner> owner_;  // once the database is known
     std::optional<int> exit_code_;
 };

@@ -4,6 +4,7 @@
 #include "app/clock.hpp"
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
+#include "app/roll_taking.hpp"
 #include "postgres/dead_letter_store.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,7 +20,7 @@ namespace asio = boost::asio;
 asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
     const auto epoch = wanted.epoch;
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    known_before known{earlier_run_, wanted.gap, stream_description_};
+    known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known));
     if (epoch != postgres_epoch_) {
         co_return;
@@ -31,6 +32,8 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
     if (ready->stream) {
         earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
+        roll_is_due_.reset();
+        roll_was_called_ = true;
     }
     note_owner(ready->owner);
     auto session = std::move(ready->session);
@@ -46,6 +49,13 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
             cleanup_.start();
         }
     }
+}
+
+asio::awaitable<void> relay_driver::look_for_rows(std::vector<std::string> ids) {
+    const executors on{io_.get_executor(), blocking_.get_executor()};
+    const auto missing = co_await find_missing(on, settings_, std::move(ids));
+    machine_.rows_looked_for(missing, now());
+    settle();
 }
 
 void relay_driver::note_owner(const relay::stream_owner& owner) {

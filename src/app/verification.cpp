@@ -126,6 +126,7 @@ result<void> verification::make_auditor() {
     how.expected_rows = snapshot_.expected_rows;
     how.expected_messages = stream_->facts().message_count;
     how.named_limit = options_.named_limit;
+    how.others_write = !settings_.nats.sole_writer;
     progress_.expect(how.expected_rows, how.expected_messages);
     auto made = audit::auditor::make(std::move(how));
     if (!made) {

@@ -83,10 +83,12 @@ result<void> auditor::add_message(const streamed_message& one) {
     follow_sequence(one.sequence);
     const auto where = parse_position(one.position);
     if (!where || one.id.empty()) {
-        note_foreign(one, !where ? "no Walrelay-Position" : "no Nats-Msg-Id");
+        if (!options_.others_write) {
+            note_foreign(one, !where ? "no Walrelay-Position" : "no Nats-Msg-Id");
+        }
         return {};
     }
-    if (const auto before = order_.add(one.sequence, *where)) {
+    if (const auto before = order_.add(one.sequence, *where); before && !options_.others_write) {
         note_disorder(one, *before);
     }
     const record kept{record_kind::message, one.sequence, order_.last_history(), where->at, one.id};

@@ -36,6 +36,9 @@ struct audit_options {
     std::uint64_t expected_messages = 0;
     /// How many findings of each kind are named.
     std::size_t named_limit = 20;
+    /// Others write into the stream, too: their messages are no findings, and neither is the order,
+    /// which holds for each aggregate alone, and a message does not tell its aggregate.
+    bool others_write = false;
     /// A bucket that is larger is split before it is compared. In memory it takes about three times
     /// as much.
     std::uint64_t bucket_bytes = 12UL * 1024 * 1024;

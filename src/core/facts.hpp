@@ -84,6 +84,12 @@ struct postgres_facts {
 
 enum class stream_retention { limits, interest, work_queue };
 
+/// A message that walrelay wrote.
+struct recent_message {
+    std::string id = {};  // Nats-Msg-Id
+    wall_time stored_at = {};
+};
+
 /// From $JS.API.STREAM.INFO and the stream's last message.
 struct stream_facts {
     std::string description = {};
@@ -114,6 +120,9 @@ struct stream_facts {
     /// Of walrelay's messages before the first of somebody else's: the last. A message of somebody
     /// else can let later ones of walrelay's pass an earlier one (see docs/guarantees.md).
     std::optional<position> safe_position = {};
+    /// Walrelay's among the messages that were looked at, in order. Empty where it cannot be said
+    /// what the stream had: some between them were deleted, or it keeps few for each subject.
+    std::vector<recent_message> recent = {};
 };
 
 struct broker_facts {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace walrelay::nats {
 namespace {
@@ -65,7 +67,49 @@ bool is_status(natsMsg* message) {
     return natsMsgHeader_Get(message, "Status", &value) == NATS_OK;
 }
 
-void take(natsMsg* from, stream_facts& facts) {
+/// Where and when the message was stored; nothing if it does not say.
+struct storing {
+    std::uint64_t sequence = 0;
+    wall_time at = {};
+};
+std::optional<storing> storing_of(natsMsg* message) {
+    jsMsgMetaData* raw = nullptr;
+    if (natsMsg_GetMetaData(&raw, message) != NATS_OK) {
+        return std::nullopt;
+    }
+    const message_data_handle data(raw);
+    const std::chrono::nanoseconds at{data->Timestamp};
+    return storing{data->Sequence.Stream,
+                   wall_time(std::chrono::duration_cast<std::chrono::microseconds>(at))};
+}
+
+/// Remembers walrelay's messages, as long as none is missing between those that are told.
+class recent_messages {
+public:
+    void add(natsMsg* message, bool is_ours) {
+        const auto stored = storing_of(message);
+        whole_ = whole_ && stored && (last_ == 0 || stored->sequence == last_ + 1);
+        const char* id = nullptr;
+        if (!whole_) {
+            return;
+        }
+        last_ = stored->sequence;
+        if (is_ours && natsMsgHeader_Get(message, "Nats-Msg-Id", &id) == NATS_OK) {
+            messages_.push_back({id, stored->at});
+        }
+    }
+    [[nodiscard]] std::vector<recent_message> take() {
+        return whole_ ? std::move(messages_) : std::vector<recent_message>{};
+    }
+
+private:
+    std::vector<recent_message> messages_;
+    std::uint64_t last_ = 0;
+    bool whole_ = true;
+};
+
+/// Whether the message is walrelay's.
+bool take(natsMsg* from, stream_facts& facts) {
     const char* value = nullptr;
     std::optional<position> ours;
     if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
@@ -73,7 +117,7 @@ void take(natsMsg* from, stream_facts& facts) {
     }
     if (!ours) {
         facts.shared = true;
-        return;
+        return false;
     }
     // Beside others a message can come behind a later one that it had to be sent again after.
     const bool comparable = facts.last_position && facts.last_position->origin == ours->origin;
@@ -83,6 +127,7 @@ void take(natsMsg* from, stream_facts& facts) {
     if (!facts.shared) {
         facts.safe_position = ours;
     }
+    return true;
 }
 
 }  // namespace
@@ -110,6 +155,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     facts.last_position.reset();
     facts.safe_position.reset();
     facts.shared = false;
+    recent_messages recent;
     for (std::uint64_t seen = 0; seen < *expected; ++seen) {
         natsMsg* message = nullptr;
         const auto status = natsSubscription_NextMsg(&message, raw, timeout.count());
@@ -120,8 +166,10 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         if (is_status(message)) {
             break;  // some were deleted meanwhile
         }
-        take(message, facts);
+        const bool is_ours = take(message, facts);
+        recent.add(message, is_ours);
     }
+    facts.recent = recent.take();
     facts.looked_back = true;
     return {};
 }

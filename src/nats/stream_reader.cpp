@@ -132,6 +132,9 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
             !looked) {
             return looked.error();
         }
+        if (info->Config->MaxMsgsPerSubject > 0) {
+            found.recent.clear();  // older messages of a subject make room for newer ones
+        }
     }
     return facts;
 }

@@ -126,4 +126,26 @@ result<void> set_description(const connect_options& to, const std::string& text)
     return updated ? result<void>{} : updated.error();
 }
 
+result<void> step_down(const connect_options& to) {
+    constexpr std::chrono::milliseconds patience{500};
+    constexpr int tries = 8;
+    const auto connection = connect(to);
+    if (!connection) {
+        return connection.error();
+    }
+    const auto asked = ask(connection->get(), to, "LEADER.STEPDOWN", "");
+    if (!asked) {
+        return asked.error();
+    }
+    // Only a leader answers; until there is one again, nobody does.
+    auto short_of_patience = to;
+    short_of_patience.timeout = patience;
+    for (int left = tries; left > 0; --left) {
+        if (ask(connection->get(), short_of_patience, "INFO", "")) {
+            break;
+        }
+    }
+    return {};
+}
+
 }  // namespace walrelay::nats

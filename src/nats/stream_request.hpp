@@ -14,4 +14,8 @@ namespace walrelay::nats {
 /// broker_unsuitable (no permission, no such stream).
 [[nodiscard]] result<void> set_description(const connect_options& to, const std::string& text);
 
+/// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
+/// Errors: as above, broker_unsuitable also where there is no cluster.
+[[nodiscard]] result<void> step_down(const connect_options& to);
+
 }  // namespace walrelay::nats

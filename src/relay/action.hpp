@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace walrelay::relay {
 
@@ -18,6 +19,8 @@ struct connect_broker {
     std::uint64_t epoch = 0;
     /// How many of the stream's last messages to look at; 0 for the last one.
     std::uint64_t look_back = 0;
+    /// First ask the stream's leader to hand over to another server.
+    bool step_down = false;
 };
 struct close_broker {};
 
@@ -51,6 +54,11 @@ struct store_dead_letter {
     std::uint64_t epoch = 0;
     dead_letter letter;
 };
+/// Find out which of these message ids are neither in the stream nor in the dead letters, and
+/// report rows_looked_for.
+struct look_for_rows {
+    std::vector<std::string> ids;
+};
 struct write_log {
     log_severity severity = log_severity::info;
     std::string text;
@@ -60,8 +68,8 @@ struct finish {
     int exit_code = 0;
 };
 
-using action =
-    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
-                 adopt_slot, publish, send_status, store_dead_letter, write_log, finish>;
+using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
+                            finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
+                            look_for_rows, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -134,6 +134,8 @@ public:
     [[nodiscard]] std::optional<commit_position> stored_up_to() const { return stored_; }
     /// The last event that is in the window or known to be stored; nothing if there is none.
     [[nodiscard]] std::optional<commit_position> admitted() const { return admitted_; }
+    /// The message that was admitted last; there must be one.
+    [[nodiscard]] const message& newest() const { return at(end_ - 1).content; }
     /// The highest sequence that the stream is known to have had.
     [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
     /// The stream's last message of walrelay's, as far as known, whatever its history.

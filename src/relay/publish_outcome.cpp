@@ -72,7 +72,8 @@ publish_outcome read_error(simdjson::dom::object failure) {
         description = "an error without a description";
     }
     const auto code = static_cast<std::int32_t>(error_code);
-    return {classify(code, description), 0, code, std::string(description)};
+    constexpr std::int32_t id_in_process = 10158;
+    return {classify(code, description), 0, code, std::string(description), code == id_in_process};
 }
 
 publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
@@ -86,7 +87,9 @@ publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
     }
     // Clustered servers 2.10.14 to 2.10.29 answer so for an id that is only on its way.
     if (sequence == 0) {
-        return doubtful(body);
+        auto outcome = doubtful(body);
+        outcome.id_is_taken = true;
+        return outcome;
     }
     return {outcome_class::duplicate, sequence, 0, {}};
 }

@@ -31,6 +31,9 @@ struct publish_outcome {
     std::uint64_t sequence = 0;   // of stored and duplicate
     std::int32_t error_code = 0;  // JetStream's err_code; 0 where there is none
     std::string server_said = {};
+    /// The broker says that it is at work on this Nats-Msg-Id, which need not be true: a clustered
+    /// server keeps the ids of publishes that failed.
+    bool id_is_taken = false;
 };
 
 /// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". Anything that is not

@@ -17,7 +17,7 @@ relay_machine::relay_machine(relay_options options, std::vector<outbox::table_ma
       postgres_(options_.backoff, seed + 1) {}
 
 void relay_machine::start() {
-    actions_.emplace_back(connect_broker{broker_.connect(), lane_->wanted_look_back()});
+    actions_.emplace_back(to_broker(broker_.connect()));
 }
 
 void relay_machine::account_for_stored(instant now) {
@@ -82,7 +82,7 @@ void relay_machine::retry_links(instant now) {
         return;
     }
     if (due(broker_)) {
-        actions_.emplace_back(connect_broker{broker_.connect(), lane_->wanted_look_back()});
+        actions_.emplace_back(to_broker(broker_.connect()));
     }
     if (due(postgres_) && phase_ == phase::running) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});

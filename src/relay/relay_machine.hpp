@@ -19,6 +19,7 @@
 #include "relay/lane.hpp"
 #include "relay/ledger.hpp"
 #include "relay/link.hpp"
+#include "relay/roll_call.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -70,6 +71,8 @@ struct postgres_session {
     lsn slot_confirmed = {};
     /// Rows come first (row_arrived, rows_ended), frames only after another connection.
     std::optional<backfill> rows_first = {};
+    /// Rows that must be accounted for, where they were read.
+    std::optional<roll> newest_rows = {};
 };
 
 class relay_machine {
@@ -91,6 +94,8 @@ public:
     /// `what` is for the log.
     void dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now);
     void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
+    /// Which of the ids of look_for_rows are nowhere.
+    void rows_looked_for(const result<std::vector<std::string>>& missing, instant now);
     void frame_arrived(std::string_view frame, instant now);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
@@ -125,6 +130,9 @@ private:
     void stand_by(const error& why, instant now);
     void take_over();
     void read_tail_again();
+    /// The action for a new try.
+    [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);
+    void lose_stuck_broker(instant now);
     /// Whether the stream shows that another relay moved the slot. If that is not known yet, or if
     /// not, the connection is given up.
     bool was_another_relay(lsn slot_confirmed, instant now);
@@ -132,6 +140,10 @@ private:
     void begin_history(const history& origin);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
+    void call_the_roll(const std::optional<roll>& asked);
+    void note_delivered(const frame_read& read,
+                        const std::optional<commit_position>& newest_before);
+    void end_roll_call(lsn read_up_to);
     void begin_backfill(postgres_session session, instant now);
     void adopt_if_stored();
     void give_backfill_up();
@@ -194,7 +206,11 @@ private:
     /// Since when, and how often, the stream has been seen to end too early.
     std::optional<monotonic_time> doubted_since_;
     std::uint32_t doubt_count_ = 0;
+    /// How often in a row the broker said that an id is taken, without having the message.
+    std::uint32_t stuck_count_ = 0;
+    bool step_down_is_due_ = false;
     std::uint64_t dead_letter_count_ = 0;
+    roll_call roll_call_;
     std::deque<action> actions_;
 };
 

@@ -27,6 +27,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
     hold_back_.thaw(now.monotonic);
+    roll_call_.stream_has(facts.stream->recent);
     const auto had = lane_->known_sequence();
     const auto memory = lane_->open(epoch, tail);
     const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
@@ -144,6 +145,10 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
     stream_from_the_slot_again(now);
 }
 
+connect_broker relay_machine::to_broker(std::uint64_t epoch) {
+    return {epoch, lane_->wanted_look_back(), std::exchange(step_down_is_due_, false)};
+}
+
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
     if (epoch != broker_.epoch() || !(broker_.is_connecting() || broker_.is_up())) {
         return;
@@ -175,6 +180,7 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
     }
     account_for_stored(now);
     if (outcome.kind == outcome_class::stored) {
+        stuck_count_ = 0;
         broker_.progressed();
     }
 }
@@ -195,6 +201,8 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
              "if it is full, free storage or raise the limits of the stream or account",
              lane_->last_trouble()},
             now);
+    } else if (outcome.id_is_taken && ++stuck_count_ > 1) {
+        lose_stuck_broker(now);
     } else {
         lose_broker(
             {errc::broker_lost,
@@ -202,6 +210,18 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
              lane_->last_trouble()},
             now);
     }
+}
+
+void relay_machine::lose_stuck_broker(instant now) {
+    constexpr std::chrono::milliseconds soon{200};
+    lose_broker({errc::broker_lost,
+                 "the server that leads stream " + options_.stream +
+                     " keeps the ids of publishes that failed, and does not take their messages "
+                     "any more; it is asked to hand over to another one",
+                 "", lane_->last_trouble()},
+                now);
+    step_down_is_due_ = true;
+    broker_.wait(now.monotonic, soon);
 }
 
 void relay_machine::message_was_refused(const publish_outcome& outcome, instant now) {

@@ -56,6 +56,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
                 "of one; if it was one when they were written, compare its rows with the stream");
     }
     feedback_.begin(session.sender_timeout, now.monotonic);
+    call_the_roll(session.newest_rows);
     account_for_stored(now);
     log(log_severity::info,
         std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
@@ -119,7 +120,7 @@ void relay_machine::read_tail_again() {
         lane_->close();
         lane_->expect_others();
         actions_.emplace_back(close_broker{});
-        actions_.emplace_back(connect_broker{broker_.replace(), lane_->wanted_look_back()});
+        actions_.emplace_back(to_broker(broker_.replace()));
     }
 }
 
@@ -192,10 +193,14 @@ void relay_machine::postgres_finished() {
 
 void relay_machine::frame_arrived(std::string_view frame, instant now) {
     WALRELAY_ASSERT(wants_frames());
+    const auto newest = lane_->admitted();
     auto read = intake_.read(frame, *lane_);
     if (!read) {
         frame_failed(read.error(), now);
         return;
+    }
+    if (roll_call_.is_open()) {
+        note_delivered(*read, newest);
     }
     take_frame(*read, now);
 }

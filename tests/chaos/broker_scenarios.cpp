@@ -28,6 +28,16 @@ void long_outage(arena& where, dice& random) {
     where.nats().start();
 }
 
+/// What the writers bring meanwhile fills it.
+void fill_stream(arena& where, dice& random) {
+    constexpr std::int64_t room = 3000;
+    test::stream_reader reader(where.broker_url());
+    reader.limit(stream_name,
+                 static_cast<std::int64_t>(reader.state(stream_name)->messages) + room);
+    pass(random.duration(2s, 6s));
+    reader.limit(stream_name, -1);
+}
+
 /// Acked messages of up to 3 s are forgotten, and their sequence numbers used again.
 void lose_power(arena& where, dice& random) {
     where.nats().remember_store();
@@ -54,6 +64,9 @@ std::vector<scenario> broker_scenarios() {
         {.name = "broker_pause",
          .what = "SIGSTOP of nats-server for 0.1 to 12 s",
          .fire = pause_broker},
+        {.name = "stream_full",
+         .what = "the stream takes no more messages (max_msgs, discard new) within 2 to 6 s",
+         .fire = fill_stream},
         {.name = "broker_long_outage",
          .what =
              "nats-server killed and away for 1.5 to 5 s, longer than the duplicate window (1 s)",

@@ -67,6 +67,54 @@ void advance_slot(arena& where) {
     where.start_relay();
 }
 
+/// Another consumer reads what is the relay's.
+void steal_from_slot(arena& where) {
+    commit_without_relay(where);
+    where.session().execute(
+        where.options().plugin == "pgoutput"
+            ? "SELECT count(*) FROM pg_logical_slot_get_binary_changes('chaos', NULL, NULL,"
+              " 'proto_version', '1', 'publication_names', 'chaos')"
+            : "SELECT count(*) FROM pg_logical_slot_get_changes('chaos', NULL, NULL)");
+    where.start_relay();
+}
+
+/// max_slot_wal_keep_size is a megabyte.
+void invalidate_slot(arena& where) {
+    commit_without_relay(where);
+    const auto lost = [&] {
+        auto session = where.session();
+        session.execute(
+            "CREATE TABLE IF NOT EXISTS noise AS SELECT repeat('x', 1000) FROM "
+            "generate_series(1, 1000)");
+        session.execute("DROP TABLE noise");
+        session.execute("SELECT pg_switch_wal()");
+        session.execute("CHECKPOINT");
+        return session.value_of(
+                   "SELECT wal_status FROM pg_replication_slots WHERE slot_name = 'chaos'") ==
+               "lost";
+    };
+    require(test::eventually(patience, lost), "the slot is not invalidated");
+    where.start_relay();
+}
+
+void keep_little_wal(arena_options& options) {
+    options.postgres_settings.emplace_back("max_slot_wal_keep_size = 1MB");
+    options.postgres_settings.emplace_back("min_wal_size = 32MB");
+}
+
+void seal_stream(arena& where) {
+    test::stream_reader(where.broker_url()).seal(stream_name);
+    commit_some(where);
+}
+
+/// As somebody would who wants to begin anew, while the relay is connected.
+void recreate_stream(arena& where) {
+    test::stream_reader reader(where.broker_url());
+    reader.remove(stream_name);
+    reader.create({.name = stream_name, .subjects = {all_subjects}});
+    commit_some(where);
+}
+
 void delete_stream(arena& where) {
     test::stream_reader(where.broker_url()).remove(stream_name);
     commit_some(where);
@@ -108,15 +156,22 @@ void trial_of(trial& one, breaking break_it) {
     break_it(one.where());
     ++one.result().times;
     require_report(one.where());
-    one.judge();
+    // The witness of the order of commits has a slot, too.
+    if (one.where().options().postgres_settings.empty()) {
+        one.judge();
+    }
 }
 
-scenario reported(const std::string& name, const std::string& what, breaking break_it) {
-    const auto run = [break_it](const scenario& itself, const storm_plan& plan) {
+scenario reported(const std::string& name, const std::string& what, breaking break_it,
+                  const std::function<void(arena_options&)>& arrange = {}) {
+    const auto run = [break_it, arrange](const scenario& itself, const storm_plan& plan) {
         outcome result{.fault = itself.name, .plugin = plan.plugin, .reported = "exit 3"};
+        auto options = options_for(plan);
+        if (arrange) {
+            arrange(options);
+        }
         while (result.times < plan.times && result.complaints.empty()) {
-            run_trial(plan, options_for(plan), result,
-                      [&](trial& one) { trial_of(one, break_it); });
+            run_trial(plan, options, result, [&](trial& one) { trial_of(one, break_it); });
         }
         return result;
     };
@@ -129,6 +184,12 @@ std::vector<scenario> reported_scenarios() {
     return {
         reported("slot_dropped", "the slot is dropped while the relay is away", lose_slot),
         reported("slot_recreated", "the slot is dropped and made anew behind rows", recreate_slot),
+        reported("slot_stolen", "another consumer reads from the slot while the relay is away",
+                 steal_from_slot),
+        reported("slot_invalidated", "the WAL outgrows max_slot_wal_keep_size", invalidate_slot,
+                 keep_little_wal),
+        reported("stream_sealed", "the stream is sealed while rows are written", seal_stream),
+        reported("stream_recreated", "the stream is deleted and made again", recreate_stream),
         reported("slot_advanced", "somebody moves the slot past rows", advance_slot),
         reported("stream_deleted", "the stream is deleted while rows are written", delete_stream),
         reported("power_loss_unguarded", "nats-server forgets what it acked; confirm_delay = 0s",

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <stdexcept>
@@ -140,6 +141,62 @@ outcome run_first_start(const scenario& what, const storm_plan& plan) {
     return result;
 }
 
+/// A stranger's messages are in the stream, and at that place the order of others is not promised,
+/// by which it is told what was confirmed when.
+void forgive_strangers(trial& one) {
+    auto& found = one.result().found;
+    if (found.phantom == one.result().times) {
+        found.phantom = 0;
+        found.inverted = 0;
+        found.confirmed_early = 0;
+    }
+}
+
+void strangers(trial& one) {
+    dice random(one.plan().seed);
+    one.start();
+    one.start_writers();
+    test::stream_reader stranger(one.where().broker_url());
+    while (one.result().times < one.plan().times) {
+        pass(random.duration(0ms, 200ms));
+        stranger.publish("chaos.stranger.word", "{}",
+                         {{"Nats-Msg-Id", "stranger-" + std::to_string(++one.result().times)}});
+    }
+    one.recover();
+    one.drain();
+    one.judge();
+    forgive_strangers(one);
+}
+
+outcome run_strangers(const scenario& what, const storm_plan& plan) {
+    outcome result{.fault = what.name, .plugin = plan.plugin};
+    run_trial(plan, options_for(plan), result, strangers);
+    return result;
+}
+
+/// The relay goes on from where it is; what is gone is gone.
+void purge(trial& one) {
+    one.start();
+    one.start_writers();
+    while (one.result().times < one.plan().times) {
+        pass(300ms);
+        test::stream_reader(one.where().broker_url()).purge(stream_name);
+        ++one.result().times;
+        one.recover();
+    }
+    one.drain();
+    one.judge();
+    // The stream begins in the middle of a transaction.
+    auto& inverted = one.result().found.inverted;
+    inverted -= std::min<std::uint64_t>(inverted, 1);
+}
+
+outcome run_purge(const scenario& what, const storm_plan& plan) {
+    outcome result{.fault = what.name, .plugin = plan.plugin, .reported = "goes on"};
+    run_trial(plan, options_for(plan), result, purge);
+    return result;
+}
+
 /// Until the broker has forgotten the ids, and takes them again.
 void outlast_duplicate_window() {
     pass(500ms);
@@ -206,6 +263,15 @@ std::vector<scenario> special_scenarios() {
          .what = "two relays start for the first time at once: both must live",
          .fire = {},
          .run = run_first_start},
+        {.name = "stranger_writes",
+         .what = "somebody else writes in between: at least once, no order at that place",
+         .fire = {},
+         .long_times = 40,
+         .run = run_strangers},
+        {.name = "stream_purged",
+         .what = "the stream is purged while rows are written: none that comes later is lost",
+         .fire = {},
+         .run = run_purge},
         {.name = "poison_rows",
          .what = "odd subjects and headers, and payloads above max_payload: N rows of these",
          .fire = {},

@@ -170,6 +170,8 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::close_postgres&) { close_postgres(); },
                    [this](const relay::finish_postgres&) { finish_postgres(); },
                    [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                   // Rows are known by their changes alone here.
+                   [](const relay::look_for_rows&) {},
                    [this](const relay::write_log& line) { heard(line); },
                    [this](const relay::finish& finish) {
                        around_.where.say(name_, ": ends with ", finish.exit_code);

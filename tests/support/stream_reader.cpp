@@ -98,6 +98,8 @@ struct stream_reader::connection {
     connection(const std::string& url, std::chrono::milliseconds patience)
         : link(connect_to(url)), jetstream(jetstream_of(link.get(), patience)) {}
 
+    void change(const std::string& stream, const std::function<void(jsStreamConfig&)>& how) const;
+
     connection_handle link;
     jetstream_handle jetstream;
 };
@@ -135,6 +137,28 @@ void stream_reader::remove(const std::string& stream) {
 void stream_reader::purge(const std::string& stream) {
     require(js_PurgeStream(connection_->jetstream.get(), stream.c_str(), nullptr, nullptr),
             "cannot purge stream " + stream);
+}
+
+void stream_reader::connection::change(const std::string& stream,
+                                       const std::function<void(jsStreamConfig&)>& how) const {
+    jsStreamInfo* raw = nullptr;
+    require(js_GetStreamInfo(&raw, jetstream.get(), stream.c_str(), nullptr, nullptr),
+            "cannot look at stream " + stream);
+    const owned<jsStreamInfo, jsStreamInfo_Destroy> info(raw);
+    how(*info->Config);
+    require(js_UpdateStream(nullptr, jetstream.get(), info->Config, nullptr, nullptr),
+            "cannot change stream " + stream);
+}
+
+void stream_reader::seal(const std::string& stream) {
+    connection_->change(stream, [](jsStreamConfig& config) { config.Sealed = true; });
+}
+
+void stream_reader::limit(const std::string& stream, std::int64_t max_messages) {
+    connection_->change(stream, [max_messages](jsStreamConfig& config) {
+        config.MaxMsgs = max_messages;
+        config.Discard = max_messages < 0 ? js_DiscardOld : js_DiscardNew;
+    });
 }
 
 void stream_reader::delete_message(const std::string& stream, std::uint64_t sequence) {

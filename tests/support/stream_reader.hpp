@@ -71,6 +71,10 @@ public:
     void create(const stream_options& options);
     void remove(const std::string& stream);
     void purge(const std::string& stream);
+    /// What an operator may change of a stream that is there.
+    void seal(const std::string& stream);
+    /// -1 is unlimited; at the limit new messages are refused.
+    void limit(const std::string& stream, std::int64_t max_messages);
     void delete_message(const std::string& stream, std::uint64_t sequence);
     /// Nothing if there is no such stream.
     [[nodiscard]] std::optional<stream_state> state(const std::string& stream);

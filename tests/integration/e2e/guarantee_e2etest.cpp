@@ -3,6 +3,7 @@
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 
@@ -119,6 +120,58 @@ TEST_P(Guarantee, SlotThatSomebodyAdvancedStopsTheRelay) {
     EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
     EXPECT_NE(bench.relay().log().find("stands at LSN"), std::string::npos);
     EXPECT_NE(bench.relay().log().find("walrelay verify"), std::string::npos);
+}
+
+TEST_P(Guarantee, RowsThatASlotSkippedWhileNoRelayRanAreMissed) {
+    bench.create_table();
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    bench.stop();
+    bench.execute(insert_event(6));
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.errors.find(event_id(6)), std::string::npos) << refused.errors;
+    EXPECT_NE(refused.errors.find("walrelay run --skip-roll-call"), std::string::npos);
+
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    bench.execute(insert_event(7));
+    ASSERT_TRUE(bench.wait_for_messages(7));
+    bench.stop();
+    // The healed row comes behind what the slot brought while it was looked for.
+    std::vector<std::string> ids;
+    for (const auto& event : bench.events()) {
+        ids.push_back(event.id);
+    }
+    std::sort(ids.begin(), ids.end());
+    EXPECT_EQ(ids, event_ids(1, 7));
+}
+
+TEST_P(Guarantee, NobodyIsMissedWhoseMessageIsOnlyLate) {
+    bench.create_table();
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    auto slow = bench.session();
+    slow.execute("BEGIN");
+    slow.execute(insert_event(6));
+    bench.stop();
+    bench.execute(insert_events(7, 9));
+    bench.execute("DELETE FROM outbox_events WHERE id = " + as_literal(event_id(3)));
+    bench.execute(insert_poison(10, 10));
+    bench.start();
+    slow.execute("COMMIT");
+    bench.execute(insert_event(11));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    bench.stop();
+    // The dead letter has a row and no message.
+    bench.start();
+    bench.execute(insert_event(12));
+    ASSERT_TRUE(bench.wait_for_messages(11));
+    bench.stop();
 }
 
 TEST_P(Guarantee, BesideOtherWritersEachAggregateKeepsItsOrder) {

@@ -253,6 +253,16 @@ TEST_P(Setup, InitCreatesEverythingAndIsHarmlessTwice) {
     bench.expect_relayed(event_ids(1, 2));
 }
 
+TEST_P(Setup, InitMakesNoTableOfDeadLettersWherePoisonHalts) {
+    bench.create_table();
+    bench.set_delivery("on_poison = 'halt'");
+    EXPECT_EQ(bench.command({"init", "--print"}).output.find("dead_letter"), std::string::npos);
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM pg_class WHERE relname = "
+                                       "'dead_letter'"),
+              "0");
+}
+
 TEST_P(Setup, WhatPrintShowsIsWhatInitDoes) {
     bench.create_table();
     const auto shown = bench.command({"init", "--print"}).output;

@@ -17,13 +17,15 @@ std::string position_text(std::uint64_t commit) {
 
 class Auditor : public testing::Test {
 protected:
-    void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000) {
+    void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000,
+               bool others_write = false) {
         audit_options how;
         how.folder = folder_.path();
         how.tables = {"public.a", "public.b"};
         how.named_limit = named_limit;
         how.bucket_bytes = bucket_bytes;
         how.chunk_bytes = 64;
+        how.others_write = others_write;
         auto made = auditor::make(std::move(how));
         ASSERT_TRUE(made);
         auditor_ = std::move(*made);
@@ -176,6 +178,21 @@ TEST_F(Auditor, AForeignMessageIsNoDelivery) {
     EXPECT_EQ(named.at(0).detail, "no Walrelay-Position, subject a.b");
     EXPECT_EQ(named.at(1).position, "7.1.10.0");
     EXPECT_EQ(named.at(2).detail, "no Nats-Msg-Id, subject a.b");
+}
+
+TEST_F(Auditor, BesideOtherWritersNeitherTheirMessagesNorTheOrderAreFindings) {
+    begin(20, 1'000'000, true);
+    row("a");
+    row("b");
+    row("c");
+    sent_at("b", 20);
+    sent_at("a", 10);
+    skip_sequences(1);
+    add({3, "s", "theirs", ""});
+    const auto report = sift_and_conclude();
+    EXPECT_EQ(report.of(finding_kind::out_of_order).count, 0U);
+    EXPECT_EQ(report.of(finding_kind::foreign).count, 0U);
+    EXPECT_EQ(report.of(finding_kind::missing).count, 1U);
 }
 
 TEST_F(Auditor, ARowOfTheSameIdInEachOfTwoTablesNeedsTwoMessages) {

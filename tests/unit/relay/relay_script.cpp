@@ -72,6 +72,13 @@ struct describer {
         return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
                std::to_string(each.letter.where.at.ordinal);
     }
+    std::string operator()(const relay::look_for_rows& each) const {
+        std::string text = "look_for_rows";
+        for (const auto& id : each.ids) {
+            text += " " + id;
+        }
+        return text;
+    }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
     std::string operator()(const relay::finish& each) const {
         return "finish " + std::to_string(each.exit_code);

@@ -1,0 +1,31 @@
+// What the roll call (relay/roll_call) asks of the servers: the newest rows of the tables at the
+// start, and the exact look for rows that nobody answered for. Judges nothing.
+#pragma once
+
+#include "app/run_to_end.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "postgres/connection.hpp"
+#include "relay/roll_call.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::app {
+
+/// `around` is when the stream's last message was stored. Nothing where the rows cannot be read
+/// within a few seconds, which is told in the log and harms nothing. `sql` must live as long.
+[[nodiscard]] boost::asio::awaitable<std::optional<relay::roll>> take_roll(
+    boost::asio::any_io_executor executor, postgres::connection& sql,
+    const config::settings& settings, const postgres_facts& facts, wall_time around);
+
+/// Which of the message ids are neither in the stream nor in the dead letters. Reads the whole
+/// stream. Errors: of either server.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> find_missing(
+    executors on, const config::settings& settings, std::vector<std::string> ids);
+
+}  // namespace walrelay::app

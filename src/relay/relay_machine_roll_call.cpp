@@ -1,0 +1,86 @@
+// The relay machine's part of the roll call: who is asked, who answers, and what follows from
+// silence. The rules are those of relay/roll_call.
+
+#include "relay/relay_machine.hpp"
+#include "relay/relay_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+std::string some_of(const std::vector<std::string>& ids) {
+    constexpr std::size_t named = 5;
+    std::string text;
+    for (std::size_t index = 0; index < std::min(named, ids.size()); ++index) {
+        text += (index == 0 ? "" : ", ") + ids[index];
+    }
+    return text + (ids.size() > named ? ", ..." : "");
+}
+
+error rows_are_missing(const relay_options& options, const std::vector<std::string>& ids) {
+    return {errc::postgres_unsuitable,
+            counted(ids.size(), "row") + " of the newest in the outbox tables " +
+                (ids.size() == 1 ? "is" : "are") + " neither in stream " + options.stream +
+                " nor in the dead letters, and slot " + options.slot +
+                " does not bring them (message ids " + some_of(ids) +
+                "): the slot was advanced, or dropped and made again, while no relay ran; there "
+                "may be more of them",
+            "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
+            "the stream lacks from the table; or run walrelay verify, which names all of those "
+            "rows, and then walrelay run --skip-roll-call once to go on without them"};
+}
+
+}  // namespace
+
+void relay_machine::call_the_roll(const std::optional<roll>& asked) {
+    if (!asked) {
+        return;
+    }
+    roll_call_.begin(*asked);
+}
+
+void relay_machine::note_delivered(const frame_read& read,
+                                   const std::optional<commit_position>& newest_before) {
+    if (read.dead) {
+        roll_call_.delivered(read.dead->message_id);
+    } else if (lane_->admitted() != newest_before) {
+        roll_call_.delivered(lane_->newest().id);
+    }
+    if (read.ended) {
+        end_roll_call(read.ended->end);
+    } else if (read.alive && !intake_.in_transaction()) {
+        end_roll_call(read.alive->end);
+    }
+}
+
+void relay_machine::end_roll_call(lsn read_up_to) {
+    auto ids = roll_call_.slot_has_come_to(read_up_to);
+    if (ids.empty()) {
+        return;
+    }
+    log(log_severity::warning, "slot " + options_.slot + " does not bring " +
+                                   counted(ids.size(), "row") +
+                                   " of the newest in the outbox tables (message ids " +
+                                   some_of(ids) + "), and the last messages of stream " +
+                                   options_.stream + " do not show them: looking in all of it");
+    actions_.emplace_back(look_for_rows{std::move(ids)});
+}
+
+void relay_machine::rows_looked_for(const result<std::vector<std::string>>& missing, instant now) {
+    if (phase_ != phase::running) {
+        return;
+    }
+    if (!missing) {
+        log(log_severity::warning, to_string(missing.error()) +
+                                       "; so it is not known whether they are missing: walrelay "
+                                       "verify tells");
+    } else if (missing->empty()) {
+        log(log_severity::info, "all of them are there");
+    } else {
+        slot_has_gap(rows_are_missing(options_, *missing), now);
+    }
+}
+
+}  // namespace walrelay::relay

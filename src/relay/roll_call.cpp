@@ -1,0 +1,72 @@
+#include "relay/roll_call.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace walrelay::relay {
+
+void roll_call::stream_has(const std::vector<recent_message>& recent) {
+    if (over_) {
+        return;
+    }
+    for (const auto& each : recent) {
+        missing_.erase(each.id);
+        if (!open_) {
+            stream_.insert_or_assign(each.id, each.stored_at);
+            oldest_message_ =
+                oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
+        }
+    }
+}
+
+roll_call::what_is_known roll_call::compare(const roll& asked) const {
+    what_is_known known;
+    for (const auto& row : asked.rows) {
+        const auto found = stream_.find(row.id);
+        if (found == stream_.end()) {
+            continue;
+        }
+        const auto [place, is_first] = known.oldest.try_emplace(row.table, row.created_at);
+        if (!is_first) {
+            place->second = std::min(place->second, row.created_at);
+        }
+        known.ahead = std::max(known.ahead, row.created_at - found->second);
+    }
+    return known;
+}
+
+void roll_call::begin(const roll& asked) {
+    const auto known = compare(asked);
+    for (const auto& row : asked.rows) {
+        const auto oldest = known.oldest.find(row.table);
+        // A row that is made before a message is stored may be from before the slot, or have its
+        // message further back than was looked; one of the future tells nothing by its time.
+        const bool is_asked_for = oldest != known.oldest.end() && row.created_at > oldest->second &&
+                                  row.created_at > *oldest_message_ + known.ahead &&
+                                  row.created_at <= asked.taken_at + known.ahead;
+        if (is_asked_for && !stream_.contains(row.id)) {
+            missing_.insert(row.id);
+        }
+    }
+    stream_.clear();
+    until_ = asked.committed_before;
+    open_ = !missing_.empty();
+    over_ = !open_;
+}
+
+void roll_call::delivered(std::string_view id) {
+    missing_.erase(std::string(id));
+}
+
+std::vector<std::string> roll_call::slot_has_come_to(lsn where) {
+    if (!open_ || (where < until_ && !missing_.empty())) {
+        return {};
+    }
+    open_ = false;
+    over_ = true;
+    const auto left = std::exchange(missing_, {});
+    return {left.begin(), left.end()};
+}
+
+}  // namespace walrelay::relay

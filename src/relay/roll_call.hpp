@@ -1,0 +1,76 @@
+// Whether the newest rows of the tables are all accounted for: in the stream, or still to come from
+// the slot. Pure.
+//
+// A slot that was advanced, or dropped and made again, while no relay ran looks like one that only
+// followed other tables. What it skipped is seen in the tables alone: a row that is there, that the
+// stream does not have, and that the slot has not brought by the time it has come as far as the WAL
+// was when the row was read.
+//
+// What is not answered is only a suspicion; an exact look at the whole stream and at the dead
+// letters decides. Rows from before the slot was made are not asked for: they are older than every
+// message of walrelay's, or, in their table, than every row that the stream is known to have.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/facts.hpp"
+#include "core/lsn.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace walrelay::relay {
+
+struct roll_row {
+    std::uint32_t table = 0;
+    /// What goes out as Nats-Msg-Id.
+    std::string id;
+    wall_time created_at;
+};
+
+/// Rows that were visible when the slot's stream began, of each table the newest.
+struct roll {
+    std::vector<roll_row> rows;
+    /// Every one of them was committed before it.
+    lsn committed_before;
+    /// On the database's clock.
+    wall_time taken_at;
+};
+
+class roll_call {
+public:
+    /// What a look at the stream showed; any number of times, before and after `begin`.
+    void stream_has(const std::vector<recent_message>& recent);
+    void begin(const roll& asked);
+    /// Whether somebody is still asked for.
+    [[nodiscard]] bool is_open() const { return open_; }
+    /// The slot has brought the row of this id.
+    void delivered(std::string_view id);
+    /// The slot has brought everything up to here. Ends the call where that is far enough, and then
+    /// gives the ids that nobody answered for.
+    [[nodiscard]] std::vector<std::string> slot_has_come_to(lsn where);
+
+private:
+    struct what_is_known {
+        /// By table: when the oldest row that the stream has was made.
+        std::map<std::uint32_t, wall_time> oldest;
+        /// How far the clock of the rows is ahead of the broker's, at least.
+        std::chrono::microseconds ahead{0};
+    };
+    [[nodiscard]] what_is_known compare(const roll& asked) const;
+
+    bool open_ = false;
+    bool over_ = false;
+    lsn until_;
+    std::unordered_map<std::string, wall_time> stream_;
+    std::optional<wall_time> oldest_message_;
+    std::unordered_set<std::string> missing_;
+};
+
+}  // namespace walrelay::relay

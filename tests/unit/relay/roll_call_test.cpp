@@ -1,0 +1,98 @@
+#include "relay/roll_call.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using std::chrono::seconds;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr lsn end{100};
+
+wall_time at(int second) {
+    return wall_time(seconds(second));
+}
+
+roll rows(std::vector<roll_row> asked, int taken_at = 1000) {
+    return {std::move(asked), end, at(taken_at)};
+}
+
+/// A stream that has had "a" at 10 and "b" at 20.
+roll_call after_two_messages() {
+    roll_call call;
+    call.stream_has({{"a", at(10)}, {"b", at(20)}});
+    return call;
+}
+
+TEST(RollCall, EndsAtOnceWhereTheStreamHasEveryRow) {
+    auto call = after_two_messages();
+    call.begin(rows({{0, "b", at(19)}, {0, "a", at(9)}}));
+    EXPECT_FALSE(call.is_open());
+    EXPECT_THAT(call.slot_has_come_to(end), IsEmpty());
+}
+
+TEST(RollCall, GivesTheRowsThatTheSlotHasNotBroughtWhenItHasComeFarEnough) {
+    auto call = after_two_messages();
+    call.begin(rows({{0, "d", at(40)}, {0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
+    ASSERT_TRUE(call.is_open());
+    EXPECT_THAT(call.slot_has_come_to(lsn{99}), IsEmpty());
+    EXPECT_TRUE(call.is_open());
+    EXPECT_THAT(call.slot_has_come_to(end), UnorderedElementsAre("c", "d"));
+    EXPECT_FALSE(call.is_open());
+    EXPECT_THAT(call.slot_has_come_to(lsn{200}), IsEmpty());
+}
+
+TEST(RollCall, EndsWhereTheSlotBringsTheRows) {
+    auto call = after_two_messages();
+    call.begin(rows({{0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
+    call.delivered("other");
+    call.delivered("c");
+    EXPECT_THAT(call.slot_has_come_to(lsn{50}), IsEmpty());
+    EXPECT_FALSE(call.is_open());
+}
+
+TEST(RollCall, TakesALaterLookAtTheStreamForAnAnswer) {
+    auto call = after_two_messages();
+    call.begin(rows({{0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
+    call.stream_has({{"c", at(31)}});
+    EXPECT_THAT(call.slot_has_come_to(end), IsEmpty());
+}
+
+TEST(RollCall, AsksForNoRowFromBeforeTheOldestMessageThatWasLookedAt) {
+    auto call = after_two_messages();
+    // Made before "a" was stored: it may have been committed before there was a slot.
+    call.begin(rows({{0, "b", at(19)}, {0, "early", at(9)}, {0, "a", at(5)}}));
+    EXPECT_FALSE(call.is_open());
+}
+
+TEST(RollCall, AsksForNoRowOfATableThatTheStreamHasNothingOf) {
+    auto call = after_two_messages();
+    call.begin(rows({{1, "x", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
+    EXPECT_FALSE(call.is_open());
+}
+
+TEST(RollCall, AsksForNobodyWhereNothingIsKnownOfTheStream) {
+    roll_call call;
+    call.begin(rows({{0, "x", at(30)}}));
+    EXPECT_FALSE(call.is_open());
+}
+
+TEST(RollCall, AllowsForAClockOfTheRowsThatIsAhead) {
+    auto call = after_two_messages();
+    // The rows' clock is 100 s ahead: "early" was made at 8 on the broker's.
+    call.begin(
+        rows({{0, "c", at(130)}, {0, "early", at(108)}, {0, "b", at(119)}, {0, "a", at(107)}}));
+    EXPECT_THAT(call.slot_has_come_to(end), UnorderedElementsAre("c"));
+}
+
+TEST(RollCall, AsksForNoRowOfTheFuture) {
+    auto call = after_two_messages();
+    call.begin(rows({{0, "c", at(1001)}, {0, "b", at(19)}, {0, "a", at(9)}}, 1000));
+    EXPECT_FALSE(call.is_open());
+}
+
+}  // namespace
+}  // namespace walrelay::relay
