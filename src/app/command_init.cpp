@@ -105,8 +105,8 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
 void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     if (plugin == output_plugin::pgoutput) {
-        fmt::print("{}\n",
-                   create_publication_sql(settings.postgres.publication, table_names_of(settings)));
+        fmt::print("{}\n", create_publication_sql(settings.postgres.publication,
+                                                  published_tables_of(settings)));
     }
     if (run_makes_the_slot(settings)) {
         fmt::print("-- walrelay run makes slot {} together with its snapshot\n",

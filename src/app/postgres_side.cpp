@@ -91,7 +91,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
     postgres::start_options options{settings.postgres.slot, *plugin, settings.postgres.publication,
-                                    filter_of(facts)};
+                                    filter_of(facts), message_prefixes_of(settings)};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {
@@ -125,7 +125,7 @@ awaitable<result<ready_postgres>> prepare(executors on, const config::settings& 
 
 awaitable<result<void>> make_publication(postgres::connection& sql,
                                          const config::settings& settings) {
-    auto tables = table_names_of(settings);
+    auto tables = published_tables_of(settings);
     const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
                                                             std::move(tables));
     if (!made) {

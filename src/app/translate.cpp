@@ -63,6 +63,25 @@ std::vector<table_name> table_names_of(const config::settings& settings) {
     return names;
 }
 
+std::vector<table_name> published_tables_of(const config::settings& settings) {
+    return table_names_of(with_tables_only(settings));
+}
+
+std::vector<std::string> message_prefixes_of(const config::settings& settings) {
+    std::vector<std::string> prefixes;
+    for (const auto& outbox : settings.outbox) {
+        if (outbox.is_tableless()) {
+            prefixes.push_back(outbox.message_prefix);
+        }
+    }
+    return prefixes;
+}
+
+config::settings with_tables_only(config::settings settings) {
+    std::erase_if(settings.outbox, [](const outbox_table& each) { return each.is_tableless(); });
+    return settings;
+}
+
 postgres::inspection_request inspection_of(const config::settings& settings) {
     return {settings.postgres.slot, settings.postgres.publication, table_names_of(settings)};
 }

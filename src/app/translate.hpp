@@ -10,6 +10,7 @@
 #include "relay/relay_machine.hpp"
 #include "relay/stream_owner.hpp"
 
+#include <string>
 #include <vector>
 
 namespace walrelay::app {
@@ -22,6 +23,11 @@ namespace walrelay::app {
 [[nodiscard]] nats::stream_definition stream_definition_of(const config::settings& settings);
 [[nodiscard]] postgres::inspection_request inspection_of(const config::settings& settings);
 [[nodiscard]] std::vector<table_name> table_names_of(const config::settings& settings);
+/// Those that are tables, for the publication.
+[[nodiscard]] std::vector<table_name> published_tables_of(const config::settings& settings);
+[[nodiscard]] std::vector<std::string> message_prefixes_of(const config::settings& settings);
+/// The same settings with the outboxes that are tables alone, for what reads rows.
+[[nodiscard]] config::settings with_tables_only(config::settings settings);
 /// Errors: configuration_invalid, where a template cannot be used.
 [[nodiscard]] result<std::vector<outbox::table_mapper>> mappers_of(
     const config::settings& settings);

@@ -106,6 +106,25 @@ std::string notes_of(const audit::report& report) {
     return text;
 }
 
+std::string notes_of(const verify_names& names) {
+    std::string text;
+    for (const auto& prefix : names.message_prefixes) {
+        text += fmt::format(
+            "note         logical messages with prefix {} are in no table: whether one is missing "
+            "cannot be told\n",
+            prefix);
+    }
+    return text;
+}
+
+std::string list_of(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const auto& text : texts) {
+        list += (list.empty() ? "" : ",") + json_string(text);
+    }
+    return list;
+}
+
 std::string json_of(const finding& one) {
     return fmt::format(R"({{"table":{},"id":{},"sequence":{},"position":{},"detail":{}}})",
                        json_string(one.table), json_string(one.id), one.sequence,
@@ -135,9 +154,10 @@ std::string text_of(const verify_outcome& outcome, const verify_names& names) {
         }
     }
     if (report.clean()) {
-        return text + "ok           nothing is missing, twice, out of order or foreign\n";
+        return text + "ok           nothing is missing, twice, out of order or foreign\n" +
+               notes_of(names);
     }
-    return text + notes_of(report);
+    return text + notes_of(report) + notes_of(names);
 }
 
 std::string json_of(const verify_outcome& outcome, const verify_names& names) {
@@ -149,10 +169,12 @@ std::string json_of(const verify_outcome& outcome, const verify_names& names) {
     }
     return fmt::format(
         R"({{"clean":{},"rows":{},"messages":{},"dead_lettered":{},"republished":{},)"
-        R"("without_row":{},"first_sequence":{},"deleted_messages":{},"findings":{{{}}}}})"
+        R"("without_row":{},"first_sequence":{},"deleted_messages":{},"not_compared":[{}],)"
+        R"("findings":{{{}}}}})"
         "\n",
         report.clean(), report.rows, report.messages, report.dead_lettered, report.republished,
-        report.without_row, report.first_sequence, report.deleted_messages, kinds);
+        report.without_row, report.first_sequence, report.deleted_messages,
+        list_of(names.message_prefixes), kinds);
 }
 
 }  // namespace walrelay::app

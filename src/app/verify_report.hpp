@@ -4,6 +4,7 @@
 #include "app/verification.hpp"
 
 #include <string>
+#include <vector>
 
 namespace walrelay::app {
 
@@ -11,6 +12,8 @@ namespace walrelay::app {
 struct verify_names {
     std::string stream;
     std::string slot;
+    /// Of outboxes that are no tables, whose rows nothing but the WAL held.
+    std::vector<std::string> message_prefixes = {};
 };
 
 [[nodiscard]] std::string text_of(const verify_outcome& outcome, const verify_names& names);

@@ -40,6 +40,11 @@ bool is_token_character(char c) {
     return is_letter(c) || is_digit(c) || marks.find(c) != std::string_view::npos;
 }
 
+bool is_prefix_character(char c) {
+    constexpr std::string_view marks = "_-./";
+    return is_letter(c) || is_digit(c) || marks.find(c) != std::string_view::npos;
+}
+
 bool all_of(std::string_view text, bool (*test)(char)) {
     return !text.empty() && std::all_of(text.begin(), text.end(), test);
 }
@@ -93,6 +98,17 @@ std::optional<complaint> check_subject(const std::string& text) {
         }
         rest.remove_prefix(dot + 1);
     }
+}
+
+std::optional<complaint> check_message_prefix(const std::string& text) {
+    if (text.starts_with("walrelay.")) {
+        return complaint{"prefixes that begin with walrelay. are reserved", "choose another one"};
+    }
+    if (text.empty() || (text.size() <= 63 && all_of(text, is_prefix_character))) {
+        return std::nullopt;
+    }
+    return complaint{quoted(text) + " is not a prefix that walrelay takes",
+                     "write 1 to 63 letters, digits, _, -, . and /, such as \"walrelay\""};
 }
 
 std::optional<complaint> check_url(const std::string& text) {

@@ -12,7 +12,7 @@ key table_key() {
         "outbox", "table", "--table",
         "The table, written as in SQL: the schema is `public` if none is named, parts without "
         "double quotes are folded to lower case (`'\"Odd Schema\".\"My Table\"'` keeps both). "
-        "Required, once for each table."};
+        "Each entry has either this or `message_prefix`, and no two have the same."};
     const place<table_name> at = [](const destination& to) -> table_name& {
         return to.table.table;
     };
@@ -26,6 +26,24 @@ key table_key() {
     return {about, value_kind::text, {}, storing(about, at, read), [](const destination&) {
                 return "";
             }};
+}
+
+key message_prefix_key() {
+    auto row = text_key(
+        {"outbox", "message_prefix", "",
+         "In place of `table`: rows are the JSON objects that writers emit with "
+         "`pg_logical_emit_message(true, '<message_prefix>', '{\"id\": ...}')`; there is no table. "
+         "The keys are the columns."},
+        [](const destination& to) -> std::string& { return to.table.message_prefix; },
+        check_message_prefix);
+    row.store = [store = row.store](const value& found, const destination& to) {
+        auto problems = store(found, to);
+        if (to.table.is_tableless()) {
+            to.table.table = message_source(to.table.message_prefix);
+        }
+        return problems;
+    };
+    return row;
 }
 
 key columns_key() {
@@ -89,7 +107,7 @@ std::vector<key> message_keys() {
 }  // namespace
 
 std::vector<key> outbox_keys() {
-    std::vector<key> all{table_key(), columns_key()};
+    std::vector<key> all{table_key(), message_prefix_key(), columns_key()};
     for (key& row : message_keys()) {
         all.push_back(std::move(row));
     }

@@ -65,11 +65,15 @@ void check_backoff(draft& of) {
             "make backoff_initial at most backoff_max"});
 }
 
+bool has_source(const draft& of, std::size_t entry) {
+    return of.is_set("outbox.table", entry) || of.all().outbox[entry].is_tableless();
+}
+
 /// The earlier entry that has the same table; nothing if there is none.
 std::optional<std::size_t> earlier_entry(const draft& of, std::size_t entry) {
     const auto& tables = of.all().outbox;
     for (std::size_t earlier = 0; earlier < entry; ++earlier) {
-        if (tables[earlier].table == tables[entry].table && of.is_set("outbox.table", earlier)) {
+        if (tables[earlier].table == tables[entry].table && has_source(of, earlier)) {
             return earlier;
         }
     }
@@ -77,11 +81,12 @@ std::optional<std::size_t> earlier_entry(const draft& of, std::size_t entry) {
 }
 
 void check_entry(draft& of, std::size_t entry) {
-    constexpr std::string_view name = "outbox.table";
-    if (of.is_spoilt(name, entry)) {
+    const bool tableless = of.all().outbox[entry].is_tableless();
+    const std::string_view name = tableless ? "outbox.message_prefix" : "outbox.table";
+    if (of.is_spoilt("outbox.table", entry) || of.is_spoilt("outbox.message_prefix", entry)) {
         return;
     }
-    if (!of.is_set(name, entry)) {
+    if (!has_source(of, entry)) {
         of.add({of.where_of_entry(entry), std::string(name), "is not set",
                 "write table = \"public.outbox_events\" in this entry"});
     } else if (const auto earlier = earlier_entry(of, entry)) {
@@ -92,10 +97,38 @@ void check_entry(draft& of, std::size_t entry) {
     }
 }
 
+/// What asks for a table where there is none.
+void check_tableless(draft& of, std::size_t entry) {
+    if (!of.all().outbox[entry].is_tableless()) {
+        return;
+    }
+    for (const std::string_view name :
+         {"outbox.table", "outbox.pending", "outbox.republish", "outbox.on_published",
+          "outbox.on_dead_letter", "outbox.delete_after"}) {
+        if (of.is_set(name, entry)) {
+            of.add({of.where(name, entry), std::string(name),
+                    "is set beside outbox.message_prefix, whose rows are in no table",
+                    "remove one of the two"});
+        }
+    }
+    const std::string beside = " does not go together with outbox.message_prefix, see " +
+                               of.where("outbox.message_prefix", entry) +
+                               ": those events are in no table";
+    if (of.all().delivery.on_slot_loss == slot_loss_policy::heal) {
+        of.add({of.where("delivery.on_slot_loss"), "delivery.on_slot_loss", "\"heal\"" + beside,
+                "write \"halt\", or relay them by a walrelay with a slot of its own"});
+    }
+    if (of.all().postgres.snapshot != snapshot_mode::none) {
+        of.add({of.where("postgres.snapshot"), "postgres.snapshot", "a snapshot" + beside,
+                "write \"none\", or relay them by a walrelay with a slot of its own"});
+    }
+}
+
 /// A snapshot of what is pending needs to know what that is.
 void require_pending(draft& of, std::size_t entry) {
     constexpr std::string_view name = "outbox.pending";
-    const bool asked = of.all().postgres.snapshot == snapshot_mode::pending;
+    const bool asked = of.all().postgres.snapshot == snapshot_mode::pending &&
+                       !of.all().outbox[entry].is_tableless();
     if (asked && of.all().outbox[entry].pending.empty() && !of.is_spoilt(name, entry)) {
         of.add({of.where_of_entry(entry), std::string(name),
                 "is not set, but postgres.snapshot = \"pending\" asks for it, see " +
@@ -114,6 +147,7 @@ void check_entries(draft& of) {
     for (std::size_t entry = 0; entry < entries; ++entry) {
         check_entry(of, entry);
         require_pending(of, entry);
+        check_tableless(of, entry);
     }
 }
 

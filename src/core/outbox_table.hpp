@@ -39,6 +39,12 @@ struct outbox_columns {
     std::optional<std::string> created_at;
 };
 
+/// The name that rows of logical messages go by in place of a table's. No table has it: PostgreSQL
+/// keeps schemas that begin with pg_ for itself.
+[[nodiscard]] inline table_name message_source(const std::string& prefix) {
+    return {"pg_logical_message", prefix};
+}
+
 /// An UPDATE that sets the column to the value publishes the row again.
 struct republish_rule {
     std::string column;  // as the catalog holds it
@@ -47,6 +53,9 @@ struct republish_rule {
 
 struct outbox_table {
     table_name table;
+    /// Rows are what writers put into the WAL with pg_logical_emit_message(true, <this>, <object>),
+    /// and `table` is message_source of it. Empty: rows are those of a table.
+    std::string message_prefix = {};
     outbox_columns columns = {};
     /// Templates: text with `{name}`, where the name is a role's or a column's.
     std::string subject = "events.{aggregate_type}.{event_type}";
@@ -64,6 +73,8 @@ struct outbox_table {
     std::string on_dead_letter = {};
     /// How long after their ack rows are deleted; nothing: they are kept.
     std::optional<std::chrono::milliseconds> delete_after = std::nullopt;
+
+    [[nodiscard]] bool is_tableless() const { return !message_prefix.empty(); }
 };
 
 }  // namespace walrelay

@@ -28,9 +28,9 @@ std::string quote_table(const table_name& table) {
 
 std::string create_publication_sql(std::string_view publication,
                                    std::span<const table_name> tables) {
-    std::string sql = "CREATE PUBLICATION " + quote_identifier(publication) + " FOR TABLE ";
+    std::string sql = "CREATE PUBLICATION " + quote_identifier(publication);
     for (const auto& table : tables) {
-        sql += (&table == tables.data() ? "" : ", ") + quote_table(table);
+        sql += (&table == tables.data() ? " FOR TABLE " : ", ") + quote_table(table);
     }
     return sql + " WITH (publish = 'insert', publish_via_partition_root = true);";
 }

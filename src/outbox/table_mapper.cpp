@@ -145,16 +145,17 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
     if (!columns.problems.empty()) {
         return unmappable(view, columns.problems.front(), "change the table or its configuration");
     }
+    // The id first: a row without a subject is known by it among the dead letters.
+    if (auto rendered = render_message_id(view, state_->id); !rendered) {
+        return rendered;
+    }
+    append_header_value(out.id, state_->id);
     if (auto filled = render_subject(view, out.subject); !filled) {
         return filled;
     }
     if (state_->keeps_aggregates) {
         state_->fill_aggregate(view, out);
     }
-    if (auto rendered = render_message_id(view, state_->id); !rendered) {
-        return rendered;
-    }
-    append_header_value(out.id, state_->id);
     if (auto filled = state_->fill_body(view, out.body); !filled) {
         return filled;
     }
@@ -168,6 +169,29 @@ void table_mapper::keep_aggregates() {
 
 const table_name& table_mapper::table() const {
     return state_->plan.table;
+}
+
+const std::string& table_mapper::message_prefix() const {
+    return state_->plan.message_prefix;
+}
+
+std::vector<std::string> table_mapper::named_columns() const {
+    const auto& plan = state_->plan;
+    std::vector<const text_template*> templates{&plan.subject, &plan.message_id};
+    for (const auto& header : plan.headers) {
+        templates.push_back(&header.value);
+    }
+    std::vector<std::string> columns;
+    for (const auto* each : templates) {
+        for (const auto& part : each->parts()) {
+            for (const auto& name : part.names) {
+                const auto role = role_named(name);
+                columns.push_back(role ? configured_column(plan.columns, *role).value_or(name)
+                                       : name);
+            }
+        }
+    }
+    return columns;
 }
 
 std::vector<std::string> table_mapper::problems_with(const std::vector<column>& columns) const {

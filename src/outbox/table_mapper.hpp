@@ -37,6 +37,12 @@ public:
     /// The table of the configuration.
     [[nodiscard]] const table_name& table() const;
 
+    /// Where the rows come from, as in core/outbox_table: empty for a table.
+    [[nodiscard]] const std::string& message_prefix() const;
+
+    /// The columns that the templates name, each once or more.
+    [[nodiscard]] std::vector<std::string> named_columns() const;
+
     /// Fills `out` (which is clear) from a row: id, subject, headers, body; `out.where` and
     /// `out.committed_at` are set by the caller before and are used for headers and times. Errors:
     /// row_unmappable (naming table, column and row id); `out` is then incomplete.

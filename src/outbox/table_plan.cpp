@@ -139,6 +139,7 @@ bool sets_header(const table_plan& plan, std::string_view name) {
 result<table_plan> make_plan(const outbox_table& table) {
     table_plan plan;
     plan.table = table.table;
+    plan.message_prefix = table.message_prefix;
     plan.columns = table.columns;
     plan.body = table.body;
     append_path_segment(plan.source, table.table.schema);

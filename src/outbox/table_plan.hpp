@@ -18,6 +18,7 @@ struct header_plan {
 
 struct table_plan {
     table_name table;
+    std::string message_prefix;
     outbox_columns columns;
     body_format body = body_format::event;
     text_template subject;

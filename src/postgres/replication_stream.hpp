@@ -29,6 +29,8 @@ struct start_options {
     std::string publication = {};
     /// wal2json only: the tables to send; empty sends all.
     std::vector<table_name> add_tables = {};
+    /// wal2json only: of messages to send, beside walrelay's own.
+    std::vector<std::string> message_prefixes = {};
 };
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed

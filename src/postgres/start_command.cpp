@@ -47,12 +47,20 @@ std::vector<plugin_option> pgoutput_options(const start_options& options, int ve
     return chosen;
 }
 
+std::string prefixes_of(const start_options& options) {
+    std::string list = "walrelay,walrelay.retry";
+    for (const auto& prefix : options.message_prefixes) {
+        list += ',' + prefix;
+    }
+    return list;
+}
+
 std::vector<plugin_option> wal2json_options(const start_options& options) {
     std::vector<plugin_option> chosen = {
         {"format-version", "2"},    {"include-lsn", "1"},
         {"include-timestamp", "1"}, {"include-types", "0"},
         {"include-type-oids", "1"}, {"include-transaction", "1"},
-        {"actions", "insert"},      {"add-msg-prefixes", "walrelay,walrelay.retry"},
+        {"actions", "insert"},      {"add-msg-prefixes", prefixes_of(options)},
     };
     if (!options.add_tables.empty()) {
         chosen.emplace_back("add-tables", wal2json_table_list(options.add_tables));

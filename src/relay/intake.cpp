@@ -48,9 +48,14 @@ intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options
     : mappers_(std::move(mappers)),
       options_(std::move(options)),
       next_retry_revision_(first_retry_revision) {
-    if (!options_.sole_writer) {
-        for (auto& mapper : mappers_) {
+    for (std::size_t index = 0; index < mappers_.size(); ++index) {
+        auto& mapper = mappers_[index];
+        if (!options_.sole_writer) {
             mapper.keep_aggregates();
+        }
+        if (!mapper.message_prefix().empty()) {
+            message_rows rows(mapper.table(), mapper.named_columns());
+            tableless_.emplace(mapper.message_prefix(), tableless{index, std::move(rows)});
         }
     }
 }
@@ -180,10 +185,32 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
 
 result<void> intake::take(const logical_message& said, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
-    if (said.prefix != retry_prefix) {
+    if (said.prefix == retry_prefix) {
+        return take_retry(said.content, into, done);
+    }
+    const auto ours = tableless_.find(said.prefix);
+    return ours == tableless_.end() ? result<void>{}
+                                    : take_row(ours->second, said.content, into, done);
+}
+
+result<void> intake::take_row(tableless& from, std::string_view content, lane& into,
+                              frame_read& done) {
+    const auto row = from.rows.read(content);
+    if (row) {
+        return take_event(from.mapper, *row, {}, into, done);
+    }
+    const auto here = next_position();
+    if (into.covers(here)) {
         return {};
     }
-    const auto request = retry_request::parse(said.content, next_retry_revision_++);
+    message& unfilled = into.vacancy();
+    unfilled.where = {origin_, here};
+    unfilled.committed_at = transaction_->begin.committed_at;
+    return set_aside(from.mapper, from.rows.unreadable(content), unfilled, row.error(), done);
+}
+
+result<void> intake::take_retry(std::string_view content, lane& into, frame_read& done) {
+    const auto request = retry_request::parse(content, next_retry_revision_++);
     if (!request) {
         // It keeps its ordinal: those behind it must not depend on what this version can read.
         next_position();

@@ -11,6 +11,7 @@
 #include "outbox/table_mapper.hpp"
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
+#include "relay/message_rows.hpp"
 #include "relay/table_catalog.hpp"
 #include "wal/decoder.hpp"
 #include "wal/replication_frame.hpp"
@@ -101,10 +102,18 @@ private:
         std::optional<commit_position> last_event;
     };
 
+    /// An outbox whose rows are logical messages.
+    struct tableless {
+        std::size_t mapper;
+        message_rows rows;
+    };
+
     void begin(history origin, table_catalog catalog);
     result<frame_read> take(const wal::xlog_data& data, lane& into);
     result<void> take(const row_insert& row, lane& into, frame_read& done);
     result<void> take(const logical_message& said, lane& into, frame_read& done);
+    result<void> take_retry(std::string_view content, lane& into, frame_read& done);
+    result<void> take_row(tableless& from, std::string_view content, lane& into, frame_read& done);
     /// One outbox event of the open transaction, which the lane may have already.
     result<void> take_event(std::size_t mapper, const row_insert& row, std::string_view occasion,
                             lane& into, frame_read& done);
@@ -119,6 +128,7 @@ private:
 
     std::vector<outbox::table_mapper> mappers_;
     intake_options options_;
+    std::map<std::string, tableless, std::less<>> tableless_;  // by prefix
     std::map<commit_position, condemnation> condemned_;
     std::map<std::string, condemnation> condemned_rows_;
     std::uint64_t next_retry_revision_;

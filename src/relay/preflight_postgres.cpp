@@ -70,6 +70,21 @@ void look_at_table(const outbox_table& wanted, const table_facts& facts,
     }
 }
 
+void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, output_plugin plugin,
+                      findings_list& found) {
+    constexpr int version_with_messages = 140000;
+    if (const auto mapper = outbox::table_mapper::make(wanted); !mapper) {
+        found.error(mapper.error().what, mapper.error().remedy);
+    }
+    if (plugin == output_plugin::pgoutput && facts.version_number < version_with_messages) {
+        found.error("outbox.message_prefix = \"" + wanted.message_prefix +
+                        "\": pgoutput sends logical messages from PostgreSQL 14 on, and this is " +
+                        std::to_string(facts.version_number),
+                    "set postgres.plugin = \"wal2json\" with a slot of its own, or upgrade the "
+                    "server");
+    }
+}
+
 void look_at_plugin(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     if (choose_plugin(wanted, facts) == output_plugin::wal2json && !facts.wal2json_allowed) {
         found.error("the server refuses the output plugin wal2json: output_plugin_libraries is " +
@@ -216,7 +231,9 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
     std::vector<table_name> tables;
     tables.reserve(wanted.tables.size());
     for (const auto& table : wanted.tables) {
-        tables.push_back(table.table);
+        if (!table.is_tableless()) {
+            tables.push_back(table.table);
+        }
     }
     const auto create = create_publication_sql(wanted.publication, tables);
     if (!facts.slot) {
@@ -304,7 +321,11 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     findings_list found;
     look_at_server(facts, found);
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
-        look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+        if (wanted.tables[index].is_tableless()) {
+            look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);
+        } else {
+            look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+        }
     }
     look_at_plugin(wanted, facts, found);
     if (facts.slot) {

@@ -44,6 +44,10 @@ result<wall_time> read_time(const std::optional<wal2json_text>& member) {
 }  // namespace
 
 result<change> wal2json_decoder::decode(std::string_view payload) {
+    if (payload.starts_with(R"({"action":"M")") && !simdjson::validate_utf8(payload)) {
+        mark_other_bytes(payload);
+        payload = marked_;
+    }
     const auto parsed = parser_.parse(payload);
     if (!parsed) {
         return parsed.error();
@@ -65,6 +69,21 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
         return message(object);
     }
     return skip(object);
+}
+
+void wal2json_decoder::mark_other_bytes(std::string_view payload) {
+    constexpr const char* digits = "0123456789abcdef";
+    marked_.clear();
+    for (const char each : payload) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (byte < 0x80U) {
+            marked_ += each;
+        } else {
+            marked_ += "\\u0001";
+            marked_ += digits[byte >> 4U];
+            marked_ += digits[byte & 15U];
+        }
+    }
 }
 
 result<change> wal2json_decoder::begin(const wal2json_object& object) {

@@ -26,6 +26,8 @@
 #include "wal/wal2json_object.hpp"
 #include "wal/wal2json_relations.hpp"
 
+#include <string>
+
 namespace walrelay::wal {
 
 class wal2json_decoder final : public decoder {
@@ -40,9 +42,15 @@ private:
     [[nodiscard]] result<change> message(const wal2json_object& object);
     [[nodiscard]] result<change> skip(const wal2json_object& object);
 
+    /// A message's content may be any bytes, which wal2json puts into its JSON as they are. Each
+    /// byte that is not ASCII becomes a control character and two digits: the message can be told,
+    /// and its content is JSON to nobody.
+    void mark_other_bytes(std::string_view payload);
+
     wal2json_parser parser_;
     wal2json_relations relations_;
     transaction_state transaction_;
+    std::string marked_;
 };
 
 }  // namespace walrelay::wal

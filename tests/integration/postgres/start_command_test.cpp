@@ -37,6 +37,16 @@ TEST(StartCommand, OfWal2jsonAsksForNoTypeNames) {
         "'walrelay,walrelay.retry')");
 }
 
+TEST(StartCommand, OfWal2jsonAsksForMessagesOfMorePrefixes) {
+    const start_options options{.slot = "s",
+                                .plugin = output_plugin::wal2json,
+                                .publication = "",
+                                .add_tables = {},
+                                .message_prefixes = {"orders", "a/b"}};
+    EXPECT_NE(start_command(options, 130'000).find("walrelay.retry,orders,a/b'"),
+              std::string::npos);
+}
+
 TEST(StartCommand, EscapesWhatWal2jsonCouldMisread) {
     const std::vector<table_name> tables{{"public", "outbox_2"}, {"a.b", "c,d e"}, {"*", "\\"}};
     EXPECT_EQ(wal2json_table_list(tables), R"(public.outbox_2,a\.b.c\,d\ e,\*.\\)");

@@ -57,6 +57,17 @@ TEST(CheckUrl, KnowsTheSchemesOfNats) {
     }
 }
 
+TEST(CheckMessagePrefix, TakesWhatBothPluginsTellApart) {
+    for (const std::string prefix : {"", "walrelay", "orders/v1.a_b-C", "walrelays.x"}) {
+        EXPECT_FALSE(check_message_prefix(prefix)) << prefix;
+    }
+    for (const std::string prefix :
+         {"a,b", "a b", "a\\b", "\u00e4", "walrelay.retry", "walrelay."}) {
+        EXPECT_TRUE(check_message_prefix(prefix)) << prefix;
+    }
+    EXPECT_TRUE(check_message_prefix(std::string(64, 'a')));
+}
+
 TEST(CheckHeaderName, TakesTokens) {
     for (const std::string name : {"Correlation-Id", "x", "a.b_c!~", "Natsy", "X-Nats-A"}) {
         EXPECT_FALSE(check_header_name(name)) << name;

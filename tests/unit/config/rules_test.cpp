@@ -85,5 +85,37 @@ TEST(Rules, AllowTablesThatDifferInCaseOnly) {
     EXPECT_THAT(problems_beside_essentials("[[outbox]]\ntable = '\"Events\"'\n"), IsEmpty());
 }
 
+TEST(Rules, TakeAPrefixInPlaceOfATable) {
+    const auto loaded = must_load_beside_essentials("[[outbox]]\nmessage_prefix = \"orders\"\n");
+    EXPECT_TRUE(loaded.outbox[1].is_tableless());
+    EXPECT_EQ(loaded.outbox[1].table, message_source("orders"));
+    EXPECT_FALSE(loaded.outbox[0].is_tableless());
+}
+
+TEST(Rules, AllowNoPrefixTwiceAndNoneBesideATable) {
+    EXPECT_THAT(problems_beside_essentials("[[outbox]]\nmessage_prefix = \"a\"\n"
+                                           "[[outbox]]\nmessage_prefix = \"a\"\n"),
+                ElementsAre("walrelay.toml:8: outbox.message_prefix: \"pg_logical_message.a\" is "
+                            "there already, see walrelay.toml:6. To mend it: keep one [[outbox]] "
+                            "entry for each table"));
+    EXPECT_THAT(problems_beside_essentials("message_prefix = \"a\"\n"),
+                ElementsAre("walrelay.toml:4: outbox.table: is set beside outbox.message_prefix, "
+                            "whose rows are in no table. To mend it: remove one of the two"));
+}
+
+TEST(Rules, RefuseWhatAsksForATableWhereThereIsNone) {
+    const std::string text =
+        "[[outbox]]\nmessage_prefix = \"a\"\non_published = \"b = 1\"\ndelete_after = \"0s\"\n"
+        "[delivery]\non_slot_loss = \"heal\"\n";
+    auto from = from_file(essentials + text);
+    from.flags = {{"postgres.snapshot", "all"}};
+    const auto problems = problems_of(from);
+    ASSERT_EQ(problems.size(), 4U);
+    EXPECT_THAT(problems[0], testing::HasSubstr("outbox.on_published: is set beside"));
+    EXPECT_THAT(problems[1], testing::HasSubstr("outbox.delete_after: is set beside"));
+    EXPECT_THAT(problems[2], testing::HasSubstr("delivery.on_slot_loss: \"heal\" does not go"));
+    EXPECT_THAT(problems[3], testing::HasSubstr("postgres.snapshot: a snapshot does not go"));
+}
+
 }  // namespace
 }  // namespace walrelay::config

@@ -279,5 +279,34 @@ TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
 }
 
+expectations wanted_messages() {
+    auto asked = wanted(output_plugin::pgoutput);
+    asked.tables = {{.table = message_source("orders"), .message_prefix = "orders"}};
+    return asked;
+}
+
+TEST(PostgresPreflight, AsksNoTableOfLogicalMessages) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    EXPECT_THAT(postgres_findings(wanted_messages(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsAnOldPgoutputThatSendsNoLogicalMessages) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    facts.version_number = 139999;
+    const auto found = only_error(facts, wanted_messages());
+    EXPECT_THAT(found.what, HasSubstr("from PostgreSQL 14 on"));
+    EXPECT_THAT(found.remedy, HasSubstr("wal2json"));
+}
+
+TEST(PostgresPreflight, NeverListsLogicalMessagesInAPublication) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    facts.publication.reset();
+    EXPECT_THAT(only_error(facts, wanted_messages()).remedy,
+                HasSubstr("CREATE PUBLICATION \"walrelay\" WITH"));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

@@ -216,6 +216,29 @@ TEST_F(Wal2jsonRow, MayStandBesideWhatIsNotRelayed) {
     }
 }
 
+TEST(Wal2json, KeepsReadingBehindAMessageWhoseBytesAreNoUtf8) {
+    wal2json_decoder decoder;
+    ASSERT_TRUE(decoder.decode(begin_json));
+    const auto decoded = decoder.decode(
+        "{\"action\":\"M\",\"transactional\":true,\"prefix\":\"p\",\"content\":\"{a\xff\xc3\xbc}"
+        "\"}");
+    ASSERT_TRUE(decoded) << to_string(decoded.error());
+    const auto* const said = std::get_if<logical_message>(&*decoded);
+    ASSERT_NE(said, nullptr);
+    EXPECT_EQ(said->content,
+              "{a\x01"
+              "ff\x01"
+              "c3\x01"
+              "bc}");
+    EXPECT_TRUE(decoder.decode(commit_json));
+}
+
+TEST(Wal2json, TakesBytesThatAreNoUtf8NowhereElse) {
+    wal2json_decoder decoder;
+    ASSERT_TRUE(decoder.decode(begin_json));
+    EXPECT_FALSE(decoder.decode(insert_json("{\"name\":\"c\",\"typeoid\":25,\"value\":\"\xff\"}")));
+}
+
 TEST_F(Wal2jsonRow, MayStandBesideAMessageOfItsTransaction) {
     EXPECT_EQ(text_of(message_json), R"(message walrelay: "{\"}")");
     EXPECT_EQ(text_of(R"({"content":"","prefix":"","transactional":true,"action":"M"})"),
