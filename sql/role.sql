@@ -1,0 +1,34 @@
+-- A role of least privilege for walrelay, and what only an administrator can make for it. Runs in
+-- psql as it is, as a superuser in the database of the outbox, and again without harm:
+--
+--     psql -d app -f sql/role.sql
+--     psql -d app -v role=relay -v outbox=public.outbox -v slot=relay -f sql/role.sql
+--
+-- It makes no password: set one, or let pg_hba.conf know the role in another way.
+\set ON_ERROR_STOP on
+\if :{?role} \else \set role walrelay \endif
+\if :{?outbox} \else \set outbox outbox_events \endif
+\if :{?publication} \else \set publication walrelay \endif
+
+-- run, init: REPLICATION is what reading the WAL takes; it is a right to read all of it.
+SELECT format('CREATE ROLE %I LOGIN', :'role')
+ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
+ALTER ROLE :"role" REPLICATION;
+SELECT format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'role') \gexec
+SELECT format('GRANT USAGE ON SCHEMA %s TO %I', relnamespace::regnamespace, :'role')
+  FROM pg_class WHERE oid = :'outbox'::regclass \gexec
+
+-- run and init with pgoutput: the owner of the table makes the publication, before the slot is made.
+-- With republish it has to publish updates as well: ALTER PUBLICATION ... SET (publish = ...).
+SELECT format('CREATE PUBLICATION %I FOR TABLE %s WITH (publish = ''insert'', '
+              'publish_via_partition_root = true)', :'publication', :'outbox'::regclass)
+ WHERE NOT EXISTS (SELECT FROM pg_publication WHERE pubname = :'publication') \gexec
+
+-- verify, snapshot and heal read rows. on_published and on_dead_letter update them, delete_after
+-- deletes them; who uses none of these takes the two back.
+SELECT format('GRANT SELECT, UPDATE, DELETE ON %s TO %I', :'outbox'::regclass, :'role') \gexec
+
+-- Dead letters (sql/dead_letter.sql makes the table; walrelay would need CREATE on the database).
+\ir dead_letter.sql
+GRANT USAGE ON SCHEMA walrelay TO :"role";
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
