@@ -106,7 +106,8 @@ void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     if (plugin == output_plugin::pgoutput) {
         fmt::print("{}\n", create_publication_sql(settings.postgres.publication,
-                                                  published_tables_of(settings)));
+                                                  published_tables_of(settings),
+                                                  published_operations(settings.outbox)));
     }
     if (run_makes_the_slot(settings)) {
         fmt::print("-- walrelay run makes slot {} together with its snapshot\n",

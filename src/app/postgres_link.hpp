@@ -4,6 +4,7 @@
 #include "app/backfill_source.hpp"
 #include "app/postgres_side.hpp"
 #include "app/relay_driver.hpp"
+#include "app/table_writes.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/replication_stream.hpp"
 
@@ -23,20 +24,23 @@ namespace walrelay::app {
 /// A stream, or the rows that come before it, and what belongs to it. Shared with the coroutines
 /// that wait on it.
 struct relay_driver::postgres_link {
-    postgres_link(boost::asio::io_context& io, std::uint64_t of_epoch, ready_postgres&& ready)
+    postgres_link(boost::asio::io_context& io, const config::settings& settings,
+                  std::uint64_t of_epoch, ready_postgres&& ready)
         : epoch(of_epoch),
+          origin(ready.session.origin),
           stream(std::move(ready.stream)),
           rows(std::move(ready.rows)),
           sentinel(std::move(ready.sentinel)),
+          writes(io.get_executor(), settings),
           resumed(io) {}
 
     std::uint64_t epoch;
+    history origin;
     /// One of these two.
     std::optional<postgres::replication_stream> stream;
     std::shared_ptr<backfill_source> rows;
     postgres::connection sentinel;
-    /// Made when the first dead letter is to be stored.
-    std::optional<postgres::connection> dead_letters;
+    table_writes writes;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
     bool parked = false;
@@ -64,6 +68,7 @@ struct relay_driver::postgres_link {
             rows->close();
         }
         sentinel.close();
+        writes.close();
     }
 };
 

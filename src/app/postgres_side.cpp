@@ -5,10 +5,12 @@
 #include "app/log.hpp"
 #include "app/roll_taking.hpp"
 #include "app/translate.hpp"
+#include "core/sql_text.hpp"
 #include "postgres/inspector.hpp"
 #include "postgres/provisioner.hpp"
 #include "relay/preflight.hpp"
 
+#include <string>
 #include <utility>
 
 namespace walrelay::app {
@@ -90,8 +92,10 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
         co_return origin.error();
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
-    postgres::start_options options{settings.postgres.slot, *plugin, settings.postgres.publication,
-                                    filter_of(facts), message_prefixes_of(settings)};
+    postgres::start_options options{
+        settings.postgres.slot,        *plugin,
+        settings.postgres.publication, filter_of(facts),
+        message_prefixes_of(settings), published_operations(settings.outbox) != "insert"};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {
@@ -126,8 +130,9 @@ awaitable<result<ready_postgres>> prepare(executors on, const config::settings& 
 awaitable<result<void>> make_publication(postgres::connection& sql,
                                          const config::settings& settings) {
     auto tables = published_tables_of(settings);
+    std::string publish{published_operations(settings.outbox)};
     const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
-                                                            std::move(tables));
+                                                            std::move(tables), std::move(publish));
     if (!made) {
         co_return made.error();
     }

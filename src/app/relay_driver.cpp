@@ -129,6 +129,13 @@ void relay_driver::obey(relay::action& wanted) {
                               asio::co_spawn(io_, look_for_rows(std::move(which.ids)),
                                              asio::detached);
                           },
+                          [this](relay::write_back& rows) {
+                              asio::co_spawn(io_, write_back(rows.epoch, std::move(rows.batch)),
+                                             asio::detached);
+                          },
+                          [this](const relay::fetch_row& row) {
+                              asio::co_spawn(io_, fetch_row(row), asio::detached);
+                          },
                           [](const relay::write_log& line) { write_line(line); },
                           [this](const relay::finish& finish) {
                               exit_code_ = finish.exit_code;

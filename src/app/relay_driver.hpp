@@ -56,6 +56,8 @@ private:
     boost::asio::awaitable<void> set_aside(std::uint64_t epoch, dead_letter letter);
     boost::asio::awaitable<void> look_for_rows(std::vector<std::string> ids);
     void note_owner(const relay::stream_owner& owner);
+    boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);
+    boost::asio::awaitable<void> write_back(std::uint64_t epoch, relay::write_back_batch rows);
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
     void close_postgres();

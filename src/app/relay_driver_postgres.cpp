@@ -5,7 +5,6 @@
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
 #include "app/roll_taking.hpp"
-#include "postgres/dead_letter_store.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -37,7 +36,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
     note_owner(ready->owner);
     auto session = std::move(ready->session);
-    const auto over = std::make_shared<postgres_link>(io_, epoch, std::move(*ready));
+    const auto over = std::make_shared<postgres_link>(io_, settings_, epoch, std::move(*ready));
     postgres_ = over;
     machine_.postgres_connected(epoch, std::move(session), now());
     settle();
@@ -183,20 +182,39 @@ asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter l
     if (!over || over->epoch != epoch) {
         co_return;
     }
-    if (!over->dead_letters) {
-        auto opened = co_await open_sql(io_.get_executor(), settings_);
-        if (!opened) {
-            machine_.dead_letter_failed(epoch, opened.error(), now());
-            settle();
-            co_return;
-        }
-        over->dead_letters = std::move(*opened);
-    }
-    const auto stored = co_await postgres::store_dead_letter(*over->dead_letters, letter);
+    const auto stored = co_await over->writes.set_aside(letter);
     if (stored) {
         machine_.dead_letter_stored(epoch, relay::describe(letter), now());
     } else {
         machine_.dead_letter_failed(epoch, stored.error(), now());
+    }
+    settle();
+}
+
+asio::awaitable<void> relay_driver::fetch_row(relay::fetch_row wanted) {
+    const auto over = postgres_;
+    if (!over || over->epoch != wanted.epoch) {
+        co_return;
+    }
+    auto fetched = co_await over->writes.fetch(wanted.table, wanted.key);
+    if (fetched) {
+        machine_.row_fetched(wanted.epoch, std::move(*fetched), now());
+    } else {
+        machine_.row_not_fetched(wanted.epoch, fetched.error(), now());
+    }
+    settle();
+}
+
+asio::awaitable<void> relay_driver::write_back(std::uint64_t epoch, relay::write_back_batch rows) {
+    const auto over = postgres_;
+    if (!over || over->epoch != epoch) {
+        co_return;
+    }
+    const auto done = co_await over->writes.write_back(rows, over->origin);
+    if (done) {
+        machine_.written_back(epoch, now());
+    } else {
+        machine_.write_back_failed(epoch, done.error(), now());
     }
     settle();
 }

@@ -3,6 +3,19 @@
 #include <utility>
 
 namespace walrelay::app {
+namespace {
+
+relay::all_duties duties_of(const std::vector<outbox_table>& tables) {
+    relay::all_duties duties;
+    for (const auto& table : tables) {
+        const bool writes_back =
+            !table.on_published.empty() || table.delete_after == std::chrono::milliseconds(0);
+        duties.push_back({.writes_back = writes_back, .republish = table.republish});
+    }
+    return duties;
+}
+
+}  // namespace
 
 relay::expectations expectations_of(const config::settings& settings) {
     return {settings.postgres.slot,
@@ -31,6 +44,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.max_attempts = delivery.max_attempts;
     options.heals = delivery.on_slot_loss == config::slot_loss_policy::heal;
     options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
+    options.duties = duties_of(settings.outbox);
     return options;
 }
 
@@ -83,7 +97,8 @@ config::settings with_tables_only(config::settings settings) {
 }
 
 postgres::inspection_request inspection_of(const config::settings& settings) {
-    return {settings.postgres.slot, settings.postgres.publication, table_names_of(settings)};
+    return {settings.postgres.slot, settings.postgres.publication, table_names_of(settings),
+            settings.outbox};
 }
 
 result<std::vector<outbox::table_mapper>> mappers_of(const config::settings& settings) {

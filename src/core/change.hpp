@@ -56,6 +56,20 @@ struct row_insert {
     std::span<const field> fields;
 };
 
+/// A row of a table whose updates were asked for (wal/decoder.hpp).
+struct row_update {
+    const relation* table = nullptr;
+    /// The row as it is now; as many as `table->columns`, in the same order.
+    std::span<const field> fields;
+    /// The row as it was, in the same order; nothing for NULL and for what the WAL does not say.
+    /// All of it is known where the table has REPLICA IDENTITY FULL, else at most its key.
+    std::span<const field> before;
+    /// 1 for each field that the WAL does not hold, because the UPDATE left a large value where it
+    /// was stored (TOAST); empty if there is none. wal2json says nothing of such a column: it is
+    /// missing in `table->columns`.
+    std::span<const std::uint8_t> missing;
+};
+
 struct transaction_commit {
     lsn commit;
     /// Where the commit record ends: the position to confirm once the transaction is stored.
@@ -68,10 +82,10 @@ struct logical_message {
     std::string_view content;
 };
 
-/// Something that is not relayed: a description, an UPDATE, a message outside a transaction.
+/// Something that is not relayed: a description, a DELETE, a message outside a transaction.
 struct nothing_to_relay {};
 
-using change = std::variant<nothing_to_relay, transaction_begin, row_insert, logical_message,
-                            transaction_commit>;
+using change = std::variant<nothing_to_relay, transaction_begin, row_insert, row_update,
+                            logical_message, transaction_commit>;
 
 }  // namespace walrelay

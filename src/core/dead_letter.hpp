@@ -7,6 +7,7 @@
 #include "core/position.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct dead_letter {
     /// `[{"name":"id","type":2950,"value":"…"}, …]`. `type` is pg_type.oid, `value` the text of the
     /// output function (a bytea in hex without `\x`), null for NULL.
     std::string event = {};
+    /// The text of the column that is mapped as id; nothing where the row has none.
+    std::optional<std::string> key = {};
     /// One sentence: what is wrong with it, as the log says it.
     std::string reason = {};
     /// JetStream's err_code; 0 where the broker was not asked.

@@ -36,12 +36,22 @@ struct slot_facts {
 /// From pg_publication.
 struct publication_facts {
     bool publishes_inserts = false;
+    bool publishes_updates = false;
     bool via_partition_root = false;
     bool for_all_tables = false;
     /// The slot's position lies before the publication was created: pgoutput cannot decode from
     /// there, see reference "pgoutput" in docs/operating.md.
     bool younger_than_slot = false;
     std::vector<table_name> tables = {};  // from pg_publication_tables
+};
+
+/// A statement of the configuration that PostgreSQL would refuse.
+struct refused_statement {
+    std::string setting = {};  // outbox.on_published, ...
+    std::string statement = {};
+    std::string server_said = {};
+    /// The right that the role lacks, in GRANT's words; empty where that is not the trouble.
+    std::string missing_right = {};
 };
 
 /// From pg_class and pg_attribute, for one configured table.
@@ -51,8 +61,14 @@ struct table_facts {
     bool partitioned = false;
     bool ordinary = false;  // an ordinary or partitioned table, not a view or foreign table
     bool unlogged = false;
+    bool readable = true;  // the role has SELECT
+    /// Its updates can be published: primary key or REPLICA IDENTITY, in every partition. Without,
+    /// PostgreSQL refuses UPDATEs to the writers once a publication publishes them.
+    bool identified = true;
     std::vector<table_name> leaves = {};  // of a partitioned table, at any depth
     std::vector<column> columns = {};
+    /// Of the write-backs that the configuration asks for.
+    std::vector<refused_statement> refused = {};
 };
 
 struct postgres_facts {

@@ -1,5 +1,7 @@
 #include "core/sql_text.hpp"
 
+#include <algorithm>
+
 namespace walrelay {
 namespace {
 
@@ -26,13 +28,21 @@ std::string quote_table(const table_name& table) {
     return quote_identifier(table.schema) + "." + quote_identifier(table.name);
 }
 
-std::string create_publication_sql(std::string_view publication,
-                                   std::span<const table_name> tables) {
+std::string create_publication_sql(std::string_view publication, std::span<const table_name> tables,
+                                   std::string_view publish) {
     std::string sql = "CREATE PUBLICATION " + quote_identifier(publication);
     for (const auto& table : tables) {
         sql += (&table == tables.data() ? " FOR TABLE " : ", ") + quote_table(table);
     }
-    return sql + " WITH (publish = 'insert', publish_via_partition_root = true);";
+    return sql + " WITH (publish = " + quote_literal(publish) +
+           ", publish_via_partition_root = true);";
+}
+
+std::string_view published_operations(std::span<const outbox_table> tables) {
+    const bool updates = std::any_of(tables.begin(), tables.end(), [](const outbox_table& each) {
+        return each.republish.has_value();
+    });
+    return updates ? "insert, update" : "insert";
 }
 
 std::string create_slot_sql(std::string_view slot, output_plugin plugin) {

@@ -19,8 +19,12 @@ namespace walrelay {
 /// `"schema"."name"`.
 [[nodiscard]] std::string quote_table(const table_name& table);
 
+/// `publish` is what is published of the tables, "insert" or "insert, update".
 [[nodiscard]] std::string create_publication_sql(std::string_view publication,
-                                                 std::span<const table_name> tables);
+                                                 std::span<const table_name> tables,
+                                                 std::string_view publish = "insert");
+/// What must be published of these tables: updates as well, where any is to publish rows again.
+[[nodiscard]] std::string_view published_operations(std::span<const outbox_table> tables);
 [[nodiscard]] std::string create_slot_sql(std::string_view slot, output_plugin plugin);
 [[nodiscard]] std::string drop_slot_sql(std::string_view slot);
 [[nodiscard]] std::string grant_replication_sql(std::string_view role);

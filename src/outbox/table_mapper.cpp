@@ -163,6 +163,11 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
     return check_header_block(view, out);
 }
 
+field table_mapper::id_of(const row_insert& row) {
+    const auto& used = state_->columns_of(*row.table).playing(column_role::id);
+    return used ? row.fields[used->index] : std::nullopt;
+}
+
 void table_mapper::keep_aggregates() {
     state_->keeps_aggregates = true;
 }

@@ -48,6 +48,10 @@ public:
     /// row_unmappable (naming table, column and row id); `out` is then incomplete.
     [[nodiscard]] result<void> map(const row_insert& row, message& out);
 
+    /// The text of the column that plays the role of id; nothing for NULL, and without such a
+    /// column. Lives as long as the row.
+    [[nodiscard]] field id_of(const row_insert& row);
+
     /// What is wrong with mapping a table of these columns; empty if nothing. One sentence each.
     [[nodiscard]] std::vector<std::string> problems_with(const std::vector<column>& columns) const;
 

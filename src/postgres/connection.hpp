@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "postgres/answer.hpp"
 #include "postgres/row_set.hpp"
+#include "postgres/statement.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -68,6 +69,10 @@ public:
     /// The same, for callers that explain an error themselves.
     [[nodiscard]] boost::asio::awaitable<answer> ask(std::string sql,
                                                      std::vector<std::string> parameters = {});
+
+    /// Runs statements in one transaction with one round trip, only with connection_kind::sql. The
+    /// answer is that of the last one, or the first error: then nothing has happened.
+    [[nodiscard]] boost::asio::awaitable<answer> ask_together(std::vector<statement> all);
 
     /// Resolves when the idle connection ends, whoever ended it: at the beginning of a fast
     /// shutdown of the server, for one. No query may run meanwhile.

@@ -73,6 +73,10 @@ boost::asio::awaitable<answer> connection::ask(std::string sql,
     return run_statement(session_, protocol_of(kind_), std::move(sql), std::move(parameters));
 }
 
+boost::asio::awaitable<answer> connection::ask_together(std::vector<statement> all) {
+    return run_transaction(session_, std::move(all));
+}
+
 boost::asio::awaitable<error> connection::closed() {
     return wait_for_end(session_);
 }

@@ -104,25 +104,11 @@ std::vector<std::string> parameters_of(const dead_letter_selection& which) {
     return parameters;
 }
 
-error explain_letters(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == "42501") {
-        failure.what = fmt::format("the role {} may not use walrelay.dead_letter", sql.role());
-        failure.remedy = dead_letter_grants_sql(sql.role());
-    } else if (failure.code == errc::postgres_unsuitable) {
-        failure.what = "PostgreSQL refused a statement on walrelay.dead_letter";
-        failure.remedy =
-            "if the table is not the one of sql/dead_letter.sql: ALTER TABLE walrelay.dead_letter "
-            "RENAME TO dead_letter_before; then: walrelay init";
-    }
-    return failure;
-}
-
 awaitable<result<row_set>> run(connection& sql, std::string statement,
                                std::vector<std::string> parameters) {
     auto rows = co_await sql.ask(std::move(statement), std::move(parameters));
     if (rows.has_error()) {
-        co_return explain_letters(rows.error(), sql);
+        co_return explain_dead_letters(rows.error(), sql);
     }
     co_return std::move(*rows);
 }

@@ -4,6 +4,7 @@
 #include "postgres/array_literal.hpp"
 #include "postgres/dead_letter_sql.hpp"
 #include "postgres/server_error.hpp"
+#include "postgres/write_back_sql.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,7 @@ constexpr std::string_view undefined_schema = "3F000";
 constexpr std::string_view unique_violation = "23505";
 constexpr std::string_view duplicate_schema = "42P06";
 constexpr std::string_view duplicate_table = "42P07";
+constexpr std::string_view too_long_for_column = "22001";
 }  // namespace sqlstate
 
 /// PostgreSQL ends the connection over a message of 1 GiB and more; this leaves room for the rest.
@@ -129,6 +131,73 @@ error explain_insert(const server_report& report, const connection& sql,
     return failure;
 }
 
+/// No more than `bytes` of it, and no character halved.
+std::string beginning_of(const std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) {
+        return text;
+    }
+    constexpr unsigned continuation_mask = 0xC0;
+    constexpr unsigned continuation = 0x80;
+    while (bytes > 0 &&
+           (static_cast<unsigned char>(text[bytes]) & continuation_mask) == continuation) {
+        --bytes;
+    }
+    return text.substr(0, bytes);
+}
+
+/// The letter, and the status of its row only where the letter is new.
+std::vector<statement> with_status(const dead_letter& letter, const dead_letter_status& status,
+                                   std::size_t error_bytes) {
+    auto parameters = parameters_of(letter);
+    const auto next = [&](std::string value) {
+        parameters.push_back(std::move(value));
+        return "$" + std::to_string(parameters.size());
+    };
+    const auto key = next(status.key);
+    const auto why = next(beginning_of(letter.reason, error_bytes));
+    const auto attempts = next(std::to_string(letter.attempts));
+    statement both{
+        fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
+                    insert_sql, status.make_update(key, why, attempts))};
+    both.parameters.assign(parameters.begin(), parameters.end());
+    return {{mark_transaction_sql}, std::move(both)};
+}
+
+error explain_status(const server_report& report, const connection& sql, const dead_letter& letter,
+                     const dead_letter_status& status) {
+    auto failure = explain_insert(report, sql, letter);
+    const bool of_the_letters = report.message.find("dead_letter") != std::string::npos ||
+                                report.message.find("schema walrelay") != std::string::npos;
+    if (failure.code != errc::postgres_unsuitable || of_the_letters) {
+        return failure;
+    }
+    failure.what = fmt::format(
+        "PostgreSQL refuses outbox.on_dead_letter of table {}, so {} was not kept and the slot was "
+        "not moved: {}",
+        to_string(status.table), name_of(letter), status.make_update("$1", "$2", "$3"));
+    failure.remedy =
+        report.sqlstate == sqlstate::insufficient_privilege
+            ? fmt::format("GRANT SELECT, UPDATE ON {} TO {};", quote_table(status.table),
+                          quote_identifier(sql.role()))
+            : "correct outbox.on_dead_letter (walrelay check tries it), or what PostgreSQL names";
+    return failure;
+}
+
+awaitable<answer> insert_with_status(connection& sql, const dead_letter& letter,
+                                     const dead_letter_status& status) {
+    constexpr std::size_t fewest_bytes = 16;
+    for (auto error_bytes = letter.reason.size();; error_bytes /= 2) {
+        auto all = with_status(letter, status, error_bytes);
+        auto done = co_await sql.ask_together(std::move(all));
+        const bool is_too_long = done.has_error() &&
+                                 done.error().sqlstate == sqlstate::too_long_for_column &&
+                                 error_bytes > fewest_bytes;
+        if (!is_too_long) {
+            co_return done;
+        }
+    }
+}
+
 awaitable<result<void>> insert(connection& sql, const dead_letter& letter) {
     auto parameters = parameters_of(letter);
     if (size_of(parameters) > stored_bytes_limit) {
@@ -162,6 +231,20 @@ std::string dead_letter_grants_sql(std::string_view role) {
         name);
 }
 
+error explain_dead_letters(const server_report& report, const connection& sql) {
+    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
+    if (report.sqlstate == sqlstate::insufficient_privilege) {
+        failure.what = fmt::format("the role {} may not use walrelay.dead_letter", sql.role());
+        failure.remedy = dead_letter_grants_sql(sql.role());
+    } else if (failure.code == errc::postgres_unsuitable) {
+        failure.what = "PostgreSQL refused a statement on walrelay.dead_letter";
+        failure.remedy =
+            "if the table is not the one of sql/dead_letter.sql: ALTER TABLE walrelay.dead_letter "
+            "RENAME TO dead_letter_before; then: walrelay init";
+    }
+    return failure;
+}
+
 awaitable<result<void>> create_dead_letter_table(connection& sql) {
     auto done = co_await sql.ask(dead_letter_sql);
     const bool raced = done.has_error() && (done.error().sqlstate == sqlstate::unique_violation ||
@@ -183,6 +266,29 @@ awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& le
         co_return durable.error();
     }
     co_return co_await insert(sql, letter);
+}
+
+awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter,
+                                          const dead_letter_status& status) {
+    const auto durable = co_await sql.query(wait_for_flush_sql);
+    if (!durable) {
+        co_return durable.error();
+    }
+    if (size_of(parameters_of(letter)) > stored_bytes_limit) {
+        co_return too_large(letter);
+    }
+    auto done = co_await insert_with_status(sql, letter, status);
+    if (done.has_error() && is_missing(done.error())) {
+        const auto made = co_await create_dead_letter_table(sql);
+        if (!made) {
+            co_return made.error();
+        }
+        done = co_await insert_with_status(sql, letter, status);
+    }
+    if (done.has_error()) {
+        co_return explain_status(done.error(), sql, letter, status);
+    }
+    co_return result<void>{};
 }
 
 }  // namespace walrelay::postgres

@@ -6,9 +6,11 @@
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "postgres/connection.hpp"
+#include "postgres/server_error.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,10 +25,29 @@ namespace walrelay::postgres {
 /// Makes schema and table where they are missing. errc::postgres_unsuitable if the role may not.
 [[nodiscard]] boost::asio::awaitable<result<void>> create_dead_letter_table(connection& sql);
 
+/// What is changed in the row of a dead letter, in the transaction that stores it.
+struct dead_letter_status {
+    table_name table;
+    std::string key;
+    /// Makes the UPDATE from the names of three parameters: key, error (text), attempts (int).
+    std::function<std::string(std::string_view key, std::string_view why,
+                              std::string_view attempts)>
+        make_update;
+};
+
+/// What an error of a statement on walrelay.dead_letter means, with the grants where a right is
+/// missing.
+[[nodiscard]] error explain_dead_letters(const server_report& report, const connection& sql);
+
 /// Returns once the letter is committed and flushed; makes the table where it is missing. A letter
 /// that is there already, by its position, is left as it is. errc::postgres_unsuitable, with the
 /// SQL that mends it, if PostgreSQL would refuse it for ever; else what `connection::query` gives.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(connection& sql,
                                                                      const dead_letter& letter);
+
+/// The same, and the status of its row with it: both or none. A letter that is there already
+/// changes nothing. An error text that is too long for its column is shortened.
+[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
+    connection& sql, const dead_letter& letter, const dead_letter_status& status);
 
 }  // namespace walrelay::postgres

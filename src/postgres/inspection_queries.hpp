@@ -47,7 +47,7 @@ SELECT coalesce(plugin::text, ''), coalesce(database::text, ''), active,
 /// after the oldest catalog state that the slot can look back to. An ALTER PUBLICATION looks the
 /// same, so this is a suspicion only.
 inline constexpr const char* publication = R"sql(
-SELECT p.pubinsert, p.pubviaroot, p.puballtables,
+SELECT p.pubinsert, p.pubviaroot, p.puballtables, p.pubupdate,
        coalesce(age(p.xmin) <= (SELECT age(s.catalog_xmin) FROM pg_replication_slots AS s
                                  WHERE s.slot_name = $2), false)
   FROM pg_publication AS p WHERE p.pubname = $1
@@ -59,9 +59,16 @@ SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = $1
  ORDER BY schemaname, tablename
 )sql";
 
-/// Kind and persistence of the tables ($1 schemas, $2 names), in that order; NULL where missing.
+/// Of the tables ($1 schemas, $2 names), in that order, NULL where missing: kind, persistence,
+/// whether the role may read it, whether all that holds its rows has a replica identity.
 inline constexpr const char* tables = R"sql(
-SELECT c.relkind, c.relpersistence
+SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
+       coalesce((SELECT bool_and(l.relreplident IN ('f', 'i')
+                        OR (l.relreplident = 'd' AND EXISTS (
+                            SELECT FROM pg_index AS i WHERE i.indrelid = l.oid AND i.indisprimary)))
+                   FROM pg_class AS l
+                  WHERE (l.oid = c.oid AND c.relkind <> 'p')
+                     OR l.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)), true)
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
     ON n.nspname = asked.schema AND c.relname = asked.name

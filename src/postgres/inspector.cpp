@@ -4,6 +4,7 @@
 #include "postgres/inspection_queries.hpp"
 #include "postgres/plugin_probe.hpp"
 #include "postgres/table_inspection.hpp"
+#include "postgres/write_back_probe.hpp"
 
 #include <utility>
 
@@ -110,6 +111,7 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
         co_return result<void>{};
     }
     publication_facts found{.publishes_inserts = rows->flag(0, 0),
+                            .publishes_updates = rows->flag(0, 3),
                             .via_partition_root = rows->flag(0, 1),
                             .for_all_tables = rows->flag(0, 2),
                             .younger_than_slot = false,
@@ -121,7 +123,7 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     for (std::size_t row = 0; row < tables->size(); ++row) {
         found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
     }
-    if (rows->flag(0, 3) && can_peek(facts)) {
+    if (rows->flag(0, 4) && can_peek(facts)) {
         found.younger_than_slot =
             co_await publication_is_younger(sql, request.slot, request.publication);
     }
@@ -146,6 +148,9 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     }
     if (step.has_value()) {
         step = co_await inspect_tables(sql, request.tables, facts);
+    }
+    if (step.has_value()) {
+        step = co_await probe_write_backs(sql, request.write_backs, facts.tables);
     }
     if (step.has_error()) {
         co_return step.error();

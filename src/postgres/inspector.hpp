@@ -19,6 +19,8 @@ struct inspection_request {
     std::string publication;
     /// The configured tables, in the order of the configuration.
     std::vector<table_name> tables;
+    /// The same tables with what is to be written back, which is tried; empty if it is not to be.
+    std::vector<outbox_table> write_backs = {};
 };
 
 /// All facts through a connection of connection_kind::sql. Needs no right besides CONNECT, but:

@@ -20,10 +20,11 @@ server_context context_of(const connection& sql, server_action action) {
 }  // namespace
 
 boost::asio::awaitable<result<void>> create_publication(connection& sql, std::string publication,
-                                                        std::vector<table_name> tables) {
+                                                        std::vector<table_name> tables,
+                                                        std::string publish) {
     auto context = context_of(sql, server_action::create_publication);
     context.publication = publication;
-    auto statement = create_publication_sql(publication, tables);
+    auto statement = create_publication_sql(publication, tables, publish);
     const auto done = co_await sql.ask(std::move(statement));
     if (done.has_error()) {
         co_return explain(done.error(), context);

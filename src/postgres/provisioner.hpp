@@ -14,10 +14,12 @@
 
 namespace walrelay::postgres {
 
-/// Needs CREATE on the database and ownership of the tables. To be done before the slot is created:
-/// pgoutput cannot decode what lies before its publication.
+/// `publish` as for create_publication_sql. Needs CREATE on the database and ownership of the
+/// tables. To be done before the slot is created: pgoutput cannot decode what lies before its
+/// publication.
 [[nodiscard]] boost::asio::awaitable<result<void>> create_publication(
-    connection& sql, std::string publication, std::vector<table_name> tables);
+    connection& sql, std::string publication, std::vector<table_name> tables,
+    std::string publish = "insert");
 
 /// Needs REPLICATION. Waits for the transactions that run at the moment. Gives the position from
 /// which the slot streams.

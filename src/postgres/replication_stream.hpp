@@ -31,6 +31,8 @@ struct start_options {
     std::vector<table_name> add_tables = {};
     /// wal2json only: of messages to send, beside walrelay's own.
     std::vector<std::string> message_prefixes = {};
+    /// wal2json only: updates are sent as well (with pgoutput the publication says so).
+    bool updates = false;
 };
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed

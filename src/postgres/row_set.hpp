@@ -4,6 +4,7 @@
 #include "core/assert.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +18,19 @@ using cell = std::optional<std::string>;
 class row_set {
 public:
     row_set() = default;
-    row_set(std::vector<std::string> column_names, std::vector<std::vector<cell>> rows)
-        : column_names_(std::move(column_names)), rows_(std::move(rows)) {}
+    row_set(std::vector<std::string> column_names, std::vector<std::vector<cell>> rows,
+            std::vector<std::uint32_t> column_types = {})
+        : column_names_(std::move(column_names)),
+          column_types_(std::move(column_types)),
+          rows_(std::move(rows)) {}
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
     [[nodiscard]] std::size_t size() const { return rows_.size(); }
     [[nodiscard]] const std::vector<std::vector<cell>>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string>& column_names() const { return column_names_; }
+
+    /// The oids of the columns' types, a domain's being that of its base type.
+    [[nodiscard]] const std::vector<std::uint32_t>& column_types() const { return column_types_; }
 
     /// Both counted from 0; row and column must exist.
     [[nodiscard]] const cell& at(std::size_t row, std::size_t column) const {
@@ -43,6 +50,7 @@ public:
 
 private:
     std::vector<std::string> column_names_;
+    std::vector<std::uint32_t> column_types_;
     std::vector<std::vector<cell>> rows_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "postgres/answer.hpp"
 #include "postgres/pq.hpp"
+#include "postgres/statement.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -100,5 +101,13 @@ enum class query_protocol { simple, extended };
 [[nodiscard]] boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with,
                                                            query_protocol protocol, std::string sql,
                                                            std::vector<std::string> parameters);
+
+/// Runs statements in one transaction, with one round trip, on a session of the extended protocol.
+/// The answer is that of the last one, or the first error: then nothing has happened.
+[[nodiscard]] boost::asio::awaitable<answer> run_transaction(std::shared_ptr<session> with,
+                                                             std::vector<statement> all);
+
+/// The rows or the error that a result of libpq holds.
+[[nodiscard]] answer read_answer(const PGresult* from);
 
 }  // namespace walrelay::postgres

@@ -39,17 +39,21 @@ std::vector<cell> read_row(const PGresult* from, int row) {
 
 row_set read_rows(const PGresult* from) {
     std::vector<std::string> names;
+    std::vector<std::uint32_t> types;
     names.reserve(static_cast<std::size_t>(PQnfields(from)));
     for (int column = 0; column < PQnfields(from); ++column) {
         names.emplace_back(PQfname(from, column));
+        types.push_back(PQftype(from, column));
     }
     std::vector<std::vector<cell>> rows;
     rows.reserve(static_cast<std::size_t>(PQntuples(from)));
     for (int row = 0; row < PQntuples(from); ++row) {
         rows.push_back(read_row(from, row));
     }
-    return {std::move(names), std::move(rows)};
+    return {std::move(names), std::move(rows), std::move(types)};
 }
+
+}  // namespace
 
 answer read_answer(const PGresult* from) {
     switch (PQresultStatus(from)) {
@@ -65,8 +69,6 @@ answer read_answer(const PGresult* from) {
             return report_of(from);
     }
 }
-
-}  // namespace
 
 boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, query_protocol protocol,
                                              std::string sql, std::vector<std::string> parameters) {

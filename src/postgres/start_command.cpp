@@ -49,6 +49,9 @@ std::vector<plugin_option> pgoutput_options(const start_options& options, int ve
 
 std::string prefixes_of(const start_options& options) {
     std::string list = "walrelay,walrelay.retry";
+    if (options.updates) {
+        list += ",walrelay.write_back";
+    }
     for (const auto& prefix : options.message_prefixes) {
         list += ',' + prefix;
     }
@@ -57,10 +60,14 @@ std::string prefixes_of(const start_options& options) {
 
 std::vector<plugin_option> wal2json_options(const start_options& options) {
     std::vector<plugin_option> chosen = {
-        {"format-version", "2"},    {"include-lsn", "1"},
-        {"include-timestamp", "1"}, {"include-types", "0"},
-        {"include-type-oids", "1"}, {"include-transaction", "1"},
-        {"actions", "insert"},      {"add-msg-prefixes", prefixes_of(options)},
+        {"format-version", "2"},
+        {"include-lsn", "1"},
+        {"include-timestamp", "1"},
+        {"include-types", "0"},
+        {"include-type-oids", "1"},
+        {"include-transaction", "1"},
+        {"actions", options.updates ? "insert,update" : "insert"},
+        {"add-msg-prefixes", prefixes_of(options)},
     };
     if (!options.add_tables.empty()) {
         chosen.emplace_back("add-tables", wal2json_table_list(options.add_tables));

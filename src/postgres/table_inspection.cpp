@@ -37,6 +37,8 @@ std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name
                           .partitioned = kind == "p",
                           .ordinary = kind == "r" || kind == "p",
                           .unlogged = rows.text(row, 1) == "u",
+                          .readable = rows.flag(row, 2),
+                          .identified = rows.flag(row, 3),
                           .leaves = {},
                           .columns = {}});
     }

@@ -4,7 +4,9 @@
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "relay/lane.hpp"
+#include "relay/write_backs.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -59,6 +61,19 @@ struct store_dead_letter {
 struct look_for_rows {
     std::vector<std::string> ids;
 };
+/// Write the rows back as the configuration says of their table, and report written_back or
+/// write_back_failed with this epoch of the PostgreSQL connection.
+struct write_back {
+    std::uint64_t epoch = 0;
+    write_back_batch batch;
+};
+/// Read the row of this id from its table as it is now, and report row_fetched or row_not_fetched
+/// with this epoch of the PostgreSQL connection.
+struct fetch_row {
+    std::uint64_t epoch = 0;
+    std::size_t table = 0;  // of the configuration
+    std::string key;
+};
 struct write_log {
     log_severity severity = log_severity::info;
     std::string text;
@@ -70,6 +85,6 @@ struct finish {
 
 using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
                             finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
-                            look_for_rows, write_log, finish>;
+                            look_for_rows, write_back, fetch_row, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -87,6 +87,7 @@ void intake::begin(history origin, table_catalog catalog) {
         mapper.set_domains(catalog_.domains());
     }
     transaction_.reset();
+    unfinished_.reset();
     in_snapshot_ = false;
     last_revision_ = 0;
 }
@@ -95,7 +96,7 @@ void intake::begin_snapshot(history origin, table_catalog catalog, lsn consisten
                             wall_time taken_at) {
     begin(origin, std::move(catalog));
     in_snapshot_ = true;
-    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}, 0, {}};
+    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}, 0, {}, false};
 }
 
 result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, lane& into) {
@@ -127,6 +128,8 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
         }
     }
     decoder_ = wal::make_decoder(plugin);
+    plugin_ = plugin;
+    watch_updates();
     return settled;
 }
 
@@ -155,9 +158,13 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
     frame_read done;
     done.received = data.start;
     if (const auto* const begin = std::get_if<transaction_begin>(&*decoded)) {
-        transaction_ = open_transaction{*begin, 0, {}};
+        transaction_ = open_transaction{*begin, 0, {}, false};
     } else if (const auto* const row = std::get_if<row_insert>(&*decoded)) {
         if (const auto taken = take(*row, into, done); !taken) {
+            return taken.error();
+        }
+    } else if (const auto* const changed = std::get_if<row_update>(&*decoded)) {
+        if (const auto taken = take(*changed, into, done); !taken) {
             return taken.error();
         }
     } else if (const auto* const said = std::get_if<logical_message>(&*decoded)) {
@@ -185,6 +192,7 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
 
 result<void> intake::take(const logical_message& said, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
+    transaction_->own = transaction_->own || said.prefix == write_back_prefix;
     if (said.prefix == retry_prefix) {
         return take_retry(said.content, into, done);
     }
@@ -237,8 +245,14 @@ commit_position intake::next_position() {
 
 result<void> intake::take_event(std::size_t mapper, const row_insert& row,
                                 std::string_view occasion, lane& into, frame_read& done) {
-    const auto here = next_position();
+    return place_event(next_position(), mapper, row, occasion, into, done);
+}
+
+result<void> intake::place_event(commit_position here, std::size_t mapper, const row_insert& row,
+                                 std::string_view occasion, lane& into, frame_read& done) {
+    const bool retried = occasion.starts_with("retry");
     if (into.covers(here)) {
+        await_write_back(mapper, row, retried, true, done);
         return {};
     }
     message& filled = into.vacancy();
@@ -248,7 +262,19 @@ result<void> intake::take_event(std::size_t mapper, const row_insert& row,
         return set_aside(mapper, row, filled, made.error(), done);
     }
     into.admit();
+    await_write_back(mapper, row, retried, false, done);
     return {};
+}
+
+void intake::await_write_back(std::size_t mapper, const row_insert& row, bool retried, bool reread,
+                              frame_read& done) {
+    if (mapper >= options_.duties.size() || !options_.duties[mapper].writes_back) {
+        return;
+    }
+    // A row without an id cannot be found again in its table.
+    if (const auto key = mappers_[mapper].id_of(row)) {
+        done.awaited = {mapper, *transaction_->last_event, std::string(*key), reread, retried};
+    }
 }
 
 result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
@@ -270,7 +296,7 @@ result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string
 }
 
 result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const message& content,
-                               const error& why, frame_read& done) const {
+                               const error& why, frame_read& done) {
     if (!options_.dead_letters) {
         return why;
     }
@@ -279,6 +305,7 @@ result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const 
         reason = *found;
     }
     done.dead = make_dead_letter(mappers_[mapper].table(), row, content, reason);
+    done.dead->key = mappers_[mapper].id_of(row);
     return {};
 }
 

@@ -12,7 +12,10 @@
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/message_rows.hpp"
+#include "relay/republish.hpp"
 #include "relay/table_catalog.hpp"
+#include "relay/table_duties.hpp"
+#include "relay/write_backs.hpp"
 #include "wal/decoder.hpp"
 #include "wal/replication_frame.hpp"
 
@@ -45,6 +48,15 @@ struct frame_read {
     std::optional<wal::keepalive> alive = {};
     /// The row cannot be delivered. Nothing more is to be read until the dead letter is stored.
     std::optional<dead_letter> dead = {};
+    /// The event is in the lane, or the stream has it, and its row is to be written back.
+    std::optional<awaited_row> awaited = {};
+    /// The WAL does not hold the row whole. Nothing more is to be read until what is missing is
+    /// fetched by the row's id.
+    struct fetch_request {
+        std::size_t table = 0;
+        std::string key;
+    };
+    std::optional<fetch_request> incomplete = {};
     /// For the log: what was left alone, and why.
     std::optional<std::string> remark = {};
     lsn received;
@@ -56,6 +68,7 @@ struct intake_options {
     /// Rows that cannot be delivered become dead letters; otherwise they are errors.
     bool dead_letters = true;
     bool sole_writer = true;
+    all_duties duties = {};
 };
 
 class intake {
@@ -90,6 +103,10 @@ public:
     /// `read`.
     [[nodiscard]] result<frame_read> read_row(std::size_t mapper, const row_insert& row,
                                               lane& into);
+    /// Takes the row for which `incomplete` asked, nothing where it is no longer in its table: it
+    /// becomes a dead letter then. For the rest as `read`.
+    [[nodiscard]] result<frame_read> complete(std::optional<table_row> fetched, lane& into);
+
     /// The snapshot has no more rows; `ended` of the result is set.
     [[nodiscard]] frame_read end_snapshot(lsn consistent_point);
 
@@ -100,6 +117,8 @@ private:
         transaction_begin begin;
         std::uint64_t next_ordinal = 0;
         std::optional<commit_position> last_event;
+        /// Walrelay's own: its updates are write-backs.
+        bool own = false;
     };
 
     /// An outbox whose rows are logical messages.
@@ -111,16 +130,25 @@ private:
     void begin(history origin, table_catalog catalog);
     result<frame_read> take(const wal::xlog_data& data, lane& into);
     result<void> take(const row_insert& row, lane& into, frame_read& done);
+    result<void> take(const row_update& row, lane& into, frame_read& done);
     result<void> take(const logical_message& said, lane& into, frame_read& done);
     result<void> take_retry(std::string_view content, lane& into, frame_read& done);
     result<void> take_row(tableless& from, std::string_view content, lane& into, frame_read& done);
     /// One outbox event of the open transaction, which the lane may have already.
     result<void> take_event(std::size_t mapper, const row_insert& row, std::string_view occasion,
                             lane& into, frame_read& done);
+    result<void> place_event(commit_position here, std::size_t mapper, const row_insert& row,
+                             std::string_view occasion, lane& into, frame_read& done);
+    void watch_updates();
+    [[nodiscard]] bool is_whole(std::size_t mapper, const row_update& row) const;
+    result<void> set_incomplete_aside(std::size_t mapper, const row_insert& row,
+                                      std::string_view occasion, lane& into, frame_read& done);
     result<void> fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
                       message& out);
     result<void> set_aside(std::size_t mapper, const row_insert& row, const message& content,
-                           const error& why, frame_read& done) const;
+                           const error& why, frame_read& done);
+    void await_write_back(std::size_t mapper, const row_insert& row, bool retried, bool reread,
+                          frame_read& done);
     commit_position next_position();
     [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
     result<table_catalog::answer> whose(const relation& table);
@@ -139,6 +167,8 @@ private:
     /// Also for the rows of a snapshot, which count as one.
     std::optional<open_transaction> transaction_;
     bool in_snapshot_ = false;
+    output_plugin plugin_ = output_plugin::pgoutput;
+    std::optional<unfinished_row> unfinished_;
     size_limits limits_;
     // The table of the last row, because rows of one table come in runs.
     std::uint64_t last_revision_ = 0;

@@ -4,6 +4,7 @@
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
+#include "relay/preflight_write_backs.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -206,7 +207,12 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
     const auto name = quote_identifier(wanted.publication);
     if (!publication.publishes_inserts) {
         found.error("publication " + wanted.publication + " does not publish inserts",
-                    "ALTER PUBLICATION " + name + " SET (publish = 'insert');");
+                    "ALTER PUBLICATION " + name + " SET (publish = '" +
+                        std::string(published_operations(wanted.tables)) + "');");
+    } else if (!publication.publishes_updates && published_operations(wanted.tables) != "insert") {
+        found.error("publication " + wanted.publication +
+                        " does not publish updates, which outbox.republish needs",
+                    "ALTER PUBLICATION " + name + " SET (publish = 'insert, update');");
     }
     for (const auto& table : facts.tables) {
         if (table.exists && !published(publication, table)) {
@@ -235,7 +241,8 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
             tables.push_back(table.table);
         }
     }
-    const auto create = create_publication_sql(wanted.publication, tables);
+    const auto create =
+        create_publication_sql(wanted.publication, tables, published_operations(wanted.tables));
     if (!facts.slot) {
         found.note("publication " + wanted.publication + " does not exist yet",
                    "walrelay init (or run) creates it");
@@ -323,8 +330,11 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         if (wanted.tables[index].is_tableless()) {
             look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);
-        } else {
-            look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+            continue;
+        }
+        look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+        if (facts.tables[index].exists) {
+            look_at_write_backs(wanted.tables[index], facts.tables[index], facts.role, found);
         }
     }
     look_at_plugin(wanted, facts, found);
@@ -340,6 +350,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
             look_for_missing_publication(wanted, facts, found);
         }
     }
+    look_at_republish(wanted.tables, facts, choose_plugin(wanted, facts), found);
     look_at_partitions(wanted, facts, found);
     return found.take();
 }

@@ -2,16 +2,27 @@
 
 #include "relay/relay_words.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
+namespace {
+
+bool wants_write_backs(const all_duties& duties) {
+    return std::any_of(duties.begin(), duties.end(),
+                       [](const table_duties& each) { return each.writes_back; });
+}
+
+}  // namespace
 
 relay_machine::relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
                              std::uint64_t seed)
     : options_(std::move(options)),
       intake_(std::move(mappers),
-              {options_.stream, options_.dead_letters, options_.lane.sole_writer}),
+              {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties}),
       lane_(lane::make(options_.lane)),
+      write_backs_(wants_write_backs(options_.duties)),
+      write_back_backoff_(options_.backoff, seed + 2),
       hold_back_(options_.confirm_delay),
       broker_(options_.backoff, seed),
       postgres_(options_.backoff, seed + 1) {}
@@ -21,12 +32,13 @@ void relay_machine::start() {
 }
 
 void relay_machine::account_for_stored(instant now) {
-    if (const auto stored = lane_->stored_up_to()) {
-        ledger_.stored_up_to(*stored);
+    if (const auto settled = write_backs_.settled(lane_->stored_up_to())) {
+        ledger_.stored_up_to(*settled);
     }
+    write_back_what_is_stored();
     hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
     report_confirmed(now);
-    if (phase_ == phase::draining && lane_->empty()) {
+    if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
     }
 }
@@ -40,12 +52,19 @@ void relay_machine::time_passed(instant now) {
     }
     if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
         log(log_severity::warning,
-            counted(lane_->size(), "message") + " not acked within " +
-                seconds_text(options_.drain_timeout) +
+            counted(lane_->size(), "message") + " not acked" +
+                (write_backs_.empty()
+                     ? ""
+                     : " and " + counted(write_backs_.size(), "row") + " not written back") +
+                " within " + seconds_text(options_.drain_timeout) +
                 "; nothing is lost: the next start sends them again from the slot");
         close_postgres_in_order(now);
     }
     retry_links(now);
+    if (write_back_at_ && *write_back_at_ <= now.monotonic) {
+        write_back_at_.reset();
+        write_back_what_is_stored();
+    }
     confirm_what_was_held(now);
     if (const auto due = feedback_.deadline();
         due && *due <= now.monotonic && postgres_.is_up() && phase_ != phase::closing) {
@@ -103,7 +122,7 @@ void relay_machine::drain(int exit_code, instant now) {
     phase_ = phase::draining;
     exit_code_ = exit_code;
     drain_until_ = now.monotonic + options_.drain_timeout;
-    if (lane_->empty()) {
+    if (is_drained()) {
         close_postgres_in_order(now);
     }
 }
@@ -162,6 +181,7 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(postgres_.retry_at());
     }
     if (phase_ != phase::closing) {
+        consider(write_back_at_);
         consider(hold_back_.deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());

@@ -20,6 +20,8 @@
 #include "relay/ledger.hpp"
 #include "relay/link.hpp"
 #include "relay/roll_call.hpp"
+#include "relay/table_duties.hpp"
+#include "relay/write_backs.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -46,8 +48,9 @@ struct relay_options {
     bool dead_letters = true;
     /// What a slot has lost is published from the tables; otherwise an operator must decide.
     bool heals = false;
-    /// How long a stop waits for acks that are still out.
+    /// How long a stop waits for acks and write-backs that are still out.
     std::chrono::milliseconds drain_timeout{10000};
+    all_duties duties = {};
 };
 
 /// Rows of the tables that come before anything that the slot sends.
@@ -96,6 +99,11 @@ public:
     void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
     /// Which of the ids of look_for_rows are nowhere.
     void rows_looked_for(const result<std::vector<std::string>>& missing, instant now);
+    /// Nothing where the table has no such row any more.
+    void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
+    void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
+    void written_back(std::uint64_t epoch, instant now);
+    void write_back_failed(std::uint64_t epoch, const error& why, instant now);
     void frame_arrived(std::string_view frame, instant now);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
@@ -115,6 +123,8 @@ public:
     /// Another consumer holds the slot; this relay takes over when it is let go.
     [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
+    /// Rows whose message is in the window or stored, and which are not written back yet.
+    [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.size(); }
 
 private:
     enum class phase { running, draining, closing, ended };
@@ -160,6 +170,10 @@ private:
     void stream_forgot(std::uint64_t had, const stream_tail& tail, instant now);
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
+    void write_back_what_is_stored();
+    void forget_write_backs();
+    /// Nothing is in flight to either server.
+    [[nodiscard]] bool is_drained() const { return lane_->empty() && write_backs_.empty(); }
     void confirm_what_was_held(instant now);
     void report_confirmed(instant now);
     void retry_links(instant now);
@@ -172,6 +186,10 @@ private:
     relay_options options_;
     intake intake_;
     std::unique_ptr<lane> lane_;
+    write_backs write_backs_;
+    /// After a failed write-back.
+    backoff write_back_backoff_;
+    std::optional<monotonic_time> write_back_at_;
     ledger ledger_;
     hold_back hold_back_;
     feedback feedback_;
@@ -201,6 +219,8 @@ private:
     std::optional<commit_position> left_at_;
     /// The dead letter that is being stored.
     std::optional<position> setting_aside_;
+    /// A row that the WAL does not hold whole is being read from its table.
+    bool fetching_ = false;
     /// How often the broker refused a message for itself.
     std::map<commit_position, std::uint32_t> refusals_;
     /// Since when, and how often, the stream has been seen to end too early.

@@ -71,6 +71,7 @@ void relay_machine::begin_history(const history& origin) {
     }
     history_ = origin;
     ledger_ = ledger{};
+    write_backs_ = write_backs{write_backs_.wanted()};
     // What was confirmed of the old history must never be reported to the new one.
     hold_back_ = hold_back{options_.confirm_delay};
     feedback_ = feedback{};
@@ -165,6 +166,9 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     const auto delay = postgres_.lost(now.monotonic);
     log(log_severity::warning, to_string(why) + "; trying again in " + seconds_text(delay) +
                                    ", nothing is lost: the slot resends what is not confirmed");
+    if (phase_ == phase::draining && is_drained()) {
+        close_postgres_in_order(now);
+    }
 }
 
 void relay_machine::drop_source() {
@@ -174,7 +178,9 @@ void relay_machine::drop_source() {
     actions_.emplace_back(close_postgres{});
     feedback_.end();
     ledger_.forget_pending();
+    forget_write_backs();
     setting_aside_.reset();
+    fetching_ = false;
     give_backfill_up();
 }
 
@@ -214,7 +220,22 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         setting_aside_ = read.dead->where;
         actions_.emplace_back(store_dead_letter{postgres_.epoch(), std::move(*read.dead)});
     }
+    if (read.awaited) {
+        const bool may_be_stored = read.awaited->reread;
+        write_backs_.await(std::move(*read.awaited));
+        if (may_be_stored) {
+            write_back_what_is_stored();
+        }
+    }
+    if (read.incomplete) {
+        fetching_ = true;
+        actions_.emplace_back(
+            fetch_row{postgres_.epoch(), read.incomplete->table, std::move(read.incomplete->key)});
+    }
     if (read.ended) {
+        if (read.ended->last_event) {
+            write_backs_.read_up_to(*read.ended->last_event);
+        }
         ledger_.transaction_ended(read.ended->last_event, read.ended->end);
         postgres_.progressed();
         others_seen_ = false;

@@ -10,7 +10,9 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
     for (std::size_t index = 0; index < tables.size(); ++index) {
         const answer ours{answer::kind::outbox, index};
         known_[tables[index].table] = ours;
+        columns_.emplace_back();
         if (index < facts.tables.size()) {
+            columns_.back() = facts.tables[index].columns;
             for (const auto& leaf : facts.tables[index].leaves) {
                 known_[leaf] = ours;
             }

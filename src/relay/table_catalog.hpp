@@ -29,12 +29,18 @@ public:
     /// The name has been asked for with a fresh catalog and is none of ours.
     void settle_as_other(const table_name& table) { known_[table] = {answer::kind::other, 0}; }
 
+    /// The columns that an outbox table had then.
+    [[nodiscard]] const std::vector<column>& columns_of(std::size_t index) const {
+        return columns_[index];
+    }
+
     [[nodiscard]] const std::vector<std::pair<type_oid, type_oid>>& domains() const {
         return domains_;
     }
 
 private:
     std::map<table_name, answer> known_;
+    std::vector<std::vector<column>> columns_;
     std::vector<std::pair<type_oid, type_oid>> domains_;
 };
 

@@ -9,12 +9,8 @@
 namespace walrelay::wal {
 namespace {
 
-/// Reads one column's value of an INSERT. `type` decides how its text is made out.
-result<field> read_value(byte_reader& in, type_oid type) {
-    std::uint8_t kind = 0;
-    if (!in.read(kind, "kind of value")) {
-        return in.failure();
-    }
+/// Reads the rest of one column's value. `type` decides how its text is made out.
+result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type) {
     switch (kind) {
         case 't':
             break;
@@ -22,7 +18,7 @@ result<field> read_value(byte_reader& in, type_oid type) {
             return field{};
         case 'u':
             return frame_error(errc::frame_unexpected, in.last_place(),
-                               "says that a stored value is unchanged, which no new row can be");
+                               "says that a stored value is unchanged, which it cannot be here");
         case 'b':
             return frame_error(errc::frame_unexpected, in.last_place(),
                                "announces a binary value, which walrelay does not ask for",
@@ -102,6 +98,19 @@ result<relation> read_relation(byte_reader& in) {
     return described;
 }
 
+/// Reads how many columns a tuple has, which must be as many as the table has.
+result<void> read_count(byte_reader& in, const relation& table) {
+    std::uint16_t count = 0;
+    if (!in.read(count, "number of columns")) {
+        return in.failure();
+    }
+    if (count != table.columns.size()) {
+        return in.malformed("is " + std::to_string(count) + ", but " + table.schema + "." +
+                            table.name + " has " + std::to_string(table.columns.size()));
+    }
+    return {};
+}
+
 bool same_description(const relation& one, const relation& other) {
     return one.schema == other.schema && one.name == other.name && one.columns == other.columns;
 }
@@ -125,6 +134,8 @@ result<change> pgoutput_decoder::decode(std::string_view payload) {
             return describe(in);
         case 'M':
             return message(in);
+        case 'U':
+            return wants_any_update() ? update(in) : skip(type, in);
         default:
             return skip(type, in);
     }
@@ -190,13 +201,8 @@ void pgoutput_decoder::remember(std::uint32_t oid, relation&& described) {
     known.revision = ++last_revision_;
 }
 
-result<change> pgoutput_decoder::insert(byte_reader& in) {
-    if (const auto allowed = transaction_.require_open(in.last_place()); !allowed) {
-        return allowed.error();
-    }
-    in.name("pgoutput Insert message");
+result<const relation*> pgoutput_decoder::read_table(byte_reader& in) const {
     std::uint32_t oid = 0;
-    std::uint8_t kind = 0;
     if (!in.read(oid, "relation oid")) {
         return in.failure();
     }
@@ -204,34 +210,116 @@ result<change> pgoutput_decoder::insert(byte_reader& in) {
     if (table == relations_.end()) {
         return in.malformed("is " + std::to_string(oid) + ", which no Relation message described");
     }
+    return &table->second;
+}
+
+result<change> pgoutput_decoder::insert(byte_reader& in) {
+    if (const auto allowed = transaction_.require_open(in.last_place()); !allowed) {
+        return allowed.error();
+    }
+    in.name("pgoutput Insert message");
+    const auto table = read_table(in);
+    if (!table) {
+        return table.error();
+    }
+    std::uint8_t kind = 0;
     if (!in.read(kind, "kind of tuple")) {
         return in.failure();
     }
     if (kind != 'N') {
         return in.malformed("is not N");
     }
-    if (const auto row = read_tuple(in, table->second); !row) {
+    if (const auto row = read_tuple(in, **table, fields_); !row) {
         return row.error();
     }
-    return change{row_insert{&table->second, fields_}};
-}
-
-result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table) {
-    std::uint16_t count = 0;
-    if (!in.read(count, "number of columns")) {
+    if (!in.read_end()) {
         return in.failure();
     }
-    if (count != table.columns.size()) {
-        return in.malformed("is " + std::to_string(count) + ", but " + table.schema + "." +
-                            table.name + " has " + std::to_string(table.columns.size()));
+    return change{row_insert{*table, fields_}};
+}
+
+result<change> pgoutput_decoder::update(byte_reader& in) {
+    if (const auto allowed = transaction_.require_open(in.last_place()); !allowed) {
+        return allowed.error();
+    }
+    auto ahead = in;
+    ahead.name("pgoutput Update message");
+    const auto table = read_table(ahead);
+    if (!table) {
+        return table.error();
+    }
+    if (!wants_update()((*table)->schema, (*table)->name)) {
+        return skip('U', in);
+    }
+    std::uint8_t kind = 0;
+    if (!ahead.read(kind, "kind of tuple")) {
+        return ahead.failure();
+    }
+    before_.assign((*table)->columns.size(), field{});
+    if (kind == 'K' || kind == 'O') {
+        if (const auto old_row = read_tuple(ahead, **table, before_); !old_row) {
+            return old_row.error();
+        }
+        if (!ahead.read(kind, "kind of tuple")) {
+            return ahead.failure();
+        }
+    }
+    if (kind != 'N') {
+        return ahead.malformed("is not N");
+    }
+    if (const auto row = read_new_tuple(ahead, **table); !row) {
+        return row.error();
+    }
+    return change{row_update{*table, fields_, before_, missing_}};
+}
+
+result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table,
+                                          std::vector<field>& into) {
+    if (const auto counted = read_count(in, table); !counted) {
+        return counted;
+    }
+    into.clear();
+    for (const auto& each : table.columns) {
+        std::uint8_t kind = 0;
+        if (!in.read(kind, "kind of value")) {
+            return in.failure();
+        }
+        auto value = read_value(in, kind, each.type);
+        if (!value) {
+            return std::move(value).error();
+        }
+        into.push_back(*value);
+    }
+    return {};
+}
+
+/// A value that is not sent again is the one of the old row, if that one is there.
+result<void> pgoutput_decoder::read_new_tuple(byte_reader& in, const relation& table) {
+    if (const auto counted = read_count(in, table); !counted) {
+        return counted;
     }
     fields_.clear();
-    for (const auto& each : table.columns) {
-        auto value = read_value(in, each.type);
+    missing_.assign(table.columns.size(), 0);
+    bool whole = true;
+    for (std::size_t index = 0; index < table.columns.size(); ++index) {
+        std::uint8_t kind = 0;
+        if (!in.read(kind, "kind of value")) {
+            return in.failure();
+        }
+        if (kind == 'u') {
+            fields_.push_back(before_[index]);
+            missing_[index] = before_[index] ? 0 : 1;
+            whole = whole && before_[index];
+            continue;
+        }
+        auto value = read_value(in, kind, table.columns[index].type);
         if (!value) {
             return std::move(value).error();
         }
         fields_.push_back(*value);
+    }
+    if (whole) {
+        missing_.clear();
     }
     return in.read_end() ? result<void>{} : in.failure();
 }

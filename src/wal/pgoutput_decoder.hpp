@@ -44,16 +44,23 @@ private:
     [[nodiscard]] result<change> commit(byte_reader& in);
     [[nodiscard]] result<change> describe(byte_reader& in);
     [[nodiscard]] result<change> insert(byte_reader& in);
+    [[nodiscard]] result<change> update(byte_reader& in);
     [[nodiscard]] result<change> message(byte_reader& in);
     [[nodiscard]] result<change> skip(std::uint8_t type, byte_reader& in);
 
-    [[nodiscard]] result<void> read_tuple(byte_reader& in, const relation& table);
+    [[nodiscard]] result<const relation*> read_table(byte_reader& in) const;
+    [[nodiscard]] result<void> read_tuple(byte_reader& in, const relation& table,
+                                          std::vector<field>& into);
+    [[nodiscard]] result<void> read_new_tuple(byte_reader& in, const relation& table);
     void remember(std::uint32_t oid, relation&& described);
 
     transaction_state transaction_;
     /// Rows point at the values, so they must not move: a node-based map.
     std::unordered_map<std::uint32_t, relation> relations_;
     std::vector<field> fields_;
+    // Of an update; `missing_` is empty where nothing is missing.
+    std::vector<field> before_;
+    std::vector<std::uint8_t> missing_;
     std::uint64_t last_revision_ = 0;
 };
 

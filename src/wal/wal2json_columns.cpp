@@ -110,7 +110,7 @@ result<void> read_member(simdjson::ondemand::field& member, const json_text& jso
 }
 
 result<void> add(const column_members& column, const json_text& json, std::size_t offset,
-                 wal2json_object& object) {
+                 wal2json_row row) {
     if (!column.name) {
         return json.malformed("is missing in the column that ends here", "name", offset);
     }
@@ -121,13 +121,13 @@ result<void> add(const column_members& column, const json_text& json, std::size_
     if (!column.value) {
         return json.malformed("is missing in the column that ends here", "value", offset);
     }
-    object.columns.push_back({*column.name, *column.type});
-    object.fields.push_back(*column.value);
+    row.columns.push_back({*column.name, *column.type});
+    row.fields.push_back(*column.value);
     return {};
 }
 
 result<void> read_column(simdjson::ondemand::value& element, const json_text& json,
-                         wal2json_object& object) {
+                         wal2json_row row) {
     simdjson::ondemand::object members;
     if (const auto code = element.get_object().get(members)) {
         return json.failure(code, "columns", json.offset_at(element));
@@ -142,13 +142,13 @@ result<void> read_column(simdjson::ondemand::value& element, const json_text& js
             return read;
         }
     }
-    return add(column, json, json.offset_at(element), object);
+    return add(column, json, json.offset_at(element), row);
 }
 
 }  // namespace
 
 result<void> read_columns(simdjson::ondemand::value& columns, const json_text& json,
-                          wal2json_object& object) {
+                          wal2json_row row) {
     simdjson::ondemand::array elements;
     if (const auto code = columns.get_array().get(elements)) {
         return json.failure(code, "columns", json.offset_at(columns));
@@ -158,7 +158,7 @@ result<void> read_columns(simdjson::ondemand::value& columns, const json_text& j
         if (const auto code = std::move(item).get(element)) {
             return json.failure(code, "columns", json.offset_at(columns));
         }
-        if (const auto read = read_column(element, json, object); !read) {
+        if (const auto read = read_column(element, json, row); !read) {
             return read;
         }
     }

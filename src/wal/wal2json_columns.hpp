@@ -7,9 +7,14 @@
 
 namespace walrelay::wal {
 
-/// Fills the columns and the fields of `object`. Views are into the JSON or into the parser's
+struct wal2json_row {
+    std::vector<wal2json_column>& columns;
+    std::vector<field>& fields;
+};
+
+/// Adds to the columns and the fields of `row`. Views are into the JSON or into the parser's
 /// memory. Errors: frame_truncated, frame_malformed.
 [[nodiscard]] result<void> read_columns(simdjson::ondemand::value& columns, const json_text& json,
-                                        wal2json_object& object);
+                                        wal2json_row row);
 
 }  // namespace walrelay::wal

@@ -3,6 +3,7 @@
 #include "wal/frame_error.hpp"
 #include "wal/postgres_time.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace walrelay::wal {
@@ -48,6 +49,7 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
         mark_other_bytes(payload);
         payload = marked_;
     }
+    parser_.want_updates(wants_any_update() ? &wants_update() : nullptr);
     const auto parsed = parser_.parse(payload);
     if (!parsed) {
         return parsed.error();
@@ -67,6 +69,9 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
     }
     if (object.action->text == "M") {
         return message(object);
+    }
+    if (object.action->text == "U") {
+        return update(object);
     }
     return skip(object);
 }
@@ -119,10 +124,10 @@ result<change> wal2json_decoder::commit(const wal2json_object& object) {
     return change{finished};
 }
 
-result<change> wal2json_decoder::insert(const wal2json_object& object) {
-    const auto allowed = transaction_.require_open(place_of(object.action, "action"));
+result<void> wal2json_decoder::require_row(const wal2json_object& object) const {
+    auto allowed = transaction_.require_open(place_of(object.action, "action"));
     if (!allowed) {
-        return allowed.error();
+        return allowed;
     }
     if (!object.schema) {
         return missing("schema", "include-schemas");
@@ -133,9 +138,47 @@ result<change> wal2json_decoder::insert(const wal2json_object& object) {
     if (!object.has_columns) {
         return missing("columns", "format-version 2");
     }
+    return {};
+}
+
+result<change> wal2json_decoder::insert(const wal2json_object& object) {
+    if (const auto whole = require_row(object); !whole) {
+        return whole.error();
+    }
     const auto& table =
         relations_.describe(object.schema->text, object.table->text, object.columns);
     return change{row_insert{&table, object.fields}};
+}
+
+result<change> wal2json_decoder::update(const wal2json_object& object) {
+    if (!wants_any_update() || !object.has_columns) {
+        return skip(object);
+    }
+    if (const auto whole = require_row(object); !whole) {
+        return whole.error();
+    }
+    merge_rows(object);
+    const auto& table = updated_.describe(object.schema->text, object.table->text, columns_);
+    return change{row_update{&table, fields_, before_, {}}};
+}
+
+/// A column that only the old row has was left alone, so its value is the old one.
+void wal2json_decoder::merge_rows(const wal2json_object& object) {
+    columns_ = object.columns;
+    fields_ = object.fields;
+    before_.assign(columns_.size(), field{});
+    for (std::size_t old = 0; old < object.old_columns.size(); ++old) {
+        const auto& column = object.old_columns[old];
+        const auto same = std::ranges::find(object.columns, column.name, &wal2json_column::name);
+        if (same != object.columns.end()) {
+            before_[static_cast<std::size_t>(same - object.columns.begin())] =
+                object.old_fields[old];
+        } else {
+            columns_.push_back(column);
+            fields_.push_back(object.old_fields[old]);
+            before_.push_back(object.old_fields[old]);
+        }
+    }
 }
 
 result<change> wal2json_decoder::message(const wal2json_object& object) {

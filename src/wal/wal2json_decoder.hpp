@@ -7,10 +7,13 @@
 //   begin     {"action":"B","timestamp":T,"lsn":L,"nextlsn":L}   lsn is the commit LSN, nextlsn
 //   commit    {"action":"C","timestamp":T,"lsn":L,"nextlsn":L}   the end LSN, in both
 //   insert    {"action":"I","schema":S,"table":S,"columns":[{"name":S,"typeoid":N,"value":V},...]}
+//   update    {"action":"U","schema":S,"table":S,"columns":[...],"identity":[...]}   without the
+//             columns whose large values were left alone; identity is the old row as far as
+//             REPLICA IDENTITY has it, without what was NULL
 //   message   {"action":"M","transactional":B,"prefix":S,"content":S}   with lsn and timestamp,
 //   both
 //                                                                       null outside a transaction
-//   others    "U" update, "D" delete, "T" truncate
+//   others    "D" delete, "T" truncate
 //
 // T is "2026-01-31 12:34:56.789+00" where the session's time zone is UTC; L is "0/16B3748"; the
 // typeoid is printed as a signed number. V is null, true or false for boolean, digits for int2,
@@ -26,7 +29,9 @@
 #include "wal/wal2json_object.hpp"
 #include "wal/wal2json_relations.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace walrelay::wal {
 
@@ -39,6 +44,8 @@ private:
     [[nodiscard]] result<change> begin(const wal2json_object& object);
     [[nodiscard]] result<change> commit(const wal2json_object& object);
     [[nodiscard]] result<change> insert(const wal2json_object& object);
+    [[nodiscard]] result<change> update(const wal2json_object& object);
+    [[nodiscard]] result<void> require_row(const wal2json_object& object) const;
     [[nodiscard]] result<change> message(const wal2json_object& object);
     [[nodiscard]] result<change> skip(const wal2json_object& object);
 
@@ -48,7 +55,15 @@ private:
     void mark_other_bytes(std::string_view payload);
 
     wal2json_parser parser_;
+    void merge_rows(const wal2json_object& object);
+
     wal2json_relations relations_;
+    /// Apart, because an update that leaves large values alone does not name their columns.
+    wal2json_relations updated_{std::uint64_t{1} << 62U};
+    // The two rows of an update as one description.
+    std::vector<wal2json_column> columns_;
+    std::vector<field> fields_;
+    std::vector<field> before_;
     transaction_state transaction_;
     std::string marked_;
 };

@@ -90,6 +90,8 @@ void wal2json_object::clear() {
     has_columns = false;
     columns.clear();
     fields.clear();
+    old_columns.clear();
+    old_fields.clear();
 }
 
 wal2json_parser::wal2json_parser() {
@@ -169,14 +171,29 @@ result<void> wal2json_parser::read_member(simdjson::ondemand::field& member,
     if (key == "transactional") {
         return read_flag(value, json, key, object_.transactional);
     }
-    if (key != "columns" || (object_.action && object_.action->text != "I")) {
+    if (key == "identity" && object_.action && object_.action->text == "U" && wants_row()) {
+        return read_columns(value, json, {object_.old_columns, object_.old_fields});
+    }
+    if (key != "columns" || !wants_row()) {
         return {};
     }
     if (object_.has_columns) {
         return json.malformed("stands twice in one object", key, offset);
     }
     object_.has_columns = true;
-    return read_columns(value, json, object_);
+    return read_columns(value, json, {object_.columns, object_.fields});
+}
+
+/// Where the members that tell come later, the row is read to be safe.
+bool wal2json_parser::wants_row() const {
+    if (!object_.action || object_.action->text == "I") {
+        return true;
+    }
+    if (object_.action->text != "U" || wants_update_ == nullptr) {
+        return false;
+    }
+    return !object_.schema || !object_.table ||
+           (*wants_update_)(object_.schema->text, object_.table->text);
 }
 
 }  // namespace walrelay::wal

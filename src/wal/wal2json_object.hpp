@@ -4,6 +4,7 @@
 
 #include "core/change.hpp"
 #include "core/error.hpp"
+#include "wal/decoder.hpp"
 
 #include <simdjson.h>
 
@@ -41,6 +42,9 @@ struct wal2json_object {
     std::vector<wal2json_column> columns;
     /// As many as `columns`, in the same order.
     std::vector<field> fields;
+    /// Of the old row, "identity".
+    std::vector<wal2json_column> old_columns;
+    std::vector<field> old_fields;
 
     /// Makes it empty but keeps the memory of the vectors.
     void clear();
@@ -49,6 +53,10 @@ struct wal2json_object {
 class wal2json_parser {
 public:
     wal2json_parser();
+
+    /// Rows of updates are read where this says so; the schema and the name stand in front of them.
+    /// Must outlive the parser's calls; null for none.
+    void want_updates(const update_filter* wanted) { wants_update_ = wanted; }
 
     /// The object, and every view in it, lives until the next call. Members may come in any order.
     /// Errors: frame_truncated, frame_malformed, both with the offset.
@@ -63,7 +71,10 @@ private:
     [[nodiscard]] result<void> read_member(simdjson::ondemand::field& member,
                                            std::string_view text);
 
+    [[nodiscard]] bool wants_row() const;
+
     simdjson::ondemand::parser parser_;
+    const update_filter* wants_update_ = nullptr;
     std::unique_ptr<char[]> padded_;
     std::size_t capacity_bytes_ = 0;
     wal2json_object object_;

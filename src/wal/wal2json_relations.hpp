@@ -16,6 +16,9 @@ namespace walrelay::wal {
 
 class wal2json_relations {
 public:
+    /// Revisions count from behind `last_revision`.
+    explicit wal2json_relations(std::uint64_t last_revision = 0) : last_revision_(last_revision) {}
+
     /// The relation stays where it is; its content changes with the next different description.
     [[nodiscard]] const relation& describe(std::string_view schema, std::string_view name,
                                            std::span<const wal2json_column> columns);
@@ -38,7 +41,7 @@ private:
     std::map<table_name, relation, by_name> relations_;
     /// Rows come in runs of one table.
     relation* last_ = nullptr;
-    std::uint64_t last_revision_ = 0;
+    std::uint64_t last_revision_;
 };
 
 }  // namespace walrelay::wal

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,19 +22,26 @@ inline std::size_t sum_of_bytes(std::string_view view) {
     return sum;
 }
 
-/// Ends the process if a change breaks what decoders promise.
-inline void inspect(const change& decoded) {
-    const auto* const row = std::get_if<row_insert>(&decoded);
-    if (row == nullptr) {
-        return;
-    }
-    if (row->table == nullptr || row->table->revision == 0 ||
-        row->fields.size() != row->table->columns.size()) {
+inline void inspect(const relation* table, std::span<const field> fields) {
+    if (table == nullptr || table->revision == 0 || fields.size() != table->columns.size()) {
         std::abort();
     }
-    volatile std::size_t sum = sum_of_bytes(row->table->schema) + sum_of_bytes(row->table->name);
-    for (const auto& each : row->fields) {
+    volatile std::size_t sum = sum_of_bytes(table->schema) + sum_of_bytes(table->name);
+    for (const auto& each : fields) {
         sum = sum + (each ? sum_of_bytes(*each) : 0);
+    }
+}
+
+/// Ends the process if a change breaks what decoders promise.
+inline void inspect(const change& decoded) {
+    if (const auto* const row = std::get_if<row_insert>(&decoded)) {
+        inspect(row->table, row->fields);
+    } else if (const auto* const changed = std::get_if<row_update>(&decoded)) {
+        inspect(changed->table, changed->fields);
+        inspect(changed->table, changed->before);
+        if (!changed->missing.empty() && changed->missing.size() != changed->fields.size()) {
+            std::abort();
+        }
     }
 }
 
@@ -46,6 +54,7 @@ inline void inspect(const error& failure) {
 
 inline int run(std::string_view input, output_plugin plugin) {
     const auto decoder = wal::make_decoder(plugin);
+    decoder->want_updates([](std::string_view, std::string_view) { return true; });
     wal::byte_reader in{input, "fuzz input"};
     std::uint32_t length = 0;
     std::string_view view;

@@ -59,6 +59,32 @@ std::size_t checker::first_missing() {
     return settled_;
 }
 
+std::size_t checker::first_not_written() {
+    if (!profile_.write_backs) {
+        return source_.events().size();
+    }
+    written_.resize(source_.events().size(), false);
+    while (written_before_ < written_.size() &&
+           (written_[written_before_] || fate_of(written_before_) == fate::set_aside)) {
+        ++written_before_;
+    }
+    return written_before_;
+}
+
+void checker::on_written_back(const commit_position& where, const std::string& id) {
+    const auto index = index_of(to_string(position{database::origin, where}), id);
+    if (fate_of(index) == fate::set_aside) {
+        return;
+    }
+    was_stored_.resize(source_.events().size(), false);
+    if (!was_stored_[index]) {
+        throw violation("write back after the ack",
+                        name(source_.events()[index]) + " was never in the stream");
+    }
+    written_.resize(source_.events().size(), false);
+    written_[index] = true;
+}
+
 void checker::on_stored(const stored_message& taken) {
     const auto index = index_of(taken.position, taken.id);
     const auto& event = source_.events()[index];
@@ -78,6 +104,8 @@ void checker::on_stored(const stored_message& taken) {
         check_order(index, name(taken));
     }
     now = fate::stored;
+    was_stored_.resize(source_.events().size(), false);
+    was_stored_[index] = true;
 }
 
 void checker::check_order(std::size_t index, const std::string& name_of_it) {
@@ -145,6 +173,12 @@ void checker::on_confirmed(lsn flushed, const char* where) {
                         to_string(flushed) + " is confirmed (" + where + ") while " +
                             missing_text() + " is not in the stream");
     }
+    const auto unwritten = first_not_written();
+    if (unwritten < source_.events().size() && source_.events()[unwritten].where.commit < flushed) {
+        throw violation("the slot keeps what is not written back",
+                        to_string(flushed) + " is confirmed (" + where + ") while " +
+                            name(source_.events()[unwritten]) + " is not written back");
+    }
     confirmed_ = std::max(confirmed_, flushed);
 }
 
@@ -157,7 +191,13 @@ void checker::on_reported(lsn before, lsn flushed) {
 
 std::string checker::missing_text() {
     const auto missing = first_missing();
-    return missing < source_.events().size() ? name(source_.events()[missing]) : "nothing";
+    if (missing < source_.events().size()) {
+        return name(source_.events()[missing]);
+    }
+    const auto unwritten = first_not_written();
+    return unwritten < source_.events().size()
+               ? name(source_.events()[unwritten]) + " (not written back)"
+               : "nothing";
 }
 
 }  // namespace walrelay::sim

@@ -31,6 +31,8 @@ public:
     void on_stored(const stored_message& taken);
     /// A dead letter is committed.
     void on_set_aside(const position& where, const std::string& id);
+    /// Rows are written back in the database, unless they are dead letters.
+    void on_written_back(const commit_position& where, const std::string& id);
     /// The stream has lost its end; `left` is what it still has.
     void on_stream_lost(const std::vector<stored_message>& left);
     /// A relay tells the server, or the slot is moved, to `flushed`.
@@ -39,7 +41,10 @@ public:
     static void on_reported(lsn before, lsn flushed);
 
     /// Whether every committed row is in the stream, or in the dead letters if it cannot be.
-    [[nodiscard]] bool is_complete() { return first_missing() == source_.events().size(); }
+    [[nodiscard]] bool is_complete() {
+        return first_missing() == source_.events().size() &&
+               first_not_written() == source_.events().size();
+    }
     /// Rows that only a broker had which forgot them, while the slot was not held back for that.
     [[nodiscard]] std::size_t lost_count() const { return lost_count_; }
     /// The first row that is not in the stream.
@@ -51,6 +56,8 @@ private:
     [[nodiscard]] std::size_t index_of(const std::string& position, const std::string& id);
     fate& fate_of(std::size_t index);
     [[nodiscard]] std::size_t first_missing();
+    /// The first row that is neither written back nor set aside; none without write-backs.
+    [[nodiscard]] std::size_t first_not_written();
     void check_order(std::size_t index, const std::string& name);
 
     const database& source_;
@@ -59,6 +66,9 @@ private:
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
+    std::vector<bool> was_stored_;
+    std::vector<bool> written_;
+    std::size_t written_before_ = 0;  // every row before it is written back or set aside
     /// Behind the last row in the stream, for each order that is promised: of the whole stream
     /// (under an empty name), or of each aggregate.
     std::map<std::string, std::size_t> next_;

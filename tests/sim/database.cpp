@@ -153,6 +153,15 @@ bool database::store_dead_letter(const dead_letter& letter, checker& watch) {
     return up_;
 }
 
+bool database::write_back(const relay::write_back_batch& batch, checker& watch) const {
+    if (up_) {
+        for (const auto& row : batch.rows) {
+            watch.on_written_back(row.where, row.key);
+        }
+    }
+    return up_;
+}
+
 void database::crash() {
     up_ = false;
     for (auto& each : writers_) {

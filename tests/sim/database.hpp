@@ -7,6 +7,7 @@
 #include "core/facts.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
+#include "relay/write_backs.hpp"
 #include "sim/profile.hpp"
 #include "sim/world.hpp"
 
@@ -79,6 +80,8 @@ public:
     [[nodiscard]] bool store_dead_letter(const dead_letter& letter, checker& watch);
     /// Message ids.
     [[nodiscard]] const std::set<std::string>& dead_letters() const { return dead_letters_; }
+    /// Commits a batch of write-backs; false where the database is down.
+    [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
     /// What the catalog says now.
     [[nodiscard]] postgres_facts facts() const;
     /// The configuration's only outbox table.

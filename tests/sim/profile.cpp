@@ -66,6 +66,7 @@ void draw_relay(randomness& random, profile& drawn) {
     drawn.ack_timeout = random.between(2 * drawn.broker_latency + milliseconds(50), seconds(5));
     drawn.backoff_initial = random.between(milliseconds(10), milliseconds(200));
     drawn.backoff_max = random.between(milliseconds(400), seconds(random.chance(200) ? 30 : 3));
+    drawn.write_backs = random.chance(400);
 }
 
 void draw_faults(randomness& random, profile& drawn) {
@@ -118,6 +119,8 @@ void respect_the_promise(profile& drawn) {
     if (!drawn.backfills) {
         drawn.intervals[static_cast<std::size_t>(mishap::slot_dropped)] = sim_time(0);
     }
+    // A backfill leaves alone what the stream has, whether it is written back or not.
+    drawn.write_backs = drawn.write_backs && !drawn.backfills;
     if (power_loss > sim_time(0)) {
         drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
     }
@@ -164,7 +167,8 @@ std::string describe(const profile& drawn) {
          << " transactions of up to " << drawn.rows_max << " rows, pause to "
          << in_seconds(drawn.writer_pause) << " s, " << drawn.poison
          << "/1000 poison\n  relay: " << drawn.relays << " of it, "
-         << (drawn.sole_writer ? "sole writer" : "beside others") << ", confirm delay "
+         << (drawn.sole_writer ? "sole writer" : "beside others")
+         << (drawn.write_backs ? ", writes back" : "") << ", confirm delay "
          << in_seconds(drawn.confirm_delay) << " s, " << (drawn.backfills ? "backfills, " : "")
          << "window " << drawn.window_messages << " messages, " << drawn.window_bytes
          << " bytes, ack timeout " << in_seconds(drawn.ack_timeout) << " s, back-off "

@@ -86,6 +86,7 @@ struct profile {
     // The relay.
     std::size_t relays = 1;
     bool sole_writer = true;
+    bool write_backs = false;
     sim_time confirm_delay{0};
     /// There is no slot at first, and a slot that is gone is healed from the table.
     bool backfills = false;

@@ -25,6 +25,7 @@ relay::relay_options options_of(const profile& how) {
     options.stream = "S";
     options.lane = {how.window_messages, how.window_bytes,
                     duration_cast<milliseconds>(how.ack_timeout), how.sole_writer};
+    options.duties = {{.writes_back = how.write_backs}};
     options.confirm_delay = duration_cast<milliseconds>(how.confirm_delay);
     options.heals = how.backfills;
     options.backoff = {duration_cast<milliseconds>(how.backoff_initial),
@@ -172,6 +173,8 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::store_dead_letter& poison) { set_aside(poison); },
                    // Rows are known by their changes alone here.
                    [](const relay::look_for_rows&) {},
+                   [this](const relay::write_back& rows) { write_back(rows); },
+                   [](const relay::fetch_row&) {},
                    [this](const relay::write_log& line) { heard(line); },
                    [this](const relay::finish& finish) {
                        around_.where.say(name_, ": ends with ", finish.exit_code);
@@ -233,6 +236,10 @@ void relay_process::check_bounds() const {
     const auto& lane = machine_->the_lane();
     if (lane.size() > around_.how.window_messages) {
         throw violation("bounded", std::to_string(lane.size()) + " messages in the window");
+    }
+    if (machine_->awaited_write_backs() > relay::write_backs::awaited_rows) {
+        throw violation("bounded", std::to_string(machine_->awaited_write_backs()) +
+                                       " rows to be written back");
     }
     constexpr std::size_t largest_message = 4096;
     if (lane.size_bytes() > around_.how.window_bytes + largest_message) {
@@ -420,6 +427,26 @@ void relay_process::dead_letter_answered(std::uint64_t epoch, const dead_letter&
         machine_->dead_letter_failed(
             epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
     }
+}
+
+void relay_process::write_back(const relay::write_back& rows) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, rows] {
+        auto committed = around_.source.write_back(rows.batch, around_.watch);
+        committed =
+            committed && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
+        if (life != life_) {
+            return;
+        }
+        happens([this, epoch = rows.epoch, committed](relay::relay_machine& machine) {
+            if (committed) {
+                machine.written_back(epoch, now());
+                return;
+            }
+            machine.write_back_failed(
+                epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
+        });
+    });
 }
 
 void relay_process::close_postgres() {

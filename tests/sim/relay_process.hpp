@@ -71,6 +71,7 @@ private:
     void connect_slot(std::uint64_t epoch);
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
     void set_aside(const relay::store_dead_letter& poison);
+    void write_back(const relay::write_back& rows);
     void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
     void close_broker();
     void close_postgres();

@@ -84,6 +84,48 @@ inline std::string relation_frame(std::uint32_t oid, std::string_view schema, st
     return xlog_data(lsn{}, built.take());
 }
 
+/// `u` in a tuple: the value was left where it is stored.
+inline constexpr std::string_view unchanged_value = "\1unchanged";
+
+inline void add_tuple(bytes_builder& built, const std::vector<std::optional<std::string>>& values) {
+    built.number(values.size(), 2);
+    for (const auto& value : values) {
+        if (!value) {
+            built.u8('n');
+        } else if (*value == unchanged_value) {
+            built.u8('u');
+        } else {
+            built.u8('t').number(value->size(), 4).raw(*value);
+        }
+    }
+}
+
+/// `before` is the whole old row (REPLICA IDENTITY FULL), empty where it is not sent.
+inline std::string update_frame(std::uint32_t oid,
+                                const std::vector<std::optional<std::string>>& before,
+                                const std::vector<std::optional<std::string>>& values) {
+    bytes_builder built;
+    built.u8('U').number(oid, 4);
+    if (!before.empty()) {
+        built.u8('O');
+        add_tuple(built, before);
+    }
+    built.u8('N');
+    add_tuple(built, values);
+    return xlog_data(lsn{}, built.take());
+}
+
+inline std::string message_frame(std::string_view prefix, std::string_view content) {
+    return xlog_data(lsn{}, bytes_builder{}
+                                .u8('M')
+                                .u8('\1')
+                                .number(0, 8)
+                                .text(prefix)
+                                .number(content.size(), 4)
+                                .raw(content)
+                                .take());
+}
+
 inline std::string insert_frame(std::uint32_t oid,
                                 const std::vector<std::optional<std::string>>& values) {
     bytes_builder built;

@@ -79,6 +79,14 @@ struct describer {
         }
         return text;
     }
+    std::string operator()(const relay::write_back& each) const {
+        std::string text = each.batch.retried ? "write_back_retried" : "write_back";
+        for (const auto& row : each.batch.rows) {
+            text += (row.reread ? " again:" : " ") + row.key;
+        }
+        return text;
+    }
+    std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
     std::string operator()(const relay::finish& each) const {
         return "finish " + std::to_string(each.exit_code);
@@ -199,6 +207,21 @@ std::vector<std::string> relay_script::dead_letter_is_stored() {
 
 std::vector<std::string> relay_script::dead_letter_fails(errc code) {
     machine_.dead_letter_failed(postgres_epoch_, {code, "no dead letter", "grant it"}, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::rows_are_written_back() {
+    machine_.written_back(postgres_epoch_, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::row_is_fetched(std::optional<relay::table_row> row) {
+    machine_.row_fetched(postgres_epoch_, std::move(row), now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::write_back_fails(errc code) {
+    machine_.write_back_failed(postgres_epoch_, {code, "no write-back", "grant it"}, now());
     return collect();
 }
 

@@ -40,6 +40,9 @@ public:
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> dead_letter_is_stored();
     std::vector<std::string> dead_letter_fails(errc code);
+    std::vector<std::string> rows_are_written_back();
+    std::vector<std::string> write_back_fails(errc code);
+    std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
     std::vector<std::string> reply(relay::publish_outcome outcome);

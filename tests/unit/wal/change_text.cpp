@@ -67,6 +67,16 @@ struct describer {
     std::string operator()(const transaction_commit& commit) const {
         return "commit " + to_string(commit.commit) + " end " + to_string(commit.end);
     }
+    std::string operator()(const row_update& row) const {
+        std::string text = "update " + escaped(row.table->schema) + "." + escaped(row.table->name);
+        for (std::size_t index = 0; index < row.fields.size(); ++index) {
+            const bool missing = !row.missing.empty() && row.missing[index] != 0;
+            text += ' ' + escaped(row.table->columns.at(index).name) + '=' +
+                    (row.before[index] ? to_text(row.before[index]) + "->" : "") +
+                    (missing ? "missing" : to_text(row.fields[index]));
+        }
+        return text;
+    }
     std::string operator()(const row_insert& row) const {
         std::string text = "insert " + escaped(row.table->schema) + "." + escaped(row.table->name);
         for (std::size_t index = 0; index < row.fields.size(); ++index) {

@@ -285,5 +285,48 @@ TEST(PgoutputRelation, RefusesFlagsWithoutMeaning) {
     EXPECT_EQ(decoder.decode(flags).error().code, errc::frame_malformed);
 }
 
+bool every_table(std::string_view /*schema*/, std::string_view /*name*/) {
+    return true;
+}
+
+TEST_F(PgoutputRow, LeavesUpdatesAloneThatNobodyWants) {
+    EXPECT_EQ(to_text(*decoder_.decode(update_bytes())), "nothing to relay");
+    decoder_.want_updates([](std::string_view schema, std::string_view name) {
+        return schema == "public" && name != "events";
+    });
+    EXPECT_EQ(to_text(*decoder_.decode(update_bytes())), "nothing to relay");
+}
+
+TEST_F(PgoutputRow, SaysWhatAnUpdateLeftWhereItWasStored) {
+    decoder_.want_updates(every_table);
+    EXPECT_EQ(to_text(*decoder_.decode(update_bytes())),
+              R"(update public.events id="7"->"8" name=missing)");
+}
+
+TEST_F(PgoutputRow, TakesWhatAnUpdateLeftFromTheWholeOldRow) {
+    decoder_.want_updates(every_table);
+    wire bytes;
+    bytes.type('U').int32(table_oid).type('O').int16(2).value("7").value("seven");
+    bytes.type('N').int16(2).value("7").type('u');
+    EXPECT_EQ(to_text(*decoder_.decode(bytes.bytes())),
+              R"(update public.events id="7"->"7" name="seven"->"seven")");
+}
+
+TEST_F(PgoutputRow, HasNoOldRowOfAnUpdateThatLeavesTheKeyAlone) {
+    decoder_.want_updates(every_table);
+    wire bytes;
+    bytes.type('U').int32(table_oid).type('N').int16(2).value("7").type('n');
+    EXPECT_EQ(to_text(*decoder_.decode(bytes.bytes())), R"(update public.events id="7" name=null)");
+}
+
+TEST_F(PgoutputRow, RefusesAnUpdateThatEndsAnywhereElse) {
+    decoder_.want_updates(every_table);
+    const auto whole = update_bytes();
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        EXPECT_FALSE(decoder_.decode(whole.substr(0, length))) << length;
+    }
+    EXPECT_FALSE(decoder_.decode(whole + "x"));
+}
+
 }  // namespace
 }  // namespace walrelay::wal

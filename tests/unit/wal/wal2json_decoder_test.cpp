@@ -309,5 +309,45 @@ TEST_F(Wal2jsonRow, KeepsTablesOfOtherNamesApart) {
     EXPECT_EQ(revision("r", "t"), other_schema);
 }
 
+std::string update_json(const std::string& columns, const std::string& identity) {
+    return R"({"action":"U","timestamp":"2026-01-31 12:34:56.5+00","lsn":"0/40",)"
+           R"("schema":"public","table":"events","columns":[)" +
+           columns + R"(],"identity":[)" + identity + "]}";
+}
+
+std::string named_json(const std::string& name, const std::string& value) {
+    return R"({"name":")" + name + R"(","typeoid":25,"value":)" + value + "}";
+}
+
+TEST_F(Wal2jsonRow, LeavesUpdatesAloneThatNobodyWants) {
+    const auto json = update_json(named_json("a", "\"1\""), named_json("a", "\"1\""));
+    EXPECT_EQ(text_of(json), "nothing to relay");
+    decoder_.want_updates([](std::string_view, std::string_view name) { return name != "events"; });
+    EXPECT_EQ(text_of(json), "nothing to relay");
+}
+
+TEST_F(Wal2jsonRow, PutsTheOldRowBesideTheNewOne) {
+    decoder_.want_updates([](std::string_view, std::string_view) { return true; });
+    EXPECT_EQ(text_of(update_json(named_json("a", "\"2\"") + "," + named_json("b", "null"),
+                                  named_json("a", "\"1\""))),
+              R"(update public.events a="1"->"2" b=null)");
+}
+
+TEST_F(Wal2jsonRow, TakesWhatAnUpdateLeftFromTheWholeOldRow) {
+    decoder_.want_updates([](std::string_view, std::string_view) { return true; });
+    EXPECT_EQ(text_of(update_json(named_json("a", "\"2\""),
+                                  named_json("a", "\"1\"") + "," + named_json("b", "\"x\""))),
+              R"(update public.events a="1"->"2" b="x"->"x")");
+}
+
+TEST_F(Wal2jsonRow, KeepsTheDescriptionsOfInsertsAndUpdatesApart) {
+    decoder_.want_updates([](std::string_view, std::string_view) { return true; });
+    const auto columns = named_json("a", "\"1\"") + "," + named_json("b", "\"x\"");
+    const auto inserted = revision_of(columns);
+    const auto decoded = decoder_.decode(update_json(named_json("a", "\"1\""), ""));
+    EXPECT_NE(std::get<row_update>(*decoded).table->revision, inserted);
+    EXPECT_EQ(revision_of(columns), inserted);
+}
+
 }  // namespace
 }  // namespace walrelay::wal

@@ -1,0 +1,111 @@
+#include "app/table_writes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+std::vector<postgres::written_row> rows_of(const relay::write_back_batch& batch, history origin) {
+    std::vector<postgres::written_row> rows;
+    rows.reserve(batch.rows.size());
+    for (const auto& row : batch.rows) {
+        std::optional<position> doubtful;
+        if (row.reread) {
+            doubtful = position{origin, row.where};
+        }
+        rows.push_back({row.key, doubtful});
+    }
+    return rows;
+}
+
+/// In the form that the decoders give values.
+relay::table_row first_row_of(const postgres::row_set& rows) {
+    constexpr type_oid bytea_oid = 17;
+    constexpr std::size_t bytea_prefix_bytes = 2;
+    relay::table_row row;
+    for (std::size_t index = 0; index < rows.column_names().size(); ++index) {
+        const auto type = rows.column_types()[index];
+        row.columns.push_back({rows.column_names()[index], type});
+        auto value = rows.at(0, index);
+        if (value && type == bytea_oid) {
+            value->erase(0, bytea_prefix_bytes);
+        }
+        row.values.push_back(std::move(value));
+    }
+    return row;
+}
+
+}  // namespace
+
+awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer>& writer) {
+    if (writer) {
+        co_return result<void>{};
+    }
+    postgres::connect_options options;
+    options.conninfo = settings_.postgres.conninfo;
+    auto opened = co_await postgres::outbox_writer::open(executor_, std::move(options));
+    if (!opened) {
+        co_return opened.error();
+    }
+    if (closed_) {
+        co_return error{errc::postgres_lost, "the replication connection ended meanwhile"};
+    }
+    writer.emplace(std::move(*opened));
+    co_return result<void>{};
+}
+
+awaitable<result<void>> table_writes::set_aside(const dead_letter& letter) {
+    const auto ready = co_await open(for_dead_letters_);
+    if (!ready) {
+        co_return ready.error();
+    }
+    const auto table = std::ranges::find(settings_.outbox, letter.source, &outbox_table::table);
+    const outbox_table unknown{.table = letter.source};
+    const auto& source = table == settings_.outbox.end() ? unknown : *table;
+    co_return co_await for_dead_letters_->set_aside(source, letter);
+}
+
+awaitable<result<void>> table_writes::write_back(const relay::write_back_batch& batch,
+                                                 history origin) {
+    const auto ready = co_await open(for_write_backs_);
+    if (!ready) {
+        co_return ready.error();
+    }
+    auto rows = rows_of(batch, origin);
+    auto done = co_await for_write_backs_->write_back(settings_.outbox[batch.table],
+                                                      std::move(rows), batch.retried);
+    if (!done) {
+        for_write_backs_.reset();
+    }
+    co_return done;
+}
+
+awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(std::size_t table,
+                                                                       const std::string& key) {
+    using fetched = std::optional<relay::table_row>;
+    const auto ready = co_await open(for_dead_letters_);
+    if (!ready) {
+        co_return ready.error();
+    }
+    const auto rows = co_await for_dead_letters_->fetch(settings_.outbox[table], key);
+    if (!rows) {
+        co_return rows.error();
+    }
+    // Two rows of one id: it cannot be told which was updated.
+    co_return rows->size() == 1 ? fetched{first_row_of(*rows)} : fetched{};
+}
+
+void table_writes::close() {
+    closed_ = true;
+    for (auto* const writer : {&for_dead_letters_, &for_write_backs_}) {
+        if (*writer) {
+            (*writer)->close();
+        }
+    }
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,54 @@
+// What walrelay writes into outbox tables while it streams: dead letters with their status, and
+// write-backs. Belongs to one replication connection and ends with it. Decides nothing.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/dead_letter.hpp"
+#include "core/error.hpp"
+#include "core/position.hpp"
+#include "postgres/outbox_writer.hpp"
+#include "relay/republish.hpp"
+#include "relay/write_backs.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace walrelay::app {
+
+/// A write-back may run while a dead letter is stored: each kind has a connection of its own, made
+/// when it is first needed and again after a failure.
+class table_writes {
+public:
+    /// The settings must outlive it.
+    table_writes(boost::asio::any_io_executor executor, const config::settings& settings)
+        : executor_(executor), settings_(settings) {}
+
+    /// One at a time.
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(const dead_letter& letter);
+    /// One at a time. `origin` is the history of the rows' positions.
+    [[nodiscard]] boost::asio::awaitable<result<void>> write_back(
+        const relay::write_back_batch& batch, history origin);
+
+    /// The row of this id, nothing where there is none. Not while a dead letter is stored.
+    [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
+        std::size_t table, const std::string& key);
+
+    /// What is under way ends with an error.
+    void close();
+
+private:
+    [[nodiscard]] boost::asio::awaitable<result<void>> open(
+        std::optional<postgres::outbox_writer>& writer);
+
+    boost::asio::any_io_executor executor_;
+    const config::settings& settings_;
+    std::optional<postgres::outbox_writer> for_dead_letters_;
+    std::optional<postgres::outbox_writer> for_write_backs_;
+    bool closed_ = false;
+};
+
+}  // namespace walrelay::app

@@ -1,0 +1,214 @@
+#include "postgres/outbox_writer.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/array_literal.hpp"
+#include "postgres/dead_letter_store.hpp"
+#include "postgres/server_error.hpp"
+#include "postgres/write_back_sql.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr const char* begin_session_sql =
+    "SELECT set_config('synchronous_commit', 'on', false) "
+    "WHERE current_setting('synchronous_commit') = 'off'";
+
+/// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
+constexpr const char* key_type_sql = R"sql(
+SELECT format_type(a.atttypid, -1), coalesce(nullif(t.typbasetype, 0), t.oid) = 'bytea'::regtype
+  FROM pg_attribute AS a
+  JOIN pg_class AS c ON c.oid = a.attrelid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_type AS t ON t.oid = a.atttypid
+ WHERE n.nspname = $1 AND c.relname = $2 AND a.attname = $3
+   AND a.attnum > 0 AND NOT a.attisdropped
+)sql";
+
+constexpr const char* dead_letters_sql =
+    "SELECT position FROM walrelay.dead_letter WHERE position = ANY ($1::text[])";
+
+/// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
+/// use, an operator's intervention, the system, an internal error.
+constexpr std::array<std::string_view, 7> passing_classes = {"08", "40", "53", "55",
+                                                             "57", "58", "XX"};
+
+bool passes(std::string_view sqlstate) {
+    return sqlstate.empty() || std::ranges::any_of(passing_classes, [&](std::string_view known) {
+               return sqlstate.starts_with(known);
+           });
+}
+
+bool is_missing_table(std::string_view sqlstate) {
+    return sqlstate == "42P01" || sqlstate == "3F000";
+}
+
+error explain_write_back(const server_report& report, const connection& sql,
+                         const outbox_table& table, const std::string& statement) {
+    const bool deletes = deletes_at_once(table);
+    const std::string setting = deletes ? "outbox.delete_after" : "outbox.on_published";
+    const auto name = to_string(table.table);
+    error failure{errc::postgres_lost, "rows of table " + name + " could not be written back", "",
+                  words_of(report)};
+    if (passes(report.sqlstate)) {
+        return failure;
+    }
+    failure.code = errc::postgres_unsuitable;
+    if (report.sqlstate == "42501") {
+        failure.what = fmt::format("the role {} may not {} published rows of table {}", sql.role(),
+                                   deletes ? "delete" : "update", name);
+        failure.remedy = fmt::format("GRANT SELECT, {} ON {} TO {};", deletes ? "DELETE" : "UPDATE",
+                                     quote_table(table.table), quote_identifier(sql.role()));
+        return failure;
+    }
+    failure.what = fmt::format("PostgreSQL refuses {} of table {}: {}", setting, name, statement);
+    failure.remedy = fmt::format(
+        "correct {} (walrelay check tries it), or what PostgreSQL names in the table; then start "
+        "again: the rows are written back then",
+        setting);
+    return failure;
+}
+
+}  // namespace
+
+awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
+                                                     connect_options options) {
+    auto sql = co_await connection::open(executor, std::move(options));
+    if (!sql) {
+        co_return sql.error();
+    }
+    const auto durable = co_await sql->query(begin_session_sql);
+    if (!durable) {
+        co_return durable.error();
+    }
+    const auto reset = co_await sql->query("RESET search_path");
+    if (!reset) {
+        co_return reset.error();
+    }
+    outbox_writer made{std::move(*sql)};
+    co_return std::move(made);
+}
+
+awaitable<result<outbox_writer::key_kind>> outbox_writer::kind_of_key(const outbox_table& table) {
+    if (const auto known = key_kinds_.find(table.table); known != key_kinds_.end()) {
+        co_return known->second;
+    }
+    std::vector<std::string> which{table.table.schema, table.table.name,
+                                   std::string{key_column(table)}};
+    const auto rows = co_await sql_.query(key_type_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return error{
+            errc::postgres_unsuitable,
+            fmt::format("table {} has no column {} by which its rows could be written back",
+                        to_string(table.table), key_column(table)),
+            "name the column that identifies a row in outbox.columns: id = \"...\""};
+    }
+    key_kind kind{rows->text(0, 0), rows->flag(0, 1)};
+    key_kinds_[table.table] = kind;
+    co_return kind;
+}
+
+awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_row>& rows) {
+    std::vector<std::string> doubtful;
+    for (const auto& row : rows) {
+        if (row.doubtful) {
+            doubtful.push_back(to_string(*row.doubtful));
+        }
+    }
+    if (doubtful.empty()) {
+        co_return result<void>{};
+    }
+    std::vector<std::string> which{array_literal(doubtful)};
+    const auto found = co_await sql_.ask(dead_letters_sql, std::move(which));
+    if (found.has_error()) {
+        if (is_missing_table(found.error().sqlstate)) {
+            co_return result<void>{};
+        }
+        co_return explain_dead_letters(found.error(), sql_);
+    }
+    std::set<std::string> dead;
+    for (std::size_t row = 0; row < found->size(); ++row) {
+        dead.insert(found->text(row, 0));
+    }
+    std::erase_if(rows, [&](const written_row& row) {
+        return row.doubtful && dead.contains(to_string(*row.doubtful));
+    });
+    co_return result<void>{};
+}
+
+awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
+                                                  std::vector<written_row> rows, bool retried) {
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    const auto chosen = co_await leave_dead_letters(rows);
+    if (!chosen || rows.empty()) {
+        co_return chosen;
+    }
+    std::vector<std::string> keys;
+    keys.reserve(rows.size());
+    for (const auto& row : rows) {
+        keys.push_back(kind->text_of(row.key));
+    }
+    const auto sql = write_back_sql(table, kind->type, retried);
+    std::vector<statement> all{{mark_transaction_sql}, {sql, {array_literal(keys)}}};
+    const auto done = co_await sql_.ask_together(std::move(all));
+    if (done.has_error()) {
+        // The column may have got another type.
+        key_kinds_.clear();
+        co_return explain_write_back(done.error(), sql_, table, sql);
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<row_set>> outbox_writer::fetch(const outbox_table& table, const std::string& key) {
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    auto sql = fetch_row_sql(table, kind->type);
+    std::vector<std::string> which{kind->text_of(key)};
+    auto rows = co_await sql_.ask(std::move(sql), std::move(which));
+    if (rows.has_error()) {
+        auto failure = explain(rows.error(), {.action = server_action::query, .role = sql_.role()});
+        failure.what = fmt::format("a row of table {} could not be read to publish it again",
+                                   to_string(table.table));
+        if (failure.code == errc::postgres_unsuitable) {
+            failure.remedy = fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
+                                         quote_identifier(sql_.role()));
+        }
+        co_return failure;
+    }
+    co_return std::move(*rows);
+}
+
+awaitable<result<void>> outbox_writer::set_aside(const outbox_table& table,
+                                                 const dead_letter& letter) {
+    if (table.on_dead_letter.empty() || !letter.key) {
+        co_return co_await store_dead_letter(sql_, letter);
+    }
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    dead_letter_status status{table.table, kind->text_of(*letter.key), {}};
+    status.make_update = [&](std::string_view key, std::string_view why,
+                             std::string_view attempts) {
+        return on_dead_letter_sql(table, kind->type, key, why, attempts);
+    };
+    co_return co_await store_dead_letter(sql_, letter, status);
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,82 @@
+// Changes rows of outbox tables: their status after the ack, and when they become dead letters.
+//
+// Through a connection of its own, because a row that somebody has locked makes it wait. Every
+// transaction begins with a message that marks it in the WAL as walrelay's own, so that an UPDATE
+// of walrelay's never counts as one that publishes a row again.
+#pragma once
+
+#include "core/dead_letter.hpp"
+#include "core/error.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "postgres/connection.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace walrelay::postgres {
+
+/// A row that is to be written back.
+struct written_row {
+    std::string key;
+    /// Set where the row may have become a dead letter before: it is left alone then.
+    std::optional<position> doubtful = {};
+};
+
+/// One operation at a time. After an error other than postgres_unsuitable the connection is to be
+/// given up.
+class outbox_writer {
+public:
+    /// Values and functions in the configuration's fragments, and triggers, see the search_path
+    /// of the role, not the pinned one. Commits wait for their flush.
+    [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> open(
+        boost::asio::any_io_executor executor, connect_options options);
+
+    /// Runs outbox.on_published, or deletes, for the rows in one statement. `retried`: also those
+    /// that are not pending. Errors: postgres_unsuitable where PostgreSQL would refuse it again,
+    /// naming table and statement; else postgres_lost.
+    [[nodiscard]] boost::asio::awaitable<result<void>> write_back(const outbox_table& table,
+                                                                  std::vector<written_row> rows,
+                                                                  bool retried);
+
+    /// As store_dead_letter, and in the same transaction outbox.on_dead_letter, where the table has
+    /// it and the letter a key. Nothing is changed for a letter that is there already.
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(const outbox_table& table,
+                                                                 const dead_letter& letter);
+
+    /// The row of this key as it is now, with all its columns; empty where there is none. Errors:
+    /// postgres_unsuitable where the role may not read the table, with the grant; else as
+    /// `connection::query`.
+    [[nodiscard]] boost::asio::awaitable<result<row_set>> fetch(const outbox_table& table,
+                                                                const std::string& key);
+
+    void close() { sql_.close(); }
+
+private:
+    struct key_kind {
+        std::string type;  // SQL name
+        bool is_bytea = false;
+
+        /// The decoders leave the \x of a bytea out.
+        [[nodiscard]] std::string text_of(const std::string& key) const {
+            return is_bytea ? "\\x" + key : key;
+        }
+    };
+
+    explicit outbox_writer(connection&& sql) : sql_(std::move(sql)) {}
+
+    boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
+    boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
+
+    connection sql_;
+    std::map<table_name, key_kind> key_kinds_;
+};
+
+}  // namespace walrelay::postgres

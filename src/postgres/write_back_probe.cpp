@@ -1,0 +1,93 @@
+#include "postgres/write_back_probe.hpp"
+
+#include "postgres/server_error.hpp"
+#include "postgres/write_back_sql.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+/// The names in a fragment are found as the role finds them, see outbox_writer.
+constexpr const char* own_search_path_sql =
+    "SELECT set_config('search_path', reset_val, true) FROM pg_settings WHERE name = 'search_path'";
+
+constexpr const char* type_name_sql = "SELECT format_type($1::oid, -1)";
+
+struct wanted_statement {
+    std::string setting;
+    std::string right;
+    std::string sql;
+};
+
+std::vector<wanted_statement> statements_of(const outbox_table& table, const std::string& type) {
+    std::vector<wanted_statement> all;
+    if (deletes_at_once(table)) {
+        all.push_back(
+            {"outbox.delete_after", "SELECT, DELETE", write_back_sql(table, type, false)});
+    } else if (!table.on_published.empty()) {
+        all.push_back({table.pending.empty() ? "outbox.on_published"
+                                             : "outbox.on_published with outbox.pending",
+                       "SELECT, UPDATE", write_back_sql(table, type, false)});
+    }
+    if (!table.on_dead_letter.empty()) {
+        all.push_back({"outbox.on_dead_letter", "SELECT, UPDATE",
+                       on_dead_letter_sql(table, type, "$1", "$2", "$3")});
+    }
+    return all;
+}
+
+/// NULL suits every type of parameter.
+statement explain_of(const wanted_statement& wanted) {
+    const std::size_t count = wanted.setting == "outbox.on_dead_letter" ? 3 : 1;
+    statement explained{"EXPLAIN " + wanted.sql};
+    explained.parameters.resize(count);
+    return explained;
+}
+
+awaitable<result<void>> probe(connection& sql, wanted_statement wanted, table_facts& into) {
+    std::vector<statement> all{{own_search_path_sql}, explain_of(wanted)};
+    const auto done = co_await sql.ask_together(std::move(all));
+    if (done.has_value()) {
+        co_return result<void>{};
+    }
+    if (done.error().sqlstate.empty()) {
+        co_return explain(done.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    const bool lacks_right = done.error().sqlstate == "42501";
+    into.refused.push_back({std::move(wanted.setting), std::move(wanted.sql),
+                            words_of(done.error()), lacks_right ? wanted.right : ""});
+    co_return result<void>{};
+}
+
+}  // namespace
+
+awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_table> asked,
+                                          std::vector<table_facts>& tables) {
+    for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
+        const auto& columns = tables[index].columns;
+        const auto key = std::ranges::find(columns, key_column(asked[index]), &column::name);
+        if (key == columns.end() || statements_of(asked[index], "text").empty()) {
+            continue;
+        }
+        std::vector<std::string> which{std::to_string(key->type)};
+        const auto type = co_await sql.query(type_name_sql, std::move(which));
+        if (!type) {
+            co_return type.error();
+        }
+        const auto wanted = statements_of(asked[index], type->text(0, 0));
+        for (const auto& each : wanted) {
+            const auto probed = co_await probe(sql, each, tables[index]);
+            if (!probed) {
+                co_return probed.error();
+            }
+        }
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres

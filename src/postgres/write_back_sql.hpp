@@ -1,0 +1,39 @@
+// The statements that change rows of an outbox table, as text. Pure.
+//
+// The configuration's fragments stand in them as they are; every value is a parameter.
+#pragma once
+
+#include "core/outbox_table.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace walrelay::postgres {
+
+/// The first statement of a transaction of walrelay's own: its message marks it in the WAL.
+inline constexpr const char* mark_transaction_sql =
+    "SELECT pg_logical_emit_message(true, 'walrelay.write_back', '')";
+
+/// The column that identifies a row.
+[[nodiscard]] std::string_view key_column(const outbox_table& table);
+
+/// Whether published rows are deleted at once, in place of outbox.on_published.
+[[nodiscard]] bool deletes_at_once(const outbox_table& table);
+
+/// For the rows whose keys are the array $1. `key_type` is the SQL name of the key's type. Without
+/// `retried` only rows that are still pending are touched, where the table says which those are: a
+/// row is written back once, and what somebody else has written since stays.
+[[nodiscard]] std::string write_back_sql(const outbox_table& table, std::string_view key_type,
+                                         bool retried);
+
+/// The whole row of the key $1.
+[[nodiscard]] std::string fetch_row_sql(const outbox_table& table, std::string_view key_type);
+
+/// outbox.on_dead_letter with its placeholders as these parameters, for the row of the key
+/// `key_parameter`: an UPDATE without a semicolon, to which conditions can be added.
+[[nodiscard]] std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_type,
+                                             std::string_view key_parameter,
+                                             std::string_view error_parameter,
+                                             std::string_view attempts_parameter);
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,119 @@
+#include "relay/preflight_write_backs.hpp"
+
+#include "relay/findings_list.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+table_facts facts_with(const std::vector<std::string>& columns) {
+    table_facts facts;
+    facts.table = {"public", "outbox"};
+    facts.exists = true;
+    for (const auto& name : columns) {
+        facts.columns.push_back({name, 25});
+    }
+    return facts;
+}
+
+std::vector<finding> write_back_findings(const outbox_table& wanted, const table_facts& facts) {
+    findings_list found;
+    look_at_write_backs(wanted, facts, "relay", found);
+    return found.take();
+}
+
+std::vector<finding> republish_findings(const outbox_table& wanted, const table_facts& facts,
+                                        output_plugin plugin, std::int32_t version = 150000) {
+    postgres_facts all;
+    all.version_number = version;
+    all.role = "relay";
+    all.tables = {facts};
+    findings_list found;
+    look_at_republish({wanted}, all, plugin, found);
+    return found.take();
+}
+
+outbox_table republished() {
+    outbox_table wanted{.table = {"public", "outbox"}};
+    wanted.republish = republish_rule{"status", "pending"};
+    return wanted;
+}
+
+TEST(WriteBackPreflight, FindsNothingWhereNothingIsWrittenBack) {
+    EXPECT_THAT(write_back_findings({.table = {"public", "outbox"}}, facts_with({})), IsEmpty());
+}
+
+TEST(WriteBackPreflight, FindsATableWithoutItsId) {
+    outbox_table wanted{.table = {"public", "outbox"}};
+    wanted.on_published = "status = 'sent'";
+    const auto found = write_back_findings(wanted, facts_with({"status"}));
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("has no column id"));
+    wanted.columns.id = "key";
+    EXPECT_THAT(write_back_findings(wanted, facts_with({"key"})), IsEmpty());
+}
+
+TEST(WriteBackPreflight, GrantsTheRightThatIsMissing) {
+    auto facts = facts_with({"id"});
+    facts.refused = {{"outbox.on_published", "UPDATE x", "permission denied", "SELECT, UPDATE"}};
+    const auto found = write_back_findings({.table = {"public", "outbox"}}, facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].remedy, R"(GRANT SELECT, UPDATE ON "public"."outbox" TO "relay";)");
+}
+
+TEST(WriteBackPreflight, ShowsTheStatementThatIsRefused) {
+    auto facts = facts_with({"id"});
+    facts.refused = {{"outbox.on_published", "UPDATE x SET y", "no column y", ""}};
+    const auto found = write_back_findings({.table = {"public", "outbox"}}, facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("UPDATE x SET y"));
+    EXPECT_THAT(found[0].what, HasSubstr("no column y"));
+}
+
+TEST(RepublishPreflight, FindsNothingWhereAllIsThere) {
+    const auto facts = facts_with({"id", "status"});
+    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::pgoutput), IsEmpty());
+    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::wal2json), IsEmpty());
+}
+
+TEST(RepublishPreflight, FindsAColumnThatIsMissing) {
+    const auto found =
+        republish_findings(republished(), facts_with({"id"}), output_plugin::pgoutput);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("has no column status"));
+}
+
+TEST(RepublishPreflight, FindsATableWhoseUpdatesCannotBePublished) {
+    auto facts = facts_with({"id", "status"});
+    facts.identified = false;
+    for (const auto plugin : {output_plugin::pgoutput, output_plugin::wal2json}) {
+        const auto found = republish_findings(republished(), facts, plugin);
+        ASSERT_THAT(found, SizeIs(1));
+        EXPECT_EQ(found[0].remedy, R"(ALTER TABLE "public"."outbox" REPLICA IDENTITY FULL;)");
+    }
+}
+
+TEST(RepublishPreflight, NeedsMessagesOfPgoutput) {
+    const auto facts = facts_with({"id", "status"});
+    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::pgoutput, 130010),
+                SizeIs(1));
+    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::wal2json, 130010),
+                IsEmpty());
+}
+
+TEST(RepublishPreflight, NeedsToReadTheTable) {
+    auto facts = facts_with({"id", "status"});
+    facts.readable = false;
+    const auto found = republish_findings(republished(), facts, output_plugin::wal2json);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].remedy, R"(GRANT SELECT ON "public"."outbox" TO "relay";)");
+}
+
+}  // namespace
+}  // namespace walrelay::relay
