@@ -55,8 +55,8 @@ std::optional<std::string> way_to_the_newest(const row_set& access, int version_
     return " AND ctid >= '(" + std::to_string(bytes / page_bytes - last_pages) + ",0)'::tid";
 }
 
-std::string statement(const newest_rows_request& request, const std::string& condition,
-                      int rows_max) {
+std::string select_newest(const newest_rows_request& request, const std::string& condition,
+                          int rows_max) {
     const auto time = quote_identifier(request.created_at);
     std::string sql = "SELECT ";
     for (const auto& column : request.columns) {
@@ -102,17 +102,17 @@ awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
     if (!way) {
         co_return std::vector<newest_row>{};
     }
-    auto last = co_await read(sql, statement(request, *way, newest));
+    auto last = co_await read(sql, select_newest(request, *way, newest));
     if (!last || last->size() < newest) {
         co_return std::move(last);
     }
     const auto since_epoch =
         std::chrono::duration<double>(request.around.time_since_epoch()).count();
-    auto before =
-        co_await read(sql, statement(request,
-                                     *way + " AND " + quote_identifier(request.created_at) +
-                                         " <= to_timestamp(" + std::to_string(since_epoch) + ")",
-                                     from_around));
+    auto before = co_await read(
+        sql, select_newest(request,
+                           *way + " AND " + quote_identifier(request.created_at) +
+                               " <= to_timestamp(" + std::to_string(since_epoch) + ")",
+                           from_around));
     if (!before) {
         co_return before.error();
     }
