@@ -97,7 +97,8 @@ result<row_insert> message_rows::reader::read(std::string_view content) {
 
 row_insert message_rows::reader::unreadable(std::string_view content) {
     clear();
-    const bool is_text = simdjson::validate_utf8(content) && content.find('\0') == content.npos;
+    const bool is_text =
+        simdjson::validate_utf8(content) && content.find('\0') == std::string_view::npos;
     made_ = is_text ? std::string(content) : hexadecimal(content);
     add("content", is_text ? oid::text : oid::bytea, std::string_view(made_));
     return {&describe(), fields_};

@@ -20,6 +20,8 @@ class message_rows {
 public:
     /// `needed` are columns that a row has in any case: NULL where the object has no such key.
     message_rows(table_name source, std::vector<std::string> needed);
+    message_rows(const message_rows&) = delete;
+    message_rows& operator=(const message_rows&) = delete;
     message_rows(message_rows&&) noexcept;
     message_rows& operator=(message_rows&&) noexcept;
     ~message_rows();
