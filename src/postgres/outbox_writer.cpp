@@ -3,6 +3,7 @@
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
 #include "postgres/dead_letter_store.hpp"
+#include "postgres/row_sight.hpp"
 #include "postgres/server_error.hpp"
 #include "postgres/write_back_sql.hpp"
 
@@ -147,6 +148,24 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     co_return result<void>{};
 }
 
+awaitable<result<void>> outbox_writer::see(const outbox_table& table, const key_kind& kind,
+                                           const std::vector<written_row>& rows, bool retried) {
+    std::vector<std::string> fresh;
+    std::vector<std::string> reread;
+    for (const auto& row : rows) {
+        // What was read before may have been written back before.
+        (row.doubtful ? reread : fresh).push_back(kind.text_of(row.key));
+    }
+    const bool wants_pending = !retried && !deletes_at_once(table);
+    auto unseen = unseen_rows_sql(table, kind.type, wants_pending);
+    const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(fresh));
+    if (!seen) {
+        co_return seen.error();
+    }
+    unseen = unseen_rows_sql(table, kind.type, false);
+    co_return co_await wait_to_see_rows(sql_, std::move(unseen), std::move(reread));
+}
+
 awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
                                                   std::vector<written_row> rows, bool retried) {
     const auto kind = co_await kind_of_key(table);
@@ -161,6 +180,10 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     keys.reserve(rows.size());
     for (const auto& row : rows) {
         keys.push_back(kind->text_of(row.key));
+    }
+    const auto seen = co_await see(table, *kind, rows, retried);
+    if (!seen) {
+        co_return seen.error();
     }
     const auto sql = write_back_sql(table, kind->type, retried);
     std::vector<statement> all{{mark_transaction_sql}, {sql, {array_literal(keys)}}};
@@ -204,6 +227,12 @@ awaitable<result<void>> outbox_writer::set_aside(const outbox_table& table,
         co_return kind.error();
     }
     dead_letter_status status{table.table, kind->text_of(*letter.key), {}};
+    auto unseen = unseen_rows_sql(table, kind->type, false);
+    std::vector<std::string> keys{status.key};
+    const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(keys));
+    if (!seen) {
+        co_return seen.error();
+    }
     status.make_update = [&](std::string_view key, std::string_view why,
                              std::string_view attempts) {
         return on_dead_letter_sql(table, kind->type, key, why, attempts);

@@ -73,6 +73,8 @@ private:
     explicit outbox_writer(connection&& sql) : sql_(std::move(sql)) {}
 
     boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
+    boost::asio::awaitable<result<void>> see(const outbox_table& table, const key_kind& kind,
+                                             const std::vector<written_row>& rows, bool retried);
     boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
 
     connection sql_;

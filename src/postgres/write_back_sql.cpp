@@ -49,8 +49,13 @@ std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_t
     auto assignments = table.on_dead_letter;
     replace_all(assignments, "{error}", fmt::format("{}::text", error_parameter));
     replace_all(assignments, "{attempts}", fmt::format("{}::int", attempts_parameter));
-    return fmt::format("UPDATE {} SET {}\nWHERE {} = {}::text::{}", quote_table(table.table),
-                       assignments, quote_identifier(key_column(table)), key_parameter, key_type);
+    // Both parameters stand here as well: a list need not use them, but every parameter that is
+    // sent must have a type.
+    return fmt::format(
+        "UPDATE {} SET {}\nWHERE {} = {}::text::{} AND ({}::text IS NULL OR true) "
+        "AND ({}::int IS NULL OR true)",
+        quote_table(table.table), assignments, quote_identifier(key_column(table)), key_parameter,
+        key_type, error_parameter, attempts_parameter);
 }
 
 }  // namespace walrelay::postgres
