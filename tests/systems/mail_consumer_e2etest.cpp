@@ -244,6 +244,26 @@ TEST_P(MailLine, TwoConsumersSendEachMailOnce) {
     EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 40U);
 }
 
+TEST_P(MailLine, ReplayedRowIsSentAgain) {
+    start_consumer();
+    const auto id = write_memo();
+    ASSERT_TRUE(becomes(id, "SENT"));
+    const std::string replay =
+        "UPDATE email_outbox SET status = 'PENDING', retry_count = 0, error_message = NULL";
+    bench.execute(replay);
+    ASSERT_TRUE(eventually(patience, [&] { return smtp.mail_count() == 2; }));
+    ASSERT_TRUE(becomes(id, "SENT"));
+    const auto ids = mail_ids();
+    EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 2U);
+
+    smtp.refuse(5, "550 nobody of that name");
+    bench.execute(replay);
+    ASSERT_TRUE(becomes(id, "FAILED"));
+    bench.execute(replay);
+    ASSERT_TRUE(becomes(id, "SENT"));
+    EXPECT_EQ(smtp.mail_count(), 3U);
+}
+
 INSTANTIATE_TEST_SUITE_P(, MailLine, both_plugins(), plugin_name);
 
 }  // namespace
