@@ -152,14 +152,16 @@ TEST_P(Republish, TableWithoutAnIdentityIsAFinding) {
 }
 
 TEST_P(Republish, PublicationWithoutUpdatesIsAFinding) {
-    if (bench.plugin() == "wal2json") {
-        GTEST_SKIP() << "there is no publication";
-    }
     bench.create_table();
     bench.start();
     bench.stop();
     bench.set_outbox(with_republish);
     const auto looked = bench.command({"check"});
+    if (bench.plugin() == "wal2json") {
+        // It needs no publication.
+        EXPECT_EQ(looked.exit_code, 0) << looked.output;
+        return;
+    }
     EXPECT_EQ(looked.exit_code, 1);
     const auto at = looked.output.find("ALTER PUBLICATION");
     ASSERT_NE(at, std::string::npos) << looked.output;
