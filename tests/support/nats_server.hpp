@@ -29,6 +29,7 @@ public:
 
     [[nodiscard]] std::uint16_t port() const { return port_; }
     [[nodiscard]] std::string url() const;
+    [[nodiscard]] pid_t pid() const { return process_->pid(); }
 
     /// Asks it to stop and waits for it.
     void stop();

@@ -1,0 +1,37 @@
+// The outbox of the measurements and its rows. Knows nothing of who reads them.
+#pragma once
+
+#include "support/postgres_session.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace walrelay::bench {
+
+/// What committed rows look like.
+struct backlog {
+    std::uint64_t rows = 0;
+    std::uint64_t rows_per_transaction = 1000;
+    /// Each transaction writes as many rows again into a table that nobody relays.
+    bool busy_neighbour = false;
+};
+
+inline constexpr const char* outbox_table = "public.outbox_events";
+
+/// The outbox and its neighbour. Both have the columns of the usual shape, a status for pollers
+/// among them, and no index besides the primary key.
+void create_tables(test::postgres_session& session);
+
+/// From now on rows hold a text of that many characters, different from row to row and hard to
+/// compress.
+void set_filler(test::postgres_session& session, std::uint64_t characters);
+
+/// INSERT of the rows with these numbers, as one statement. A number has up to twelve digits, and
+/// a row's id is a uuid that ends in them.
+[[nodiscard]] std::string insert_rows(std::uint64_t first, std::uint64_t last,
+                                      const std::string& table = outbox_table);
+
+/// Commits the rows 1 to `what.rows`.
+void fill(test::postgres_session& session, const backlog& what);
+
+}  // namespace walrelay::bench

@@ -1,0 +1,94 @@
+// What every measurement lies on: a PostgreSQL with an outbox, a nats-server, walrelay, and a slot
+// that stays where it is, of which each contender gets a copy to read from.
+#pragma once
+
+#include "harness/backlog.hpp"
+#include "harness/message_like.hpp"
+#include "support/nats_server.hpp"
+#include "support/postgres_server.hpp"
+#include "support/relay_process.hpp"
+#include "support/stream_reader.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace walrelay::bench {
+
+/// The programs that are measured and that measure.
+struct programs {
+    std::filesystem::path walrelay;
+    std::filesystem::path publisher;
+};
+
+using plugin_options = std::vector<std::pair<std::string, std::string>>;
+
+/// The servers as they come, but for a larger max_wal_size and no autovacuum. Everything here
+/// throws std::runtime_error.
+class bed {
+public:
+    static constexpr const char* stream = "OUTBOX";
+    static constexpr const char* slot = "walrelay";
+    static constexpr const char* publication = "walrelay";
+
+    explicit bed(programs with, std::vector<std::string> postgres_settings = {});
+
+    test::postgres_server postgres;
+    test::nats_server nats;
+
+    /// Makes rows come out of the relay as messages with a body of `body_bytes`: the JSON envelope,
+    /// or where that alone is larger, the payload as it is. Learns by relaying two rows with each
+    /// plugin what the relay sends and what it asks of the plugin; then places the base slot.
+    void calibrate(std::uint64_t body_bytes);
+
+    [[nodiscard]] const message_like& message() const { return *message_; }
+    [[nodiscard]] std::filesystem::path message_file() const;
+    /// What the relay asks of the plugin.
+    [[nodiscard]] const plugin_options& options_of(const std::string& plugin) const;
+
+    /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
+    void reset(const std::string& plugin);
+    /// Only the former.
+    void reset_slot(const std::string& plugin);
+
+    [[nodiscard]] test::relay_start how(const std::string& command,
+                                        const std::string& plugin) const;
+    [[nodiscard]] test::command publish(std::uint64_t rows) const;
+    /// pg_recvlogical into /dev/null, from the relay's slot up to the end of the WAL as it is now.
+    [[nodiscard]] test::command decode(const std::string& plugin) const;
+    /// The same without an end.
+    [[nodiscard]] test::command decode_for_ever(const std::string& plugin) const;
+
+    /// Seconds from `start` until the stream has that many messages. Asks less often while there
+    /// is a long way to go, so as not to be a load.
+    [[nodiscard]] double wait_for_messages(std::uint64_t count,
+                                           std::chrono::steady_clock::time_point start,
+                                           std::chrono::seconds patience);
+    /// True once the slot is confirmed up to `lsn`.
+    [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds patience);
+
+    [[nodiscard]] const programs& tools() const { return tools_; }
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+
+private:
+    void write_settings(const std::string& plugin) const;
+    void init(const std::string& plugin) const;
+    void remove_slot(const std::string& name);
+    [[nodiscard]] std::uint64_t body_bytes_now(std::uint64_t row);
+    void learn(const std::string& plugin, std::uint64_t body_bytes);
+
+    programs tools_;
+    test::temporary_folder folder_{"bench"};
+    std::string body_ = "event";
+    std::uint64_t samples_ = 0;
+    std::optional<message_like> message_;
+    std::map<std::string, plugin_options> options_;
+    test::stream_reader reader_;
+};
+
+}  // namespace walrelay::bench

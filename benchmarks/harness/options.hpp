@@ -1,0 +1,33 @@
+// What the command line of the harness asks for.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::bench {
+
+struct options {
+    /// Empty: all of them.
+    std::vector<std::string> parts;
+    std::vector<std::string> plugins = {"pgoutput", "wal2json"};
+    std::uint64_t rows = 1'000'000;
+    int repetitions = 5;
+    bool quick = false;
+    /// Of `drain`: the 300 B case alone.
+    bool main_case_only = false;
+    std::string results_file;
+    std::string plots_folder;
+    std::filesystem::path walrelay;
+    std::filesystem::path publisher;
+    std::filesystem::path source = ".";
+
+    [[nodiscard]] bool wants(const std::string& part) const;
+};
+
+/// Nothing if the program is to end at once, with the exit code in `exit_code`.
+[[nodiscard]] std::optional<options> read_options(int count, char** values, int& exit_code);
+
+}  // namespace walrelay::bench

@@ -1,0 +1,32 @@
+#include "harness/process_use.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace walrelay::bench {
+
+double processor_seconds(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (!std::getline(file, line)) {
+        throw std::runtime_error("process " + std::to_string(process) +
+                                 " is gone: no time to read");
+    }
+    // proc(5): the name in the second field may hold blanks; utime and stime are fields 14 and 15.
+    constexpr int fields_before_times = 11;
+    std::istringstream rest(line.substr(line.rfind(')') + 1));
+    std::string skipped;
+    for (int field = 0; field < fields_before_times; ++field) {
+        rest >> skipped;
+    }
+    double user = 0;
+    double system = 0;
+    rest >> user >> system;
+    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace walrelay::bench

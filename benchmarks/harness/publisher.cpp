@@ -1,0 +1,82 @@
+// A publisher alone: what JetStream takes from one connection, with as many publishes under way as
+// the relay would have. Messages are copies of one that the relay made.
+//
+//   bench_publisher --nats URL --like FILE --rows N [--window 4096]
+//
+// The stream must be empty. Prints one line of JSON: seconds from the first publish to the last
+// ack.
+
+#include "harness/loop_connection.hpp"
+#include "harness/message_like.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+using namespace walrelay;
+
+struct order {
+    std::string nats;
+    std::string like;
+    std::uint64_t rows = 0;
+    std::uint64_t window = 4096;
+};
+
+/// Publishes until the window is full, but lets the acks have their turn now and then.
+void publish_some(const bench::message_like& like, const std::string& inbox, const order& given,
+                  bench::loop_connection& link, std::uint64_t& sent, std::uint64_t acked) {
+    constexpr int turn = 128;
+    for (int count = 0; count < turn && sent < given.rows && sent - acked < given.window; ++count) {
+        const auto message = like.make(inbox + std::to_string(sent), sent);
+        test::require(natsConnection_PublishMsg(link.handle(), message.get()), "publish");
+        ++sent;
+    }
+    link.write();
+}
+
+double publish_all(const order& given) {
+    const bench::message_like like{std::filesystem::path(given.like)};
+    const auto inbox = bench::new_inbox();
+    bench::loop_connection link(given.nats, inbox + "*");
+    const auto start = std::chrono::steady_clock::now();
+    std::uint64_t sent = 0;
+    std::uint64_t acked = 0;
+    while (acked < given.rows) {
+        publish_some(like, inbox, given, link, sent, acked);
+        constexpr int patience_milliseconds = 30'000;
+        const bool more = sent < given.rows && sent - acked < given.window;
+        auto ready = link.interest();
+        if (poll(&ready, 1, more ? 0 : patience_milliseconds) == 0 && !more) {
+            throw std::runtime_error("the broker does not ack");
+        }
+        link.process(ready.revents, [&](natsMsg* answer) {
+            acked += bench::acked_sequence(bench::body_of(answer)) > 0 ? 1U : 0U;
+        });
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Publishes copies of a message and waits for every ack", "bench_publisher");
+    order given;
+    app.add_option("--nats", given.nats)->required();
+    app.add_option("--like", given.like)->required();
+    app.add_option("--rows", given.rows)->required();
+    app.add_option("--window", given.window);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        fmt::print("{{\"seconds\": {}}}\n", publish_all(given));
+        return 0;
+    } catch (const std::exception& failure) {
+        fmt::print(stderr, "bench_publisher: {}\n", failure.what());
+        return 1;
+    }
+}

@@ -1,0 +1,95 @@
+#include "harness/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace walrelay::bench {
+namespace {
+
+struct column {
+    std::string metric;
+    std::string title;
+    int decimals = 0;
+    bool with_range = false;
+};
+
+const std::vector<column>& columns_of(const std::string& part) {
+    static const std::vector<column> drain = {{"rows_per_second", "rows/s", 0, true},
+                                              {"of_limit", "of limit", 2, true},
+                                              {"decoder_rows_per_second", "decoder rows/s"},
+                                              {"publisher_rows_per_second", "publisher rows/s"},
+                                              {"relay_cpu_microseconds", "CPU us/event", 2},
+                                              {"sender_cpu_microseconds", "walsender us", 2},
+                                              {"broker_cpu_microseconds", "broker us", 2},
+                                              {"first_message_seconds", "first after s", 3},
+                                              {"peak_mib", "peak MiB", 1}};
+    static const std::map<std::string, std::vector<column>> known = {{"drain", drain},
+                                                                     {"growth", drain}};
+    return known.at(part);
+}
+
+std::string cell(const results& from, const place& where, const column& what) {
+    const auto found = from.of(where, what.metric);
+    if (!found) {
+        return "";
+    }
+    const auto number = [&](double value) { return fmt::format("{:.{}f}", value, what.decimals); };
+    if (!what.with_range || found->repetitions == 1) {
+        return number(found->median);
+    }
+    return fmt::format("{} ({}-{})", number(found->median), number(found->least),
+                       number(found->most));
+}
+
+using row = std::vector<std::string>;
+
+std::string aligned(const std::vector<row>& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& each : rows) {
+        for (std::size_t index = 0; index < each.size(); ++index) {
+            widths[index] = std::max(widths[index], each[index].size());
+        }
+    }
+    std::string text;
+    for (const auto& each : rows) {
+        for (std::size_t index = 0; index < each.size(); ++index) {
+            // Names to the left, numbers to the right.
+            text += index < 2 ? fmt::format("{:<{}}  ", each[index], widths[index])
+                              : fmt::format("{:>{}}  ", each[index], widths[index]);
+        }
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string table_of(const results& from, const std::string& part) {
+    const auto places = from.places(part);
+    std::vector<column> used;
+    for (const auto& each : columns_of(part)) {
+        if (std::any_of(places.begin(), places.end(),
+                        [&](const place& where) { return from.of(where, each.metric); })) {
+            used.push_back(each);
+        }
+    }
+    std::vector<row> rows = {{part, ""}};
+    for (const auto& each : used) {
+        rows.front().push_back(each.title);
+    }
+    std::string scenario;
+    for (const auto& where : places) {
+        rows.push_back({where.scenario == scenario ? "" : where.scenario, where.contender});
+        scenario = where.scenario;
+        for (const auto& each : used) {
+            rows.back().push_back(cell(from, where, each));
+        }
+    }
+    return aligned(rows);
+}
+
+}  // namespace walrelay::bench
