@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace walrelay::bench {
 namespace {
@@ -71,8 +72,29 @@ void set_filler(test::postgres_session& session, std::uint64_t characters) {
         characters, fillers - 1, characters / digest_characters));
 }
 
-std::string insert_rows(std::uint64_t first, std::uint64_t last, const std::string& table) {
-    return insert_between(std::to_string(first), std::to_string(last), table);
+std::string insert_rows(std::uint64_t first, std::uint64_t last) {
+    return insert_between(std::to_string(first), std::to_string(last), outbox_table);
+}
+
+void prepare_put(test::postgres_session& session) {
+    session.execute("PREPARE put(bigint, bigint) AS " + insert_between("$1", "$2", outbox_table));
+}
+
+std::string row_digits(std::uint64_t row) {
+    return fmt::format("{:0>12}", row);
+}
+
+std::optional<std::uint64_t> row_in(std::string_view text) {
+    constexpr std::string_view id_start = "00000000-0000-0000-0000-";
+    constexpr std::size_t digits = 12;
+    const auto found = text.find(id_start);
+    if (found == std::string_view::npos || text.size() < found + id_start.size() + digits) {
+        return std::nullopt;
+    }
+    const char* const first = text.data() + found + id_start.size();
+    std::uint64_t row = 0;
+    return std::from_chars(first, first + digits, row).ec == std::errc{} ? std::optional(row)
+                                                                         : std::nullopt;
 }
 
 void fill(test::postgres_session& session, const backlog& what) {

@@ -4,7 +4,9 @@
 #include "support/postgres_session.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace walrelay::bench {
 
@@ -28,8 +30,14 @@ void set_filler(test::postgres_session& session, std::uint64_t characters);
 
 /// INSERT of the rows with these numbers, as one statement. A number has up to twelve digits, and
 /// a row's id is a uuid that ends in them.
-[[nodiscard]] std::string insert_rows(std::uint64_t first, std::uint64_t last,
-                                      const std::string& table = outbox_table);
+[[nodiscard]] std::string insert_rows(std::uint64_t first, std::uint64_t last);
+/// The same as a statement `put(first bigint, last bigint)` for EXECUTE.
+void prepare_put(test::postgres_session& session);
+
+/// The twelve digits at the end of a row's id.
+[[nodiscard]] std::string row_digits(std::uint64_t row);
+/// The row whose id is in the text; nothing if there is none.
+[[nodiscard]] std::optional<std::uint64_t> row_in(std::string_view text);
 
 /// Commits the rows 1 to `what.rows`.
 void fill(test::postgres_session& session, const backlog& what);

@@ -171,6 +171,24 @@ void bed::reset(const std::string& plugin) {
     init(plugin);
 }
 
+void bed::start_over(const std::string& plugin) {
+    if (reader_.state(stream)) {
+        reader_.remove(stream);
+    }
+    remove_slot("base");
+    remove_slot(slot);
+    postgres.session().execute(fmt::format("TRUNCATE {}", outbox_table));
+    init(plugin);
+}
+
+std::vector<std::uint64_t> bed::rows_in_stream() {
+    std::vector<std::uint64_t> rows;
+    reader_.for_each(stream, 0, [&](const test::stored_message& message) {
+        rows.push_back(row_in(message.header("Nats-Msg-Id")).value_or(0));
+    });
+    return rows;
+}
+
 test::command bed::publish(std::uint64_t rows) const {
     return {.program = tools_.publisher,
             .arguments = {"--nats", nats.url(), "--like", message_file().string(), "--rows",

@@ -53,7 +53,10 @@ public:
 
     /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
     void reset(const std::string& plugin);
-    /// Only the former.
+    /// An empty outbox and an empty stream, and the relay's slot at the end of the WAL. The base
+    /// slot is gone.
+    void start_over(const std::string& plugin);
+    /// Only the slot of `reset`.
     void reset_slot(const std::string& plugin);
 
     [[nodiscard]] test::relay_start how(const std::string& command,
@@ -71,6 +74,9 @@ public:
                                            std::chrono::seconds patience);
     /// True once the slot is confirmed up to `lsn`.
     [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds patience);
+
+    /// Rows by the sequence numbers that their messages have in the stream; the first is 1.
+    [[nodiscard]] std::vector<std::uint64_t> rows_in_stream();
 
     [[nodiscard]] const programs& tools() const { return tools_; }
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }

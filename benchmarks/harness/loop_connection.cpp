@@ -11,6 +11,8 @@ loop_connection::loop_connection(const std::string& url, const std::string& inbo
     const test::owned<natsOptions, natsOptions_Destroy> options(raw);
     test::require(natsOptions_SetURL(raw, url.c_str()), url);
     test::require(natsOptions_SetAllowReconnect(raw, false), url);
+    // Else it is a thread of the library that asks for the socket, a millisecond later.
+    test::require(natsOptions_SetSendAsap(raw, true), url);
     test::require(natsOptions_SetEventLoop(raw, this, attach, want_read, want_write, detach), url);
     natsConnection* link = nullptr;
     test::require(natsConnection_Connect(&link, raw), "cannot connect to " + url);

@@ -2,6 +2,7 @@
 // it has found as tables, as JSON and as plots. `./dev bench` builds and starts it.
 
 #include "harness/drain.hpp"
+#include "harness/latency.hpp"
 #include "harness/machine.hpp"
 #include "harness/options.hpp"
 #include "harness/progress.hpp"
@@ -21,6 +22,13 @@ void measure(const options& chosen, const programs& with, results& into) {
     const drain_options how{.plugins = chosen.plugins, .repetitions = chosen.repetitions};
     if (chosen.wants("drain")) {
         measure_drain("drain", {.name = "300 B", .rows = {.rows = chosen.rows}}, how, with, into);
+    }
+    if (chosen.wants("latency")) {
+        measure_latency({.plugins = chosen.plugins,
+                         .rates = chosen.rates,
+                         .seconds = chosen.seconds,
+                         .repetitions = chosen.repetitions},
+                        with, into);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "harness/message_like.hpp"
 
+#include "harness/backlog.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <fstream>
@@ -8,14 +10,11 @@
 namespace walrelay::bench {
 namespace {
 
-/// Puts the number's digits at the end of the text, which keeps its length.
-std::string ending_in(std::string text, std::uint64_t number) {
-    const auto digits = std::to_string(number);
-    if (digits.size() > text.size()) {
-        return digits;
-    }
-    text.replace(text.size() - digits.size(), digits.size(), digits);
-    return text;
+/// A row's id, or what is made of it, with the digits of another row.
+std::string ending_in(std::string id, std::uint64_t row) {
+    const auto digits = row_digits(row);
+    id.replace(id.size() - digits.size(), digits.size(), digits);
+    return id;
 }
 
 }  // namespace
@@ -41,7 +40,8 @@ void message_like::save(const std::filesystem::path& file) const {
     }
 }
 
-test::message_handle message_like::make(const std::string& reply, std::uint64_t number) const {
+test::message_handle message_like::make(const std::string& reply, std::uint64_t row,
+                                        std::uint64_t last_sequence) const {
     natsMsg* raw = nullptr;
     test::require(natsMsg_Create(&raw, subject_.c_str(), reply.c_str(), body_.data(),
                                  static_cast<int>(body_.size())),
@@ -49,9 +49,9 @@ test::message_handle message_like::make(const std::string& reply, std::uint64_t 
     test::message_handle message(raw);
     for (const auto& [name, value] : headers_) {
         if (name == "Nats-Expected-Last-Sequence") {
-            natsMsgHeader_Set(raw, name.c_str(), std::to_string(number).c_str());
+            natsMsgHeader_Set(raw, name.c_str(), std::to_string(last_sequence).c_str());
         } else if (name == "Nats-Msg-Id") {
-            natsMsgHeader_Set(raw, name.c_str(), ending_in(value, number).c_str());
+            natsMsgHeader_Set(raw, name.c_str(), ending_in(value, row).c_str());
         } else {
             natsMsgHeader_Set(raw, name.c_str(), value.c_str());
         }

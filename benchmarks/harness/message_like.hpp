@@ -21,9 +21,10 @@ public:
 
     [[nodiscard]] std::size_t body_bytes() const { return body_.size(); }
 
-    /// Number `number` is not the same as any other to the broker, and is chained behind the
-    /// message before it as the relay chains its own, where the relay does.
-    [[nodiscard]] test::message_handle make(const std::string& reply, std::uint64_t number) const;
+    /// As if it were that row's, and chained behind the message before it as the relay chains its
+    /// own, where the relay does.
+    [[nodiscard]] test::message_handle make(const std::string& reply, std::uint64_t row,
+                                            std::uint64_t last_sequence) const;
 
 private:
     std::string subject_;

@@ -7,12 +7,14 @@
 namespace walrelay::bench {
 namespace {
 
-const std::vector<std::string> known_parts = {"drain"};
+const std::vector<std::string> known_parts = {"drain", "latency"};
 
 /// Small enough to be done in three minutes.
 void shrink(options& chosen) {
     chosen.rows = std::min<std::uint64_t>(chosen.rows, 200'000);
     chosen.repetitions = std::min(chosen.repetitions, 2);
+    chosen.rates = {1000};
+    chosen.seconds = 5;
     chosen.main_case_only = true;
 }
 
@@ -33,6 +35,10 @@ std::optional<options> read_options(int count, char** values, int& exit_code) {
         ->capture_default_str();
     app.add_option("--plugin", chosen.plugins, "pgoutput, wal2json")
         ->check(CLI::IsMember({"pgoutput", "wal2json"}))
+        ->capture_default_str();
+    app.add_option("--rates", chosen.rates, "Rows per second of latency")->capture_default_str();
+    app.add_option("--seconds", chosen.seconds, "How long each rate is kept up")
+        ->check(CLI::Range(2, 3600))
         ->capture_default_str();
     app.add_flag("--quick", chosen.quick, "Small cases, done in three minutes");
     app.add_flag("--main-case", chosen.main_case_only, "Of drain, the case of 300 B alone");

@@ -15,6 +15,9 @@ struct options {
     std::vector<std::string> plugins = {"pgoutput", "wal2json"};
     std::uint64_t rows = 1'000'000;
     int repetitions = 5;
+    /// Of `latency`: rows per second, and for how long.
+    std::vector<std::uint64_t> rates = {100, 1000, 10000};
+    std::uint64_t seconds = 10;
     bool quick = false;
     /// Of `drain`: the 300 B case alone.
     bool main_case_only = false;

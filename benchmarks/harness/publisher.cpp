@@ -33,7 +33,7 @@ void publish_some(const bench::message_like& like, const std::string& inbox, con
                   bench::loop_connection& link, std::uint64_t& sent, std::uint64_t acked) {
     constexpr int turn = 128;
     for (int count = 0; count < turn && sent < given.rows && sent - acked < given.window; ++count) {
-        const auto message = like.make(inbox + std::to_string(sent), sent);
+        const auto message = like.make(inbox + std::to_string(sent), sent, sent);
         test::require(natsConnection_PublishMsg(link.handle(), message.get()), "publish");
         ++sent;
     }

@@ -26,8 +26,18 @@ const std::vector<column>& columns_of(const std::string& part) {
                                               {"broker_cpu_microseconds", "broker us", 2},
                                               {"first_message_seconds", "first after s", 3},
                                               {"peak_mib", "peak MiB", 1}};
-    static const std::map<std::string, std::vector<column>> known = {{"drain", drain},
-                                                                     {"growth", drain}};
+    static const std::vector<column> latency = {{"p50_microseconds", "p50 us", 0, true},
+                                                {"p99_microseconds", "p99 us", 0, true},
+                                                {"p999_microseconds", "p99.9 us"},
+                                                {"max_microseconds", "max us"},
+                                                {"p50_of_floor", "p50 of floor", 2, true},
+                                                {"p99_of_floor", "p99 of floor", 2, true},
+                                                {"row_seen_p50_microseconds", "row seen p50"},
+                                                {"round_trip_p50_microseconds", "round trip p50"},
+                                                {"relay_cpu_microseconds", "CPU us/event", 1},
+                                                {"written_rows_per_second", "written rows/s"}};
+    static const std::map<std::string, std::vector<column>> known = {
+        {"drain", drain}, {"growth", drain}, {"latency", latency}};
     return known.at(part);
 }
 

@@ -1,0 +1,128 @@
+#include "harness/latency.hpp"
+
+#include "harness/ack_watch.hpp"
+#include "harness/floor_relay.hpp"
+#include "harness/process_use.hpp"
+#include "harness/progress.hpp"
+#include "support/eventually.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace walrelay::bench {
+namespace {
+
+using moments = std::vector<clock_type::time_point>;
+
+constexpr const char* part = "latency";
+constexpr std::chrono::seconds patience{30};
+
+double microseconds(clock_type::time_point from, clock_type::time_point to) {
+    return std::chrono::duration<double, std::micro>(to - from).count();
+}
+
+/// Of sorted values.
+double quantile(const std::vector<double>& sorted, double share) {
+    return sorted.at(static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1)));
+}
+
+/// Of the rows after the first second, sorted.
+std::vector<double> durations(const moments& from, const moments& to, const pace& how) {
+    std::vector<double> all;
+    for (std::size_t row = how.rows_per_second + 1; row < from.size(); ++row) {
+        if (to[row] != clock_type::time_point{}) {
+            all.push_back(microseconds(from[row], to[row]));
+        }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// What the watch has seen, by row number.
+moments by_row(const moments& by_sequence, const std::vector<std::uint64_t>& rows,
+               std::size_t count) {
+    moments acked(count);
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        acked.at(rows[index]) = by_sequence.at(index);
+    }
+    return acked;
+}
+
+struct outcome {
+    moments committed;
+    moments acked;
+};
+
+outcome run(bed& on, const contender& who, const pace& how, const place& where, results& into) {
+    on.start_over(who.plugin);
+    ack_watch watch(on.nats.url(), bed::stream, how.rows());
+    const auto running = who.start(on);
+    const auto pid = running->pid();
+    const double used_before = pid ? processor_seconds(*pid) : 0;
+    auto committed = write_at(on.postgres, how);
+    if (!test::eventually(patience, [&] { return watch.count() >= how.rows(); })) {
+        throw std::runtime_error(fmt::format("{}: {} of {} rows were acked:\n{}", who.name,
+                                             watch.count(), how.rows(), running->log()));
+    }
+    if (pid) {
+        constexpr double microseconds_in_second = 1e6;
+        into.add(where, "relay_cpu_microseconds",
+                 (processor_seconds(*pid) - used_before) * microseconds_in_second /
+                     static_cast<double>(how.rows()));
+    }
+    running->stop();
+    const auto by_sequence = watch.stop();
+    auto acked = by_row(by_sequence, on.rows_in_stream(), committed.size());
+    return {.committed = std::move(committed), .acked = std::move(acked)};
+}
+
+std::vector<double> add_quantiles(const outcome& seen, const pace& how, const place& where,
+                                  results& into) {
+    const auto all = durations(seen.committed, seen.acked, how);
+    into.add(where, "p50_microseconds", quantile(all, 0.5));
+    into.add(where, "p99_microseconds", quantile(all, 0.99));
+    into.add(where, "p999_microseconds", quantile(all, 0.999));
+    into.add(where, "max_microseconds", all.back());
+    const auto last = *std::max_element(seen.committed.begin(), seen.committed.end());
+    const double seconds = microseconds(seen.committed[1], last) / 1e6;
+    into.add(where, "written_rows_per_second", static_cast<double>(how.rows()) / seconds);
+    return all;
+}
+
+void compare(bed& on, const std::string& plugin, const pace& how, results& into) {
+    const auto scenario = fmt::format("{} rows/s", how.rows_per_second);
+    floor_moments least{.row_seen = moments(how.rows() + 1), .acked = moments(how.rows() + 1)};
+    const auto floor = floor_contender(plugin, least);
+    const place below{part, scenario, floor.name};
+    const auto lowest = run(on, floor, how, below, into);
+    const auto floor_all = add_quantiles(lowest, how, below, into);
+    into.add(below, "row_seen_p50_microseconds",
+             quantile(durations(lowest.committed, least.row_seen, how), 0.5));
+    into.add(below, "round_trip_p50_microseconds",
+             quantile(durations(least.row_seen, least.acked, how), 0.5));
+
+    const auto relay = relay_contender(plugin);
+    const place above{part, scenario, relay.name};
+    const auto relay_all = add_quantiles(run(on, relay, how, above, into), how, above, into);
+    into.add(above, "p50_of_floor", quantile(relay_all, 0.5) / quantile(floor_all, 0.5));
+    into.add(above, "p99_of_floor", quantile(relay_all, 0.99) / quantile(floor_all, 0.99));
+    say("latency: {}, {}: p50 {:.0f} us, floor {:.0f} us", scenario, plugin,
+        quantile(relay_all, 0.5), quantile(floor_all, 0.5));
+}
+
+}  // namespace
+
+void measure_latency(const latency_options& how, const programs& with, results& into) {
+    bed on(with);
+    on.calibrate(300);
+    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+        say("latency: repetition {} of {}", repetition, how.repetitions);
+        for (const auto rate : how.rates) {
+            for (const auto& plugin : how.plugins) {
+                compare(on, plugin, pace_of(rate, how.seconds), into);
+            }
+        }
+    }
+}
+
+}  // namespace walrelay::bench

@@ -1,0 +1,27 @@
+// How long a committed row takes until the broker has acked its message, at a steady rate.
+//
+// From the moment at which COMMIT has returned to the writer until the ack of the row's message has
+// arrived at a client of the broker that listens beside the contender. It can be less than nothing:
+// the server may tell the relay of a commit before it tells the writer. The floor is the same for
+// the least that a relay could be (floor_relay): commit to row seen, and one publish round trip.
+#pragma once
+
+#include "harness/contender.hpp"
+#include "harness/paced_writers.hpp"
+#include "harness/results.hpp"
+
+#include <string>
+#include <vector>
+
+namespace walrelay::bench {
+
+struct latency_options {
+    std::vector<std::string> plugins;
+    std::vector<std::uint64_t> rates = {100, 1000, 10000};
+    std::uint64_t seconds = 10;
+    int repetitions = 5;
+};
+
+void measure_latency(const latency_options& how, const programs& with, results& into);
+
+}  // namespace walrelay::bench
