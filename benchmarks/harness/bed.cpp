@@ -17,6 +17,7 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds patience{30};
+constexpr const char* writer = "writer";
 constexpr std::uint64_t first_sample = 900'000'000'000;
 
 std::vector<std::string> as_users_have_it(std::vector<std::string> more) {
@@ -54,6 +55,11 @@ bed::bed(programs with, std::vector<std::string> postgres_settings)
       reader_(nats.url()) {
     auto session = postgres.session();
     create_tables(session);
+    session.execute(fmt::format("CREATE ROLE {} LOGIN SUPERUSER", writer));
+}
+
+std::string bed::writer_conninfo() const {
+    return fmt::format("host=127.0.0.1 port={} user={} dbname=postgres", postgres.port(), writer);
 }
 
 std::filesystem::path bed::message_file() const {
@@ -175,10 +181,14 @@ void bed::start_over(const std::string& plugin) {
     if (reader_.state(stream)) {
         reader_.remove(stream);
     }
-    remove_slot("base");
-    remove_slot(slot);
+    remove_slots();
     postgres.session().execute(fmt::format("TRUNCATE {}", outbox_table));
     init(plugin);
+}
+
+void bed::remove_slots() {
+    remove_slot("base");
+    remove_slot(slot);
 }
 
 std::vector<std::uint64_t> bed::rows_in_stream() {

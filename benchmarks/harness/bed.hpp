@@ -41,6 +41,10 @@ public:
     test::postgres_server postgres;
     test::nats_server nats;
 
+    /// For writers: a role of its own, so that what they ask of the server can be told from what
+    /// the relay asks.
+    [[nodiscard]] std::string writer_conninfo() const;
+
     /// Makes rows come out of the relay as messages with a body of `body_bytes`: the JSON envelope,
     /// or where that alone is larger, the payload as it is. Learns by relaying two rows with each
     /// plugin what the relay sends and what it asks of the plugin; then places the base slot.
@@ -74,6 +78,9 @@ public:
                                            std::chrono::seconds patience);
     /// True once the slot is confirmed up to `lsn`.
     [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds patience);
+
+    /// Those of the relay and of the base; a publication stays.
+    void remove_slots();
 
     /// Rows by the sequence numbers that their messages have in the stream; the first is 1.
     [[nodiscard]] std::vector<std::uint64_t> rows_in_stream();

@@ -33,5 +33,9 @@ struct contender {
 };
 
 [[nodiscard]] contender relay_contender(const std::string& plugin);
+/// Nobody at all, and no slot.
+[[nodiscard]] contender no_contender();
+/// The decoder alone: pg_recvlogical, which drops what it reads.
+[[nodiscard]] contender decoder_contender(const std::string& plugin);
 
 }  // namespace walrelay::bench

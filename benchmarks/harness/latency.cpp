@@ -59,7 +59,7 @@ outcome run(bed& on, const contender& who, const pace& how, const place& where, 
     const auto running = who.start(on);
     const auto pid = running->pid();
     const double used_before = pid ? processor_seconds(*pid) : 0;
-    auto committed = write_at(on.postgres, how);
+    auto committed = write_at(on.writer_conninfo(), how);
     if (!test::eventually(patience, [&] { return watch.count() >= how.rows(); })) {
         throw std::runtime_error(fmt::format("{}: {} of {} rows were acked:\n{}", who.name,
                                              watch.count(), how.rows(), running->log()));

@@ -1,11 +1,13 @@
 // The harness: measures what the command line names, one part after the other, and gives out what
 // it has found as tables, as JSON and as plots. `./dev bench` builds and starts it.
 
+#include "harness/cost.hpp"
 #include "harness/drain.hpp"
 #include "harness/latency.hpp"
 #include "harness/machine.hpp"
 #include "harness/options.hpp"
 #include "harness/progress.hpp"
+#include "harness/restart.hpp"
 #include "harness/results.hpp"
 #include "harness/tables.hpp"
 
@@ -29,6 +31,18 @@ void measure(const options& chosen, const programs& with, results& into) {
                          .seconds = chosen.seconds,
                          .repetitions = chosen.repetitions},
                         with, into);
+    }
+    if (chosen.wants("cost")) {
+        measure_cost({.plugins = chosen.plugins,
+                      .peers = {},
+                      .seconds = chosen.seconds,
+                      .repetitions = chosen.repetitions},
+                     with, into);
+    }
+    if (chosen.wants("restart")) {
+        measure_restart(
+            {.plugins = chosen.plugins, .rows = chosen.rows, .repetitions = chosen.repetitions},
+            with, into);
     }
 }
 

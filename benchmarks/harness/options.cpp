@@ -7,7 +7,7 @@
 namespace walrelay::bench {
 namespace {
 
-const std::vector<std::string> known_parts = {"drain", "latency"};
+const std::vector<std::string> known_parts = {"drain", "latency", "cost", "restart"};
 
 /// Small enough to be done in three minutes.
 void shrink(options& chosen) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -14,7 +15,7 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 struct shared_work {
-    const test::postgres_server& to;
+    const std::string& conninfo;
     const pace& how;
     std::vector<clock_type::time_point>& committed;
     std::mutex guard = {};
@@ -23,7 +24,7 @@ struct shared_work {
 
 /// Transactions go round: the first to the first writer, the second to the second, and so on.
 void write_share(const shared_work& work, std::uint64_t writer, clock_type::time_point start) {
-    auto session = work.to.session();
+    test::postgres_session session(work.conninfo);
     prepare_put(session);
     const auto& how = work.how;
     const auto interval = std::chrono::nanoseconds(std::chrono::seconds(how.rows_per_transaction)) /
@@ -59,9 +60,9 @@ pace pace_of(std::uint64_t rows_per_second, std::uint64_t seconds) {
             .seconds = seconds};
 }
 
-std::vector<clock_type::time_point> write_at(const test::postgres_server& to, const pace& how) {
+std::vector<clock_type::time_point> write_at(const std::string& conninfo, const pace& how) {
     std::vector<clock_type::time_point> committed(how.rows() + 1);
-    shared_work work{.to = to, .how = how, .committed = committed};
+    shared_work work{.conninfo = conninfo, .how = how, .committed = committed};
     // Time for each to connect.
     const auto start = clock_type::now() + std::chrono::milliseconds(100);
     std::vector<std::thread> threads;

@@ -1,10 +1,9 @@
 // Services that insert into the outbox at a steady rate, each in a connection of its own.
 #pragma once
 
-#include "support/postgres_server.hpp"
-
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace walrelay::bench {
@@ -25,6 +24,6 @@ struct pace {
 /// Writes the rows 1 to `how.rows()`. Returns for each, at its number, when COMMIT had returned to
 /// its writer; index 0 is not used. Throws std::runtime_error.
 [[nodiscard]] std::vector<std::chrono::steady_clock::time_point> write_at(
-    const test::postgres_server& to, const pace& how);
+    const std::string& conninfo, const pace& how);
 
 }  // namespace walrelay::bench

@@ -36,8 +36,17 @@ const std::vector<column>& columns_of(const std::string& part) {
                                                 {"round_trip_p50_microseconds", "round trip p50"},
                                                 {"relay_cpu_microseconds", "CPU us/event", 1},
                                                 {"written_rows_per_second", "written rows/s"}};
-    static const std::map<std::string, std::vector<column>> known = {
-        {"drain", drain}, {"growth", drain}, {"latency", latency}};
+    static const std::vector<column> cost = {{"insert_rows_per_second", "inserts/s", 0, true},
+                                             {"of_undisturbed", "of no slot", 2, true},
+                                             {"statements_per_second", "statements/s", 1, true},
+                                             {"cpu_percent", "CPU %", 1}};
+    static const std::vector<column> restart = {{"seconds", "seconds", 2, true},
+                                                {"of_limit", "of limit", 2, true}};
+    static const std::map<std::string, std::vector<column>> known = {{"drain", drain},
+                                                                     {"growth", drain},
+                                                                     {"latency", latency},
+                                                                     {"cost", cost},
+                                                                     {"restart", restart}};
     return known.at(part);
 }
 

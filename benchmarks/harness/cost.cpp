@@ -1,0 +1,148 @@
+#include "harness/cost.hpp"
+
+#include "harness/paced_writers.hpp"
+#include "harness/process_use.hpp"
+#include "harness/progress.hpp"
+
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+namespace walrelay::bench {
+namespace {
+
+constexpr const char* part = "cost";
+constexpr double microseconds_in_second = 1e6;
+constexpr double percent = 100;
+
+/// Statements so far of everybody but the writers, whose role this itself is asked in.
+double statements(const bed& on) {
+    test::postgres_session session(on.writer_conninfo());
+    return std::stod(
+        session.value_of("SELECT coalesce(sum(calls), 0) FROM pg_stat_statements s "
+                         "JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname <> current_user"));
+}
+
+/// What the contender does while `work` runs, which returns its own rows per second.
+template <class Work>
+void observe(bed& on, const running_contender& who, const place& where, results& into, Work work) {
+    const double asked_before = statements(on);
+    const double used_before = who.pid() ? processor_seconds(*who.pid()) : 0;
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (who.pid()) {
+        into.add(where, "cpu_percent",
+                 (processor_seconds(*who.pid()) - used_before) / seconds * percent);
+    }
+    into.add(where, "statements_per_second", (statements(on) - asked_before) / seconds);
+}
+
+std::unique_ptr<running_contender> start(bed& on, const contender& who) {
+    on.start_over(who.plugin);
+    auto running = who.start(on);
+    // What it asks at its start is not what it asks later.
+    constexpr std::chrono::seconds settling{2};
+    std::this_thread::sleep_for(settling);
+    return running;
+}
+
+void measure_idle(bed& on, const contender& who, const cost_options& how, results& into) {
+    const place where{part, "idle", who.name};
+    const auto running = start(on, who);
+    observe(on, *running, where, into,
+            [&] { std::this_thread::sleep_for(std::chrono::seconds(how.seconds)); });
+    running->stop();
+}
+
+void measure_busy(bed& on, const contender& who, const cost_options& how, results& into) {
+    const place where{part, "1000 rows/s", who.name};
+    const auto running = start(on, who);
+    observe(on, *running, where, into,
+            [&] { (void)write_at(on.writer_conninfo(), pace_of(1000, how.seconds)); });
+    running->stop();
+}
+
+std::filesystem::path write_script(const bed& on) {
+    const auto file = on.folder() / "insert.sql";
+    std::ofstream out(file);
+    out << "INSERT INTO " << outbox_table
+        << " (id, aggregate_id, aggregate_type, event_type, event_data, status, version, "
+           "created_at)"
+           " VALUES (gen_random_uuid(), 'user-0001', 'user', 'user.created', jsonb_build_object("
+           "'text', (SELECT text FROM filler WHERE i = :client_id)), 'pending', 1, "
+           "clock_timestamp());\n";
+    if (!out.flush()) {
+        throw std::runtime_error("cannot write " + file.string());
+    }
+    return file;
+}
+
+/// Transactions per second of pgbench.
+double insert_for(bed& on, std::uint64_t seconds) {
+    test::child_process pgbench(
+        {.program = (test::postgres_binary_folder() / "pgbench").string(),
+         .arguments = {"-n", "-M", "prepared", "-c", "4", "-j", "1", "-T", std::to_string(seconds),
+                       "-f", write_script(on).string(), "-d", on.writer_conninfo()},
+         .folder = on.folder(),
+         .name = "pgbench"});
+    const auto code = pgbench.wait_exit(std::chrono::seconds(seconds + 60));
+    const auto said = pgbench.standard_output();
+    const auto found = said.rfind("tps = ");
+    if (code != 0 || found == std::string::npos) {
+        throw std::runtime_error("pgbench failed: " + pgbench.standard_error());
+    }
+    return std::stod(said.substr(found + std::string("tps = ").size()));
+}
+
+/// Returns the writers' rows per second.
+double measure_writers(bed& on, const contender& who, const cost_options& how, results& into) {
+    const place where{part, "inserts as fast as can be", who.name};
+    const auto running = start(on, who);
+    double rate = 0;
+    observe(on, *running, where, into, [&] { rate = insert_for(on, how.seconds); });
+    into.add(where, "insert_rows_per_second", rate);
+    running->stop();
+    return rate;
+}
+
+std::vector<contender> contenders_of(const cost_options& how) {
+    std::vector<contender> all;
+    for (const auto& plugin : how.plugins) {
+        all.push_back(decoder_contender(plugin));
+        all.push_back(relay_contender(plugin));
+    }
+    all.insert(all.end(), how.peers.begin(), how.peers.end());
+    return all;
+}
+
+void repeat(bed& on, const std::vector<contender>& all, const cost_options& how, results& into) {
+    const double undisturbed = measure_writers(on, no_contender(), how, into);
+    for (const auto& who : all) {
+        const double rate = measure_writers(on, who, how, into);
+        into.add({part, "inserts as fast as can be", who.name}, "of_undisturbed",
+                 rate / undisturbed);
+        say("cost: {}: {:.0f} inserts/s, {:.0f} without", who.name, rate, undisturbed);
+    }
+    for (const auto& who : all) {
+        measure_idle(on, who, how, into);
+        measure_busy(on, who, how, into);
+    }
+}
+
+}  // namespace
+
+void measure_cost(const cost_options& how, const programs& with, results& into) {
+    bed on(with, {"shared_preload_libraries = pg_stat_statements"});
+    on.postgres.session().execute("CREATE EXTENSION pg_stat_statements");
+    constexpr std::uint64_t body_bytes = 300;
+    on.calibrate(body_bytes);
+    const auto all = contenders_of(how);
+    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+        say("cost: repetition {} of {}", repetition, how.repetitions);
+        repeat(on, all, how, into);
+    }
+}
+
+}  // namespace walrelay::bench
