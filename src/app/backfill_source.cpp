@@ -157,7 +157,8 @@ backfill_source::outcome<bool> backfill_source::open_table() {
 backfill_source::outcome<bool> backfill_source::fetch() {
     for (; table_ < search_->readings().size(); ++table_) {
         const auto run =
-            search_->rows().next_run(table_, table_is_open_ ? next_row_ : 0, rows_of_a_piece_);
+            search_->rows().next_run(table_, table_is_open_ ? next_row_ : 0, rows_of_a_piece_,
+                                     search_->readings()[table_].also_published);
         if (run.length > 0) {
             co_return co_await fetch_run(run);
         }
@@ -194,6 +195,7 @@ backfill_source::outcome<bool> backfill_source::fetch_run(audit::row_run run) {
                                                  " ended before all of its rows were read"};
     }
     next_row_ = run.first + rows->size();
+    piece_is_published_ = run.published;
     hold_piece(std::move(*rows));
     co_return true;
 }
@@ -224,12 +226,12 @@ std::optional<backfill_source::table_row> backfill_source::next() {
     for (std::size_t index = 0; index < cells.size(); ++index) {
         fields_.push_back(as_in_a_change(cells[index], description.columns[index].type));
     }
-    return table_row{table_, {&description, fields_}};
+    return table_row{table_, {&description, fields_}, piece_is_published_};
 }
 
 void backfill_source::tell_progress() {
     constexpr std::chrono::seconds pause{5};
-    told_rows_ += piece_.size();
+    told_rows_ += piece_is_published_ ? 0 : piece_.size();
     const auto now = std::chrono::steady_clock::now();
     if (now - told_at_ < pause) {
         return;

@@ -40,6 +40,8 @@ public:
     struct table_row {
         std::size_t table = 0;
         row_insert content;
+        /// The stream has it; it is only to be written back.
+        bool published = false;
     };
     /// The next row of the piece; nothing at its end.
     [[nodiscard]] std::optional<table_row> next();
@@ -81,6 +83,7 @@ private:
     std::uint64_t next_row_ = 0;  // of the table
     postgres::row_set piece_;
     std::size_t next_of_piece_ = 0;
+    bool piece_is_published_ = false;
     std::vector<field> fields_;
     std::size_t rows_of_a_piece_ = 100;
     std::uint64_t told_rows_ = 0;

@@ -119,7 +119,7 @@ result<void> missing_search::add_reading(std::size_t index,
     relation description{facts.table.schema, facts.table.name, facts.columns,
                          first_revision + index};
     readings_.push_back({std::move(*ids), std::move(*order), std::move(description),
-                         std::move(columns), condition_of(index)});
+                         std::move(columns), condition_of(index), may_lack_write_backs(index)});
     return {};
 }
 
@@ -127,6 +127,16 @@ std::string missing_search::condition_of(std::size_t table) const {
     const bool all = reason_ != relay::backfill_reason::slot_lost &&
                      settings_.postgres.snapshot == config::snapshot_mode::all;
     return all ? "" : settings_.outbox[table].pending;
+}
+
+/// A relay that ended between ack and write-back left rows that are published and still pending.
+/// Where the condition does not tell them from all others, healing would write back the whole
+/// table.
+bool missing_search::may_lack_write_backs(std::size_t table) const {
+    const auto& outbox = settings_.outbox[table];
+    const bool deletes_at_once = outbox.delete_after == std::chrono::milliseconds(0);
+    const bool writes_back = !outbox.on_published.empty() || deletes_at_once;
+    return writes_back && (reason_ != relay::backfill_reason::slot_lost || !outbox.pending.empty());
 }
 
 missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, std::uint32_t table) {

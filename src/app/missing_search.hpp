@@ -32,6 +32,8 @@ struct table_reading {
     std::vector<std::string> columns;
     /// SQL, or empty for all rows.
     std::string condition;
+    /// Rows that were published may not have been written back.
+    bool also_published = false;
 };
 
 class missing_search : public std::enable_shared_from_this<missing_search> {
@@ -61,6 +63,7 @@ private:
     result<void> prepare(const postgres::snapshot_facts& snapshot);
     result<void> add_reading(std::size_t index, const postgres::snapshot_facts& snapshot);
     [[nodiscard]] std::string condition_of(std::size_t table) const;
+    [[nodiscard]] bool may_lack_write_backs(std::size_t table) const;
     outcome<> read_ids(postgres::connection& sql, std::uint32_t table);
     result<void> add_ids(std::uint32_t table, const postgres::row_set& rows);
     result<void> scan_stream();

@@ -106,7 +106,7 @@ asio::awaitable<void> relay_driver::read_rows(std::shared_ptr<postgres_link> ove
             continue;
         }
         if (const auto row = over->rows->next()) {
-            machine_.row_arrived(row->table, row->content, now());
+            machine_.row_arrived(row->table, row->content, row->published, now());
             if (!machine_.wants_rows()) {
                 settle();
             }

@@ -102,6 +102,7 @@ result<void> missing_rows::find() {
     }
     for (auto& table : tables_) {
         table.missing.assign(table.rows, true);
+        table.published.assign(table.rows, false);
         const auto known =
             std::min<std::uint64_t>(table.letters_without_id, table.without_id.size());
         for (std::uint64_t index = 0; index < known; ++index) {
@@ -115,7 +116,9 @@ result<void> missing_rows::find() {
                            // Where several rows have one id, the others become dead letters, as
                            // they would have from the slot.
                            if (facts.rows > 0 && others > 0) {
-                               hold(tables_.at(facts.last_row.group), facts.last_row.number);
+                               auto& table = tables_.at(facts.last_row.group);
+                               hold(table, facts.last_row.number);
+                               table.published[facts.last_row.number] = facts.dead_letters == 0;
                            }
                            return {};
                        });
@@ -132,16 +135,21 @@ bool missing_rows::is_missing(std::uint32_t table, std::uint64_t row) const {
     return here.missing[row];
 }
 
-row_run missing_rows::next_run(std::uint32_t table, std::uint64_t from,
-                               std::uint64_t longest) const {
-    const auto& rows = at(table).missing;
-    row_run run{from, 0};
-    while (run.first < rows.size() && !rows[run.first]) {
+row_run missing_rows::next_run(std::uint32_t table, std::uint64_t from, std::uint64_t longest,
+                               bool also_published) const {
+    const auto& here = at(table);
+    row_run run{from, 0, false};
+    while (run.first < here.rows && !here.missing[run.first] &&
+           !(also_published && here.published[run.first])) {
         ++run.first;
     }
-    while (run.length < longest && run.first + run.length < rows.size() &&
-           rows[run.first + run.length]) {
-        ++run.length;
+    if (run.first < here.rows) {
+        run.published = !here.missing[run.first];
+        const auto& same = run.published ? here.published : here.missing;
+        while (run.length < longest && run.first + run.length < here.rows &&
+               same[run.first + run.length]) {
+            ++run.length;
+        }
     }
     return run;
 }

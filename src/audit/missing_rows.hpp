@@ -1,5 +1,5 @@
-// Which rows of a table are in no message: one bit for each row, found by message id with a bucket
-// of ids at a time in memory.
+// Which rows of a table are in no message, and which are: two bits for each row, found by message
+// id with a bucket of ids at a time in memory.
 //
 //     { add_row, add_row_without_id }*, { add_message, add_dead_letter }*, find, then the questions
 //
@@ -30,10 +30,11 @@ struct missing_rows_options {
     std::uint64_t bucket_bytes = 12UL * 1024 * 1024;
 };
 
-/// Rows that follow each other.
+/// Rows that follow each other and are all missing, or all published.
 struct row_run {
     std::uint64_t first = 0;
     std::uint64_t length = 0;
+    bool published = false;
 };
 
 class missing_rows {
@@ -56,10 +57,10 @@ public:
     // After find().
 
     [[nodiscard]] bool is_missing(std::uint32_t table, std::uint64_t row) const;
-    /// The next rows from `from` on that are missing, at most `longest` of them; of length 0 where
-    /// there are none.
-    [[nodiscard]] row_run next_run(std::uint32_t table, std::uint64_t from,
-                                   std::uint64_t longest) const;
+    /// The next rows from `from` on that are missing, or published where those are asked for as
+    /// well, at most `longest` of them; of length 0 where there are none.
+    [[nodiscard]] row_run next_run(std::uint32_t table, std::uint64_t from, std::uint64_t longest,
+                                   bool also_published) const;
     [[nodiscard]] std::uint64_t row_count(std::uint32_t table) const { return at(table).rows; }
     [[nodiscard]] std::uint64_t missing_count(std::uint32_t table) const;
     /// The first row of the table that a message or a dead letter stands for; nothing if there is
@@ -74,6 +75,8 @@ private:
     struct table_state {
         std::uint64_t rows = 0;
         std::vector<bool> missing;
+        /// A message stands for it, and no dead letter.
+        std::vector<bool> published;
         std::vector<std::uint64_t> without_id;
         std::uint64_t letters_without_id = 0;
         std::optional<std::uint64_t> first_held;
@@ -81,7 +84,7 @@ private:
 
     missing_rows(missing_rows_options options, spill_file file, store_shape shape);
     [[nodiscard]] const table_state& at(std::uint32_t table) const { return tables_.at(table); }
-    void hold(table_state& table, std::uint64_t row);
+    static void hold(table_state& table, std::uint64_t row);
 
     missing_rows_options options_;
     spill_file file_;

@@ -129,6 +129,8 @@ struct stream_facts {
     /// The greatest Walrelay-Position among the messages that were looked at: the last one, or many
     /// before it as well. Nothing if walrelay wrote none of them.
     std::optional<position> last_position = {};
+    /// That of the last message itself; nothing if it is not walrelay's.
+    std::optional<position> final_position = {};
     /// More than the last message was looked at.
     bool looked_back = false;
     /// Somebody else wrote one of the messages that were looked at.

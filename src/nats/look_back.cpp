@@ -115,6 +115,7 @@ bool take(natsMsg* from, stream_facts& facts) {
     if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
         ours = parse_position(value);
     }
+    facts.final_position = ours;
     if (!ours) {
         facts.shared = true;
         return false;

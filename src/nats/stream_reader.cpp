@@ -83,6 +83,7 @@ result<void> read_tail(jetstream_call& call, const std::string& stream, stream_f
     }
     facts.shared = !facts.last_position;
     facts.safe_position = facts.last_position;
+    facts.final_position = facts.last_position;
     return {};
 }
 

@@ -26,9 +26,15 @@ void fenced_lane::prove_again() {
     probe_ = 0;
 }
 
+void fenced_lane::outlast_stragglers() {
+    prove_again();
+    alone_until_ = expected_last_sequence_ + options().window_messages;
+}
+
 void fenced_lane::prove_by(std::uint64_t index) {
     // An earlier one proves nothing of what happened after it.
-    proven_ = proven_ || (probe_ != 0 && index >= probe_);
+    proven_ =
+        proven_ || (probe_ != 0 && index >= probe_ && expected_last_sequence_ >= alone_until_);
 }
 
 void fenced_lane::skip_what_the_tail_has() {

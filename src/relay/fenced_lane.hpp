@@ -20,6 +20,7 @@ public:
     explicit fenced_lane(const lane_options& options) : lane(options) {}
 
     void prove_again() override;
+    void outlast_stragglers() override;
     [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now) override;
     /// The time-out after it was handed over, or after the last ack, because a slow link may need
     /// long for a whole window; a message that is lost makes all behind it fail, so that no acks
@@ -48,6 +49,8 @@ private:
     bool proven_ = false;
     /// The message that is to prove it, once it is sent; 0 before.
     std::uint64_t probe_ = 0;
+    /// The messages up to this sequence go alone.
+    std::uint64_t alone_until_ = 0;
     /// The checkpoint is exact and of this history, so every event up to it is stored and none
     /// beyond it is.
     bool checkpoint_holds_ = false;

@@ -108,6 +108,14 @@ result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, l
     return done;
 }
 
+frame_read intake::read_published_row(std::size_t mapper, const row_insert& row, lane& into) {
+    WALRELAY_ASSERT(transaction_.has_value());
+    frame_read done;
+    into.admit_settled({origin_, next_position()});
+    await_write_back(mapper, row, false, true, done);
+    return done;
+}
+
 frame_read intake::end_snapshot(lsn consistent_point) {
     WALRELAY_ASSERT(transaction_.has_value());
     frame_read done;

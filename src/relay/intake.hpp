@@ -103,6 +103,9 @@ public:
     /// `read`.
     [[nodiscard]] result<frame_read> read_row(std::size_t mapper, const row_insert& row,
                                               lane& into);
+    /// The same for a row that the stream has: it is only awaited for its write-back.
+    [[nodiscard]] frame_read read_published_row(std::size_t mapper, const row_insert& row,
+                                                lane& into);
     /// Takes the row for which `incomplete` asked, nothing where it is no longer in its table: it
     /// becomes a dead letter then. For the rest as `read`.
     [[nodiscard]] result<frame_read> complete(std::optional<table_row> fetched, lane& into);

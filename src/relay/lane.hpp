@@ -53,6 +53,8 @@ struct stream_tail {
     bool shared = false;
     /// The last position before that.
     std::optional<position> safe_position = {};
+    /// The position of the last message itself.
+    std::optional<position> final_position = {};
 };
 
 /// What the stream has of what it had acked.
@@ -120,6 +122,10 @@ public:
     /// The slot was in other hands for a moment, so others may have written since the tail was
     /// read: before much is sent again, the tail must be proved to be the latest.
     virtual void prove_again() {}
+    /// What is admitted now can follow in another order, or with other positions, than what was
+    /// sent before and can still be on its way, of this process or of one that was killed. Its
+    /// messages go alone until none of those can fit behind the stream's last one.
+    virtual void outlast_stragglers() {}
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.
     [[nodiscard]] virtual std::optional<outgoing> next_to_send(monotonic_time now) = 0;

@@ -90,8 +90,9 @@ public:
     void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
     void postgres_failed(std::uint64_t epoch, const error& why, instant now);
     void postgres_finished();
-    /// The next row of the backfill, of the configuration's table of this index.
-    void row_arrived(std::size_t table, const row_insert& row, instant now);
+    /// The next row of the backfill, of the configuration's table of this index. One that is
+    /// `published` is in the stream already and only to be written back.
+    void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
     void rows_ended(instant now);
     void slot_adopted(std::uint64_t epoch, instant now);
     /// `what` is for the log.

@@ -56,7 +56,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
         lose_postgres(behind_the_stream(options_.stream, *ends, what.consistent_point), now);
         return;
     }
-    lane_->prove_again();
+    lane_->outlast_stragglers();
     intake_.begin_snapshot(session.origin, std::move(session.catalog), what.consistent_point,
                            now.wall);
     log(log_severity::info, what.why + ": publishing " + counted(what.row_count, "row") +
@@ -64,8 +64,14 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
                                 to_string(what.consistent_point));
 }
 
-void relay_machine::row_arrived(std::size_t table, const row_insert& row, instant now) {
+void relay_machine::row_arrived(std::size_t table, const row_insert& row, bool published,
+                                instant now) {
     WALRELAY_ASSERT(wants_rows());
+    if (published) {
+        auto read = intake_.read_published_row(table, row, *lane_);
+        take_frame(read, now);
+        return;
+    }
     auto read = intake_.read_row(table, row, *lane_);
     if (!read) {
         frame_failed(read.error(), now);
@@ -124,8 +130,10 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
     if (!options_.lane.sole_writer || tail.last_sequence == what.stream_sequence) {
         return true;
     }
-    return tail.last_position && tail.last_position->origin == history_ &&
-           tail.last_position->at.commit == before_slot(what.consistent_point);
+    // The last message, not the greatest position: what this relay published before the backfill
+    // can arrive during it.
+    return tail.final_position && tail.final_position->origin == history_ &&
+           tail.final_position->at.commit == before_slot(what.consistent_point);
 }
 
 void relay_machine::start_backfill_over(const std::string& why, instant now) {

@@ -20,7 +20,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     const stream_tail tail{facts.stream->last_sequence, facts.stream->last_position,
-                           facts.stream->shared, facts.stream->safe_position};
+                           facts.stream->shared, facts.stream->safe_position,
+                           facts.stream->final_position};
     if (doubts(tail, now)) {
         return;
     }

@@ -94,6 +94,7 @@ void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
     for (auto sequence = seen.last_sequence - count + 1; sequence <= until; ++sequence) {
         const auto ours =
             parse_position(stream_.messages()[static_cast<std::size_t>(sequence - 1)].position);
+        seen.final_position = ours;
         if (!ours) {
             seen.shared = true;
             continue;

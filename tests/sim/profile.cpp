@@ -119,10 +119,21 @@ void respect_the_promise(profile& drawn) {
     if (!drawn.backfills) {
         drawn.intervals[static_cast<std::size_t>(mishap::slot_dropped)] = sim_time(0);
     }
-    // A backfill leaves alone what the stream has, whether it is written back or not.
-    drawn.write_backs = drawn.write_backs && !drawn.backfills;
     if (power_loss > sim_time(0)) {
         drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
+    }
+}
+
+/// Two relays that take backfills from each other again and again, which chance makes too seldom.
+void contest_backfills(randomness& random, profile& drawn) {
+    drawn.backfills = true;
+    drawn.sole_writer = true;
+    drawn.relays = 2;
+    drawn.duplicate_window = milliseconds(200);
+    drawn.intervals[static_cast<std::size_t>(mishap::stranger_writes)] = sim_time(0);
+    for (const auto often : {mishap::slot_dropped, mishap::postgres_cut, mishap::broker_cut}) {
+        drawn.intervals[static_cast<std::size_t>(often)] =
+            random.between(milliseconds(200), milliseconds(1500));
     }
 }
 
@@ -151,6 +162,9 @@ profile draw_profile(randomness& random) {
     draw_relay(random, drawn);
     draw_faults(random, drawn);
     drawn.backfills = random.chance(300);
+    if (random.chance(200)) {
+        contest_backfills(random, drawn);
+    }
     respect_the_promise(drawn);
     return drawn;
 }

@@ -11,7 +11,7 @@ namespace walrelay::sim {
 
 void relay_process::connect_snapshot(std::uint64_t epoch, bool replace) {
     close_snapshot();
-    backfill_.emplace();
+    backfill_ = backfilling{{}, {}, 0, false, false};
     const auto lost = [this, life = life_, epoch](const error& why) {
         if (life == life_) {
             happens([this, epoch, why](relay::relay_machine& machine) {
@@ -54,15 +54,17 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
     if (around_.where.strikes(around_.how.rate(hazard::tail_stale))) {
         seen -= std::min<std::size_t>(seen, around_.where.random().between(1, 5));
     }
-    std::set<std::string> held = around_.source.dead_letters();
+    const auto& letters = around_.source.dead_letters();
+    std::set<std::string> held = letters;
     for (std::size_t each = 0; each < seen; ++each) {
         held.insert(all[each].id);
     }
     const auto begins = backfill_->slot->consistent_point;
     const auto& events = around_.source.events();
     for (std::size_t each = 0; each < events.size() && events[each].where.commit < begins; ++each) {
-        if (!held.contains(events[each].id)) {
-            backfill_->rows.push_back(each);
+        const bool published = held.contains(events[each].id);
+        if (!published || (around_.how.write_backs && !letters.contains(events[each].id))) {
+            backfill_->rows.push_back({each, published});
         }
     }
     backfill_->ready = true;
@@ -93,10 +95,11 @@ void relay_process::feed_row(relay::relay_machine& machine) {
         machine.rows_ended(now());
         return;
     }
-    const auto& event = around_.source.events()[backfill_->rows[backfill_->next++]];
+    const auto [index, published] = backfill_->rows[backfill_->next++];
+    const auto& event = around_.source.events()[index];
     const auto kind = std::string_view(event.subject).substr(subject_prefix.size());
     const std::vector<field> values{event.id, kind, event.body};
-    machine.row_arrived(0, {&table, values}, now());
+    machine.row_arrived(0, {&table, values}, published, now());
 }
 
 void relay_process::adopt_slot(std::uint64_t epoch) {

@@ -299,6 +299,7 @@ void relay_process::broker_answered(std::uint64_t epoch, const result<broker_ses
     auto facts = answer->facts;
     if (around_.defect == canary::no_tail) {
         facts.stream->last_position.reset();
+        facts.stream->final_position.reset();
     }
     machine_->broker_connected(epoch, facts, now());
 }

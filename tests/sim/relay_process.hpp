@@ -98,10 +98,15 @@ private:
     connection_handle broker_;
     session_handle postgres_;
     session_handle offered_;
-    /// Rows that the stream lacked when it was looked at, as indexes of the database's events.
+    /// A row of the snapshot as the index of the database's event, and whether the stream had it
+    /// when it was looked at.
+    struct old_row {
+        std::size_t event;
+        bool published;
+    };
     struct backfilling {
         snapshot_handle slot;
-        std::vector<std::size_t> rows = {};
+        std::vector<old_row> rows = {};
         std::size_t next = 0;
         bool ready = false;
         bool ended = false;

@@ -88,6 +88,28 @@ TEST_P(Backfill, KilledInTheMiddleItGoesOnWhereItWas) {
     EXPECT_EQ(ids_in_stream(), event_ids(1, rows + 10));
 }
 
+TEST_P(Backfill, KilledBeforeTheWriteBackItLeavesNoRowPending) {
+    constexpr std::uint64_t rows = 5000;
+    insert_old(1, rows, "waiting");
+    bench.set_postgres("snapshot = 'pending'");
+    bench.set_outbox(outbox_with_pending() +
+                     "\non_published = \"status = 'published', version = version + 100000\"");
+    bench.set_delivery("window_messages = 64");
+    for (std::uint64_t reached = 1; reached < rows / 2; reached *= 8) {
+        bench.launch();
+        ASSERT_TRUE(bench.wait_for_messages(reached)) << bench.relay().log();
+        bench.kill_9();
+    }
+    bench.start();
+    EXPECT_EQ(bench.session().value_of(
+                  "SELECT count(*) FROM outbox_events WHERE status = 'published' AND version > "
+                  "100000 AND version <= 105000"),
+              std::to_string(rows))
+        << "the slot was there before every row was written back, once";
+    bench.stop();
+    EXPECT_EQ(ids_in_stream(), event_ids(1, rows));
+}
+
 TEST_P(Backfill, PoisonAmongTheOldRowsIsSetAsideOnce) {
     insert_old(1, 10, "new");
     bench.execute("UPDATE outbox_events SET aggregate_type = '' WHERE version = 4");

@@ -125,14 +125,34 @@ TEST_F(MissingRows, GivesRunsOfMissingRows) {
     message("a");
     message("d");
     find();
-    const auto first = rows().next_run(0, 0, 10);
+    const auto first = rows().next_run(0, 0, 10, false);
     EXPECT_EQ(first.first, 1U);
     EXPECT_EQ(first.length, 2U);
-    const auto second = rows().next_run(0, 3, 10);
+    const auto second = rows().next_run(0, 3, 10, false);
     EXPECT_EQ(second.first, 4U);
     EXPECT_EQ(second.length, 1U);
-    EXPECT_EQ(rows().next_run(0, 5, 10).length, 0U);
-    EXPECT_EQ(rows().next_run(0, 0, 1).length, 1U);
+    EXPECT_EQ(rows().next_run(0, 5, 10, false).length, 0U);
+    EXPECT_EQ(rows().next_run(0, 0, 1, false).length, 1U);
+}
+
+TEST_F(MissingRows, GivesRunsOfPublishedRowsWhereTheyAreAskedFor) {
+    begin(1);
+    for (const auto* const id : {"a", "b", "c", "d"}) {
+        row(id);
+    }
+    message("a");
+    message("b");
+    message("d");
+    ASSERT_TRUE(rows().add_dead_letter(0, "d"));
+    find();
+    const auto first = rows().next_run(0, 0, 10, true);
+    EXPECT_EQ(first.length, 2U);
+    EXPECT_TRUE(first.published);
+    const auto second = rows().next_run(0, 2, 10, true);
+    EXPECT_EQ(second.first, 2U);
+    EXPECT_EQ(second.length, 1U);
+    EXPECT_FALSE(second.published);
+    EXPECT_EQ(rows().next_run(0, 3, 10, true).length, 0U) << "a dead letter is not published";
 }
 
 TEST_F(MissingRows, MissesEverythingWhereThereIsNoMessage) {

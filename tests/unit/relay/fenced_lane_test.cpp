@@ -444,6 +444,19 @@ TEST_F(FencedLane, ProvesTheTailAgainWhenTheSlotWasInOtherHands) {
     EXPECT_EQ(send(), (strings{"3@12", "4@13"}));
 }
 
+TEST_F(FencedLane, SendsAsManyAloneAsAnEarlierWindowCanHaveLeftOnItsWay) {
+    open_proven(10);
+    tested.outlast_stragglers();
+    // Four were in flight at most, behind sequence 10: the last of them expects 13.
+    admit_through(1, 4);
+    for (std::uint64_t commit = 1; commit <= 4; ++commit) {
+        EXPECT_EQ(send(), strings{std::to_string(commit) + "@" + std::to_string(commit + 9)});
+        EXPECT_EQ(reply(tokens.at(commit - 1), stored(commit + 10)), lane_verdict::carry_on);
+    }
+    admit_through(5, 6);
+    EXPECT_EQ(send(), (strings{"5@14", "6@15"}));
+}
+
 TEST_F(FencedLane, AsksToLookBackWhereOthersMayHaveWrittenInBetween) {
     EXPECT_EQ(tested.wanted_look_back(), 1024U) << "an earlier process may have left a hole";
     open_proven(10);

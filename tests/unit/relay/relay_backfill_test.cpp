@@ -122,6 +122,18 @@ TEST_F(RelayBackfill, LooksAgainWhereTheTailIsOfAnotherTry) {
     EXPECT_TRUE(script.machine().the_lane().empty());
 }
 
+TEST_F(RelayBackfill, LooksAgainWhereSomethingSentBeforeItArrivesLate) {
+    connect();
+    script.old_row("a");
+    script.old_row("b");
+    script.broker_fails();
+    script.passes(1s);
+    const auto done = script.broker_connects(2, commit_position{before_slot(begins), 0},
+                                             commit_position{lsn{0x700}, 0});
+    EXPECT_THAT(done, Contains("close_postgres"));
+    EXPECT_FALSE(script.machine().wants_rows());
+}
+
 TEST_F(RelayBackfill, ForgetsItsRowsWithTheConnection) {
     connect();
     script.old_row("a");

@@ -136,13 +136,15 @@ std::vector<std::string> relay_script::start() {
 }
 
 std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequence,
-                                                       std::optional<commit_position> tail) {
+                                                       std::optional<commit_position> tail,
+                                                       std::optional<commit_position> straggler) {
     broker_facts known;
     known.max_payload_bytes = 1U << 20U;
     known.stream.emplace();
     known.stream->last_sequence = last_sequence;
     if (tail) {
         known.stream->last_position = position{origin, *tail};
+        known.stream->final_position = position{origin, straggler.value_or(*tail)};
     }
     machine_.broker_connected(broker_epoch_, known, now());
     return collect();
@@ -180,7 +182,7 @@ std::vector<std::string> relay_script::old_row(const std::string& id, const std:
         "public", "outbox", {{"id", text}, {"kind", text}, {"payload", text}}, 1};
     if (machine_.wants_rows()) {
         const std::vector<field> values{id, kind, "{}"};
-        machine_.row_arrived(0, {&table, values}, now());
+        machine_.row_arrived(0, {&table, values}, false, now());
     }
     return collect();
 }

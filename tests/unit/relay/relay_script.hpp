@@ -24,8 +24,10 @@ public:
 
     // Events. Each returns the actions that follow, without log lines.
     std::vector<std::string> start();
+    /// `tail` is the greatest position in the stream; `straggler` came behind it.
     std::vector<std::string> broker_connects(std::uint64_t last_sequence,
-                                             std::optional<commit_position> tail = {});
+                                             std::optional<commit_position> tail = {},
+                                             std::optional<commit_position> straggler = {});
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
     std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
     std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
