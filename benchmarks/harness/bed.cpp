@@ -226,25 +226,31 @@ test::command bed::decode(const std::string& plugin) const {
     return what;
 }
 
-double bed::wait_for_messages(std::uint64_t count, clock_type::time_point start,
-                              std::chrono::seconds limit) {
+bed::arrival bed::messages_within(std::uint64_t count, clock_type::time_point start,
+                                  std::chrono::seconds limit) {
     constexpr double longest_pause_seconds = 0.2;
     constexpr double milliseconds = 1000;
     while (true) {
         const auto now = reader_.message_count(stream);
         const double elapsed = seconds_since(start);
-        if (now >= count) {
-            return elapsed;
-        }
-        if (elapsed > static_cast<double>(limit.count())) {
-            throw std::runtime_error(
-                fmt::format("the stream has {} messages instead of {}", now, count));
+        if (now >= count || elapsed > static_cast<double>(limit.count())) {
+            return {.messages = now, .seconds = elapsed};
         }
         const double left =
             now == 0 ? 0 : elapsed / static_cast<double>(now) * static_cast<double>(count - now);
         const double pause = std::clamp(left / 4, 1 / milliseconds, longest_pause_seconds);
         poll(nullptr, 0, static_cast<int>(pause * milliseconds));
     }
+}
+
+double bed::wait_for_messages(std::uint64_t count, clock_type::time_point start,
+                              std::chrono::seconds limit) {
+    const auto arrived = messages_within(count, start, limit);
+    if (arrived.messages < count) {
+        throw std::runtime_error(
+            fmt::format("the stream has {} messages instead of {}", arrived.messages, count));
+    }
+    return arrived.seconds;
 }
 
 bool bed::wait_for_confirmed(const std::string& lsn, std::chrono::seconds limit) {

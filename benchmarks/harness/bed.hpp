@@ -71,11 +71,19 @@ public:
     /// The same without an end.
     [[nodiscard]] test::command decode_for_ever(const std::string& plugin) const;
 
-    /// Seconds from `start` until the stream has that many messages. Asks less often while there
-    /// is a long way to go, so as not to be a load.
+    struct arrival {
+        std::uint64_t messages = 0;
+        double seconds = 0;
+    };
+    /// Waits until the stream has that many messages, or `limit` has passed since `start`. Asks
+    /// less often while there is a long way to go, so as not to be a load.
+    [[nodiscard]] arrival messages_within(std::uint64_t count,
+                                          std::chrono::steady_clock::time_point start,
+                                          std::chrono::seconds limit);
+    /// Seconds from `start` until it has them; throws if that takes longer than `limit`.
     [[nodiscard]] double wait_for_messages(std::uint64_t count,
                                            std::chrono::steady_clock::time_point start,
-                                           std::chrono::seconds patience);
+                                           std::chrono::seconds limit);
     /// True once the slot is confirmed up to `lsn`.
     [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds patience);
 

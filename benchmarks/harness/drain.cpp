@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 namespace walrelay::bench {
@@ -86,10 +87,10 @@ pid_t sender_of(bed& on) {
         "'"));
 }
 
-}  // namespace
-
-double measure_relay_drain(bed& on, const place& where, const std::string& plugin,
-                           std::uint64_t rows, results& into) {
+/// One relay from start to the last message, of a backlog that lies behind the base slot, which the
+/// relay's slot and stream have been reset to. Returns rows per second.
+double measure_relay(bed& on, const place& where, const std::string& plugin, std::uint64_t rows,
+                     results& into) {
     const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
     const double broker_before = processor_seconds(on.nats.pid());
     sync();
@@ -113,27 +114,98 @@ double measure_relay_drain(bed& on, const place& where, const std::string& plugi
     return rate(rows, seconds);
 }
 
-void measure_drain(const std::string& part, const drain_scenario& scenario,
-                   const drain_options& how, const programs& with, results& into) {
-    const auto rows = scenario.rows.rows;
-    say("{}: {}: making {} rows", part, scenario.name, rows);
-    bed on(with);
-    on.calibrate(scenario.body_bytes);
-    auto session = on.postgres.session();
-    fill(session, scenario.rows);
-    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+/// A backlog that has been made, to be drained again and again.
+class drain_bed {
+public:
+    drain_bed(std::string part, const drain_scenario& scenario, const programs& with)
+        : part_(std::move(part)), scenario_(scenario), bed_(with) {
+        say("{}: {}: making {} rows", part_, scenario_.name, scenario_.rows.rows);
+        bed_.calibrate(scenario_.body_bytes);
+        auto session = bed_.postgres.session();
+        fill(session, scenario_.rows);
+    }
+
+    /// One repetition with each plugin; returns the relay's rows per second with each.
+    std::vector<double> repeat(const drain_options& how, results& into) {
+        std::vector<double> reached;
         for (const auto& plugin : how.plugins) {
-            const place limit{part, scenario.name, limit_name(plugin)};
-            const place relay{part, scenario.name, relay_name(plugin)};
-            const double possible =
-                how.with_limit ? measure_limit(on, limit, plugin, rows, into) : 0;
-            on.reset(plugin);
-            const double reached = measure_relay_drain(on, relay, plugin, rows, into);
-            if (how.with_limit) {
-                into.add(relay, "of_limit", reached / possible);
+            reached.push_back(drain_once(plugin, how.with_limit, into));
+        }
+        return reached;
+    }
+
+private:
+    double drain_once(const std::string& plugin, bool with_limit, results& into) {
+        const auto rows = scenario_.rows.rows;
+        const place limit{part_, scenario_.name, limit_name(plugin)};
+        const place relay{part_, scenario_.name, relay_name(plugin)};
+        const double possible = with_limit ? measure_limit(bed_, limit, plugin, rows, into) : 0;
+        bed_.reset(plugin);
+        const double reached = measure_relay(bed_, relay, plugin, rows, into);
+        if (with_limit) {
+            into.add(relay, "of_limit", reached / possible);
+        }
+        say("{}: {}: {}: {:.0f} rows/s, limit {:.0f}", part_, scenario_.name, plugin, reached,
+            possible);
+        return reached;
+    }
+
+    std::string part_;
+    drain_scenario scenario_;
+    bed bed_;
+};
+
+}  // namespace
+
+std::vector<drain_scenario> drain_scenarios(std::uint64_t rows) {
+    constexpr std::uint64_t bytes_most = 2'000'000'000;
+    constexpr std::uint64_t kib = 1024;
+    const auto of_size = [&](const std::string& name, std::uint64_t bytes) {
+        const auto count = std::min(rows, bytes_most / bytes);
+        return drain_scenario{.name = fmt::format("{}, {} rows", name, count),
+                              .rows = {.rows = count},
+                              .body_bytes = bytes};
+    };
+    const auto of_transactions = [&](const std::string& name, std::uint64_t size) {
+        return drain_scenario{.name = fmt::format("300 B, {} rows, {}", rows, name),
+                              .rows = {.rows = rows, .rows_per_transaction = size}};
+    };
+    auto neighbour = of_transactions("busy neighbour", 1000);
+    neighbour.rows.busy_neighbour = true;
+    return {of_size("300 B", 300),
+            of_size("100 B", 100),
+            of_size("4 KiB", 4 * kib),
+            of_size("64 KiB", 64 * kib),
+            of_transactions("transactions of 1", 1),
+            of_transactions("transactions of 10", 10),
+            of_transactions("one transaction", rows),
+            neighbour};
+}
+
+void measure_drain(const drain_scenario& scenario, const drain_options& how, const programs& with,
+                   results& into) {
+    drain_bed on("drain", scenario, with);
+    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+        (void)on.repeat(how, into);
+    }
+}
+
+void measure_growth(const std::vector<std::uint64_t>& sizes, const drain_options& how,
+                    const programs& with, results& into) {
+    std::vector<std::unique_ptr<drain_bed>> beds;
+    for (const auto size : sizes) {
+        const drain_scenario scenario{.name = fmt::format("{} rows", size), .rows = {.rows = size}};
+        beds.push_back(std::make_unique<drain_bed>("growth", scenario, with));
+    }
+    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+        const auto smallest = beds.front()->repeat(how, into);
+        for (std::size_t size = 1; size < sizes.size(); ++size) {
+            const auto reached = beds[size]->repeat(how, into);
+            for (std::size_t index = 0; index < reached.size(); ++index) {
+                into.add(
+                    {"growth", fmt::format("{} rows", sizes[size]), relay_name(how.plugins[index])},
+                    "of_smallest", reached[index] / smallest[index]);
             }
-            say("{}: {}: {} of {}: {} {:.0f} rows/s, limit {:.0f}", part, scenario.name, repetition,
-                how.repetitions, plugin, reached, possible);
         }
     }
 }

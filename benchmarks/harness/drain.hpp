@@ -20,19 +20,21 @@ struct drain_scenario {
     std::uint64_t body_bytes = 300;
 };
 
+/// Each with `rows` rows, or as many as make two gigabytes. The first is the main one.
+[[nodiscard]] std::vector<drain_scenario> drain_scenarios(std::uint64_t rows);
+
 struct drain_options {
     std::vector<std::string> plugins;
     int repetitions = 5;
     bool with_limit = true;
 };
 
-/// All repetitions of one scenario; `part` is where the figures go.
-void measure_drain(const std::string& part, const drain_scenario& scenario,
-                   const drain_options& how, const programs& with, results& into);
+/// Every repetition of one scenario after the other.
+void measure_drain(const drain_scenario& scenario, const drain_options& how, const programs& with,
+                   results& into);
 
-/// One relay from start to the last message, of a backlog that lies behind the base slot, which
-/// the relay's slot and stream have been reset to. Returns rows per second.
-double measure_relay_drain(bed& on, const place& where, const std::string& plugin,
-                           std::uint64_t rows, results& into);
+/// The same rows as a small and as a large backlog, in turn; without the limit.
+void measure_growth(const std::vector<std::uint64_t>& sizes, const drain_options& how,
+                    const programs& with, results& into);
 
 }  // namespace walrelay::bench

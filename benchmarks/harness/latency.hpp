@@ -22,6 +22,12 @@ struct latency_options {
     int repetitions = 5;
 };
 
+/// One contender at one rate; returns the latencies in microseconds, sorted, without those of the
+/// first second. Where it has not published every row some time after the last was written, those
+/// that are left count with the time that they have waited by then.
+std::vector<double> measure_latency_of(const contender& who, bed& on, const pace& how,
+                                       const place& where, results& into);
+
 void measure_latency(const latency_options& how, const programs& with, results& into);
 
 }  // namespace walrelay::bench

@@ -6,6 +6,8 @@
 #include "harness/latency.hpp"
 #include "harness/machine.hpp"
 #include "harness/options.hpp"
+#include "harness/peers.hpp"
+#include "harness/plots.hpp"
 #include "harness/progress.hpp"
 #include "harness/restart.hpp"
 #include "harness/results.hpp"
@@ -20,29 +22,45 @@ namespace {
 
 using namespace walrelay::bench;
 
-void measure(const options& chosen, const programs& with, results& into) {
-    const drain_options how{.plugins = chosen.plugins, .repetitions = chosen.repetitions};
-    if (chosen.wants("drain")) {
-        measure_drain("drain", {.name = "300 B", .rows = {.rows = chosen.rows}}, how, with, into);
-    }
-    if (chosen.wants("latency")) {
+/// Everything of one part; throws where it fails.
+void measure_part(const std::string& part, const options& chosen, results& into) {
+    const programs with{.walrelay = chosen.walrelay, .publisher = chosen.publisher};
+    const drain_options draining{.plugins = chosen.plugins, .repetitions = chosen.repetitions};
+    if (part == "drain") {
+        auto scenarios = drain_scenarios(chosen.rows);
+        scenarios.resize(chosen.main_case_only ? 1 : scenarios.size());
+        for (const auto& scenario : scenarios) {
+            measure_drain(scenario, draining, with, into);
+        }
+    } else if (part == "latency") {
         measure_latency({.plugins = chosen.plugins,
                          .rates = chosen.rates,
                          .seconds = chosen.seconds,
                          .repetitions = chosen.repetitions},
                         with, into);
-    }
-    if (chosen.wants("cost")) {
+    } else if (part == "cost") {
         measure_cost({.plugins = chosen.plugins,
-                      .peers = {},
+                      .peers = find_peers(chosen.peers_folder(), into),
                       .seconds = chosen.seconds,
                       .repetitions = chosen.repetitions},
                      with, into);
-    }
-    if (chosen.wants("restart")) {
+    } else if (part == "restart") {
         measure_restart(
             {.plugins = chosen.plugins, .rows = chosen.rows, .repetitions = chosen.repetitions},
             with, into);
+    } else if (part == "peers") {
+        measure_peers({.plugins = chosen.plugins,
+                       .peers = find_peers(chosen.peers_folder(), into),
+                       .rows = std::min<std::uint64_t>(chosen.rows, 200'000),
+                       .rates = chosen.quick ? std::vector<std::uint64_t>{10}
+                                             : std::vector<std::uint64_t>{10, 1000},
+                       .seconds = 2 * chosen.seconds,
+                       .repetitions = chosen.repetitions},
+                      with, into);
+    } else if (part == "growth") {
+        auto without_limit = draining;
+        without_limit.with_limit = false;
+        measure_growth(chosen.growth, without_limit, with, into);
     }
 }
 
@@ -76,6 +94,24 @@ void save(const std::string& file, const facts& about, const results& found) {
     }
 }
 
+/// What is done is kept after each part: a full run is long. Returns false if a part failed.
+bool measure_all(const options& chosen, const facts& about, results& found) {
+    bool whole = true;
+    for (const auto& part : chosen.parts) {
+        try {
+            measure_part(part, chosen, found);
+        } catch (const std::exception& failure) {
+            whole = false;
+            say("bench: {} failed: {}", part, failure.what());
+            found.note(part + " failed: " + failure.what());
+        }
+        if (!chosen.results_file.empty()) {
+            save(chosen.results_file, about, found);
+        }
+    }
+    return whole;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,13 +122,14 @@ int main(int argc, char** argv) {
     }
     try {
         const auto about = machine_and_versions(chosen->walrelay, chosen->source);
+        say("About {} minutes on two cores.", estimated_minutes(*chosen));
         results found;
-        measure(*chosen, {.walrelay = chosen->walrelay, .publisher = chosen->publisher}, found);
+        const bool whole = measure_all(*chosen, about, found);
         print(about, found);
-        if (!chosen->results_file.empty()) {
-            save(chosen->results_file, about, found);
+        if (!chosen->plots_folder.empty()) {
+            draw(found, chosen->plots_folder);
         }
-        return 0;
+        return whole ? 0 : 1;
     } catch (const std::exception& failure) {
         fmt::print(stderr, "bench: {}\n", failure.what());
         return 1;

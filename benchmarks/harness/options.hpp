@@ -10,7 +10,6 @@
 namespace walrelay::bench {
 
 struct options {
-    /// Empty: all of them.
     std::vector<std::string> parts;
     std::vector<std::string> plugins = {"pgoutput", "wal2json"};
     std::uint64_t rows = 1'000'000;
@@ -18,6 +17,8 @@ struct options {
     /// Of `latency`: rows per second, and for how long.
     std::vector<std::uint64_t> rates = {100, 1000, 10000};
     std::uint64_t seconds = 10;
+    /// Of `growth`: sizes of the backlog, the smallest first.
+    std::vector<std::uint64_t> growth = {100'000, 10'000'000};
     bool quick = false;
     /// Of `drain`: the 300 B case alone.
     bool main_case_only = false;
@@ -27,10 +28,15 @@ struct options {
     std::filesystem::path publisher;
     std::filesystem::path source = ".";
 
-    [[nodiscard]] bool wants(const std::string& part) const;
+    [[nodiscard]] std::filesystem::path peers_folder() const {
+        return source / "benchmarks" / "peers";
+    }
 };
 
 /// Nothing if the program is to end at once, with the exit code in `exit_code`.
 [[nodiscard]] std::optional<options> read_options(int count, char** values, int& exit_code);
+
+/// Roughly, for people who wonder whether to wait.
+[[nodiscard]] int estimated_minutes(const options& chosen);
 
 }  // namespace walrelay::bench

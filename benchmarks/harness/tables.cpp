@@ -19,6 +19,7 @@ struct column {
 const std::vector<column>& columns_of(const std::string& part) {
     static const std::vector<column> drain = {{"rows_per_second", "rows/s", 0, true},
                                               {"of_limit", "of limit", 2, true},
+                                              {"of_smallest", "of smallest", 2, true},
                                               {"decoder_rows_per_second", "decoder rows/s"},
                                               {"publisher_rows_per_second", "publisher rows/s"},
                                               {"relay_cpu_microseconds", "CPU us/event", 2},
@@ -35,18 +36,22 @@ const std::vector<column>& columns_of(const std::string& part) {
                                                 {"row_seen_p50_microseconds", "row seen p50"},
                                                 {"round_trip_p50_microseconds", "round trip p50"},
                                                 {"relay_cpu_microseconds", "CPU us/event", 1},
-                                                {"written_rows_per_second", "written rows/s"}};
+                                                {"written_rows_per_second", "written rows/s"},
+                                                {"acked_share", "acked", 3}};
+    static const std::vector<column> peers = {{"rows_per_second", "rows/s", 0, true},
+                                              {"p50_microseconds", "p50 us", 0, true},
+                                              {"p99_microseconds", "p99 us", 0, true},
+                                              {"acked_share", "acked", 3},
+                                              {"relay_cpu_microseconds", "CPU us/event", 1}};
     static const std::vector<column> cost = {{"insert_rows_per_second", "inserts/s", 0, true},
                                              {"of_undisturbed", "of no slot", 2, true},
                                              {"statements_per_second", "statements/s", 1, true},
                                              {"cpu_percent", "CPU %", 1}};
     static const std::vector<column> restart = {{"seconds", "seconds", 2, true},
                                                 {"of_limit", "of limit", 2, true}};
-    static const std::map<std::string, std::vector<column>> known = {{"drain", drain},
-                                                                     {"growth", drain},
-                                                                     {"latency", latency},
-                                                                     {"cost", cost},
-                                                                     {"restart", restart}};
+    static const std::map<std::string, std::vector<column>> known = {
+        {"drain", drain}, {"growth", drain},    {"latency", latency},
+        {"cost", cost},   {"restart", restart}, {"peers", peers}};
     return known.at(part);
 }
 

@@ -1,0 +1,30 @@
+// Walrelay beside other ways to do its work: the programs of benchmarks/peers. Throughput of a
+// backlog, latency at a rate that all of them can follow and at 1,000 rows/s, processor time.
+#pragma once
+
+#include "harness/contender.hpp"
+#include "harness/results.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace walrelay::bench {
+
+/// Those that can run here; where Node.js or their packages are not there, none, and a note.
+/// `folder` is that of the peers.
+[[nodiscard]] std::vector<contender> find_peers(const std::filesystem::path& folder, results& into);
+
+struct peers_options {
+    std::vector<std::string> plugins;
+    std::vector<contender> peers;
+    /// Of the backlog; who has not drained it after half a minute is measured by what he has done.
+    std::uint64_t rows = 200'000;
+    std::vector<std::uint64_t> rates = {10, 1000};
+    std::uint64_t seconds = 20;
+    int repetitions = 5;
+};
+
+void measure_peers(const peers_options& how, const programs& with, results& into);
+
+}  // namespace walrelay::bench
