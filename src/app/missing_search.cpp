@@ -113,6 +113,7 @@ result<void> missing_search::add_reading(std::size_t index,
         return order.error();
     }
     std::vector<std::string> columns;
+    columns.reserve(facts.columns.size());
     for (const auto& each : facts.columns) {
         columns.push_back(each.name);
     }

@@ -137,15 +137,17 @@ void relay_driver::obey(relay::action& wanted) {
                               asio::co_spawn(io_, fetch_row(row), asio::detached);
                           },
                           [](const relay::write_log& line) { write_line(line); },
-                          [this](const relay::finish& finish) {
-                              exit_code_ = finish.exit_code;
-                              cleanup_.end();
-                              broker_epoch_ = 0;
-                              close_postgres();
-                              broker_.reset();
-                              io_.stop();
-                          }},
+                          [this](const relay::finish& finish) { end(finish.exit_code); }},
                wanted);
+}
+
+void relay_driver::end(int exit_code) {
+    exit_code_ = exit_code;
+    cleanup_.end();
+    broker_epoch_ = 0;
+    close_postgres();
+    broker_.reset();
+    io_.stop();
 }
 
 void relay_driver::obey_publish(const relay::outgoing& what) {

@@ -43,6 +43,7 @@ private:
     // Obeying.
     void settle();
     void obey(relay::action& wanted);
+    void end(int exit_code);
     void obey_publish(const relay::outgoing& what);
     void arm_timer();
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace walrelay::app {
 
@@ -25,7 +26,7 @@ class table_writes {
 public:
     /// The settings must outlive it.
     table_writes(boost::asio::any_io_executor executor, const config::settings& settings)
-        : executor_(executor), settings_(settings) {}
+        : executor_(std::move(executor)), settings_(settings) {}
 
     /// One at a time.
     [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(const dead_letter& letter);
