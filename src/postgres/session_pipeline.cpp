@@ -24,6 +24,14 @@ bool send_all(PGconn* handle, const std::vector<statement>& all) {
     return PQpipelineSync(handle) == 1;
 }
 
+/// The first failure stays; statements behind it are not run.
+void take_unless_failed(const PGresult* next, std::optional<answer>& last) {
+    const bool failed = last.has_value() && !last->has_value();
+    if (!failed && PQresultStatus(next) != PGRES_PIPELINE_ABORTED) {
+        last = read_answer(next);
+    }
+}
+
 }  // namespace
 
 boost::asio::awaitable<answer> run_transaction(std::shared_ptr<session> with,
@@ -56,15 +64,12 @@ boost::asio::awaitable<answer> run_transaction(std::shared_ptr<session> with,
             }
             continue;
         }
-        const auto status = PQresultStatus(next.get());
-        if (status == PGRES_PIPELINE_SYNC) {
+        if (PQresultStatus(next.get()) == PGRES_PIPELINE_SYNC) {
             PQexitPipelineMode(with->handle());
             ended = true;
             break;
         }
-        if (status != PGRES_PIPELINE_ABORTED && (!last.has_value() || last->has_value())) {
-            last = read_answer(next.get());
-        }
+        take_unless_failed(next.get(), last);
     }
     // What was answered is committed only once the end of the transaction is answered as well.
     if (!last.has_value() || (last->has_value() && !ended)) {
