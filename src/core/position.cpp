@@ -62,12 +62,20 @@ std::string to_string(const position& where) {
 }
 
 void append_to(std::string& text, const position& where) {
+    append_transaction(text, where);
+    append_ordinal(text, where);
+}
+
+void append_transaction(std::string& text, const position& where) {
     append_number(text, where.origin.system_identifier);
     text += '.';
     append_number(text, where.origin.timeline);
     text += '.';
     append_lsn(text, where.at.commit);
     text += '.';
+}
+
+void append_ordinal(std::string& text, const position& where) {
     append_number(text, where.at.ordinal);
 }
 

@@ -58,6 +58,10 @@ struct position {
 /// Appends the same text; allocates only where `text` has to grow.
 void append_to(std::string& text, const position& where);
 
+/// The same in two parts: what all events of one transaction have in common, and the rest.
+void append_transaction(std::string& text, const position& where);
+void append_ordinal(std::string& text, const position& where);
+
 /// Reads the text of `Walrelay-Position`; nothing if it is anything else.
 [[nodiscard]] std::optional<position> parse_position(std::string_view text);
 

@@ -24,8 +24,15 @@ void header_writer::add_text(std::string_view name, const field& value) {
 }
 
 void header_writer::add_position() {
-    scratch_.encoded.clear();
-    append_to(scratch_.encoded, view_.where);
+    auto& known = scratch_.transaction_of;
+    if (scratch_.transaction.empty() || known.origin != view_.where.origin ||
+        known.at.commit != view_.where.at.commit) {
+        known = view_.where;
+        scratch_.transaction.clear();
+        append_transaction(scratch_.transaction, known);
+    }
+    scratch_.encoded.assign(scratch_.transaction);
+    append_ordinal(scratch_.encoded, view_.where);
     out_.add_header("Walrelay-Position", scratch_.encoded);
 }
 

@@ -15,6 +15,9 @@ namespace walrelay::outbox {
 struct header_scratch {
     std::string rendered;
     std::string encoded;
+    /// What the positions of one transaction begin with, and of which.
+    std::string transaction = {};
+    position transaction_of = {};
 };
 
 /// Lives as long as one row is mapped.
