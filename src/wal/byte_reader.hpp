@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace walrelay::wal {
 
@@ -82,18 +83,23 @@ private:
     reason reason_ = reason::none;
 };
 
+/// Written without a loop: compilers make one load and one swap of it.
+template <std::unsigned_integral Number, std::size_t... Index>
+constexpr Number big_endian(const char* bytes, std::index_sequence<Index...> /*all*/) {
+    constexpr unsigned byte_bits = 8;
+    return static_cast<Number>(
+        ((std::uint64_t{static_cast<unsigned char>(bytes[Index])}
+          << (byte_bits * (sizeof(Number) - 1 - Index))) | ...));
+}
+
 template <std::unsigned_integral Number>
 bool byte_reader::read(Number& number, std::string_view field) {
-    constexpr unsigned byte_bits = 8;
     if (!require(sizeof(Number), field)) {
         return false;
     }
-    std::uint64_t value = 0;
-    for (std::size_t index = 0; index < sizeof(Number); ++index) {
-        value = (value << byte_bits) | static_cast<unsigned char>(bytes_[offset_ + index]);
-    }
+    number = big_endian<Number>(bytes_.data() + offset_,
+                                std::make_index_sequence<sizeof(Number)>{});
     offset_ += sizeof(Number);
-    number = static_cast<Number>(value);
     return true;
 }
 
