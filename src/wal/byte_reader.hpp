@@ -87,9 +87,9 @@ private:
 template <std::unsigned_integral Number, std::size_t... Index>
 constexpr Number big_endian(const char* bytes, std::index_sequence<Index...> /*all*/) {
     constexpr unsigned byte_bits = 8;
-    return static_cast<Number>(
-        ((std::uint64_t{static_cast<unsigned char>(bytes[Index])}
-          << (byte_bits * (sizeof(Number) - 1 - Index))) | ...));
+    return static_cast<Number>(((std::uint64_t{static_cast<unsigned char>(bytes[Index])}
+                                 << (byte_bits * (sizeof(Number) - 1 - Index))) |
+                                ...));
 }
 
 template <std::unsigned_integral Number>
@@ -97,8 +97,8 @@ bool byte_reader::read(Number& number, std::string_view field) {
     if (!require(sizeof(Number), field)) {
         return false;
     }
-    number = big_endian<Number>(bytes_.data() + offset_,
-                                std::make_index_sequence<sizeof(Number)>{});
+    number =
+        big_endian<Number>(bytes_.data() + offset_, std::make_index_sequence<sizeof(Number)>{});
     offset_ += sizeof(Number);
     return true;
 }
