@@ -46,10 +46,10 @@ std::optional<field> parse_unquoted(std::string_view token) {
 
 result<void> read_string(simdjson::ondemand::value& value, const json_text& json,
                          std::string_view member, std::optional<std::string_view>& text) {
-    const auto offset = json.offset_of(raw_token(value).data());
+    const char* const begins = value.raw_json_token().data();
     std::string_view unescaped;
     if (const auto code = value.get_string().get(unescaped)) {
-        return json.failure(code, member, offset);
+        return json.failure(code, member, json.offset_of(begins));
     }
     text = unescaped;
     return {};
@@ -57,8 +57,7 @@ result<void> read_string(simdjson::ondemand::value& value, const json_text& json
 
 result<void> read_value(simdjson::ondemand::value& value, const json_text& json,
                         column_members& column) {
-    const auto token = raw_token(value);
-    if (token.starts_with('"')) {
+    if (value.raw_json_token().starts_with('"')) {
         std::optional<std::string_view> text;
         if (const auto read = read_string(value, json, "value", text); !read) {
             return read;
@@ -66,6 +65,7 @@ result<void> read_value(simdjson::ondemand::value& value, const json_text& json,
         column.value.emplace(text);
         return {};
     }
+    const auto token = raw_token(value);
     column.value = parse_unquoted(token);
     if (!column.value) {
         return json.malformed("is none of string, number, true, false, null", "value",
@@ -87,15 +87,15 @@ result<void> read_type(simdjson::ondemand::value& value, const json_text& json,
 result<void> read_member(simdjson::ondemand::field& member, const json_text& json,
                          column_members& column) {
     auto& value = member.value();
-    const auto offset = json.offset_of(member.key().raw());
+    const char* const begins = member.key().raw();
     std::string_view key;
     if (const auto code = member.unescaped_key().get(key)) {
-        return json.failure(code, "columns", offset);
+        return json.failure(code, "columns", json.offset_of(begins));
     }
     const bool again = (key == "name" && column.name) || (key == "typeoid" && column.type) ||
                        (key == "value" && column.value);
     if (again) {
-        return json.malformed("stands twice in one column", key, offset);
+        return json.malformed("stands twice in one column", key, json.offset_of(begins));
     }
     if (key == "name") {
         return read_string(value, json, key, column.name);
