@@ -1,5 +1,6 @@
 #include "outbox/timestamp.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace walrelay::outbox {
@@ -94,6 +95,46 @@ char* put_number(char* end, std::int64_t value, unsigned digits) {
     return end;
 }
 
+/// The two digits at `offset`, which must be there.
+unsigned two_digits(std::string_view text, std::size_t offset) {
+    return 10U * static_cast<unsigned>(text[offset] - '0') +
+           static_cast<unsigned>(text[offset + 1] - '0');
+}
+
+/// Whether each byte is that of the form, where 0 stands for any digit.
+bool has_form(std::string_view text, std::string_view form) {
+    return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char have, char want) {
+        return want == '0' ? have >= '0' && have <= '9' : have == want;
+    });
+}
+
+bool is_valid(std::string_view second) {
+    const chrono::year year(static_cast<int>(100 * two_digits(second, 0) + two_digits(second, 2)));
+    const auto date =
+        year / chrono::month(two_digits(second, 5)) / chrono::day(two_digits(second, 8));
+    return date.ok() && year >= chrono::year(1) && two_digits(second, 11) < 24 &&
+           two_digits(second, 14) < 60 && two_digits(second, 17) < 60;
+}
+
+constexpr std::string_view second_form = "0000-00-00 00:00:00";
+constexpr std::string_view fraction_form = ".000000";
+
+/// "2024-02-29 12:30:00.5+00" without the zone, if the text is such a one; else empty.
+std::string_view plain_utc(std::string_view text) {
+    constexpr std::string_view zone = "+00";
+    if (!text.ends_with(zone) || text.size() < second_form.size() + zone.size()) {
+        return {};
+    }
+    text.remove_suffix(zone.size());
+    const auto second = text.substr(0, second_form.size());
+    const auto fraction = text.substr(second.size());
+    const bool is_plain =
+        has_form(second, second_form) && is_valid(second) &&
+        (fraction.empty() || (fraction.size() > 1 && !fraction.ends_with('0') &&
+                              has_form(fraction, fraction_form.substr(0, fraction.size()))));
+    return is_plain ? text : std::string_view{};
+}
+
 }  // namespace
 
 std::optional<wall_time> parse_timestamp(std::string_view text) {
@@ -144,6 +185,20 @@ bool append_rfc3339(std::string& text, wall_time when) {
         text += '.';
         text.append(printed.substr(0, printed.find_last_not_of('0') + 1));
     }
+    text += 'Z';
+    return true;
+}
+
+bool append_rfc3339(std::string& text, std::string_view timestamp) {
+    const auto plain = plain_utc(timestamp);
+    if (plain.empty()) {
+        const auto when = parse_timestamp(timestamp);
+        return when && append_rfc3339(text, *when);
+    }
+    const auto date_bytes = plain.find(' ');
+    text.append(plain.substr(0, date_bytes));
+    text += 'T';
+    text.append(plain.substr(date_bytes + 1));
     text += 'Z';
     return true;
 }

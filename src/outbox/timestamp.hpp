@@ -18,4 +18,8 @@ namespace walrelay::outbox {
 /// False, and nothing appended, outside of the years 1 to 9999.
 [[nodiscard]] bool append_rfc3339(std::string& text, wall_time when);
 
+/// The same from PostgreSQL's text, without the way over a point in time where the text is in UTC.
+/// False, and nothing appended, where parse_timestamp gives nothing.
+[[nodiscard]] bool append_rfc3339(std::string& text, std::string_view timestamp);
+
 }  // namespace walrelay::outbox
