@@ -47,11 +47,13 @@ std::string transaction_of(const std::string& first, const std::string& last, co
 
 /// Many small transactions: made by the server itself, which no round trip then slows down.
 void fill_inside(test::postgres_session& session, const backlog& what) {
+    // `first` and `last` are keywords of PL/pgSQL.
     session.execute(fmt::format(
-        "DO $$ BEGIN FOR first IN 1 .. {0} BY {1} LOOP {2} COMMIT; END LOOP; END $$", what.rows,
+        "DO $$ BEGIN FOR lowest IN 1 .. {0} BY {1} LOOP {2} COMMIT; END LOOP; END $$", what.rows,
         what.rows_per_transaction,
         transaction_of(
-            "first", fmt::format("least(first + {} - 1, {})", what.rows_per_transaction, what.rows),
+            "lowest",
+            fmt::format("least(lowest + {} - 1, {})", what.rows_per_transaction, what.rows),
             what)));
 }
 
@@ -61,6 +63,19 @@ void create_tables(test::postgres_session& session) {
     session.execute(std::string("CREATE TABLE ") + outbox_table + columns);
     session.execute(std::string("CREATE TABLE ") + neighbour_table + columns);
     session.execute("CREATE TABLE filler (i bigint PRIMARY KEY, text text NOT NULL)");
+}
+
+void restore_tables(test::postgres_session& session) {
+    session.execute(fmt::format("TRUNCATE {}, {}", outbox_table, neighbour_table));
+    session.execute("DROP INDEX IF EXISTS outbox_pending");
+    session.execute("ALTER SYSTEM RESET autovacuum");
+    session.execute("SELECT pg_reload_conf()");
+}
+
+void make_ready_for_polling(test::postgres_session& session) {
+    session.execute("ALTER SYSTEM SET autovacuum = on");
+    session.execute("SELECT pg_reload_conf()");
+    session.execute(std::string("ANALYZE ") + outbox_table);
 }
 
 void set_filler(test::postgres_session& session, std::uint64_t characters) {

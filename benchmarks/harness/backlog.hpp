@@ -24,6 +24,13 @@ inline constexpr const char* outbox_table = "public.outbox_events";
 /// among them, and no index besides the primary key.
 void create_tables(test::postgres_session& session);
 
+/// Both empty, and without what a poller has needed.
+void restore_tables(test::postgres_session& session);
+
+/// What polling needs from the server besides its index: statistics, and autovacuum, since an index
+/// that is full of published rows is read by each poll.
+void make_ready_for_polling(test::postgres_session& session);
+
 /// From now on rows hold a text of that many characters, different from row to row and hard to
 /// compress.
 void set_filler(test::postgres_session& session, std::uint64_t characters);

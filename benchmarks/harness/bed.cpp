@@ -163,6 +163,29 @@ void bed::calibrate(std::uint64_t body_bytes) {
     session.execute("SELECT pg_create_logical_replication_slot('base', 'pgoutput')");
 }
 
+void bed::require_space(const backlog& what) const {
+    // A row is in its table, in the WAL, in the stream, and for a while in files of the decoder.
+    constexpr std::uint64_t copies = 4;
+    constexpr std::uint64_t bytes_besides_body = 250;
+    constexpr double bytes_in_gb = 1e9;
+    const auto tables = what.busy_neighbour ? 2U : 1U;
+    const auto needed = what.rows * copies * tables * (message_->body_bytes() + bytes_besides_body);
+    const auto there = std::filesystem::space(folder_.path()).available;
+    if (there < needed) {
+        throw std::runtime_error(fmt::format(
+            "{} rows need about {:.0f} GB in {}, which has {:.0f} GB left: set TMPDIR to a folder "
+            "with more, or take fewer with --rows or --growth",
+            what.rows, static_cast<double>(needed) / bytes_in_gb,
+            folder_.path().parent_path().string(), static_cast<double>(there) / bytes_in_gb));
+    }
+}
+
+void bed::fill(const backlog& what) {
+    require_space(what);
+    auto session = postgres.session();
+    bench::fill(session, what);
+}
+
 void bed::reset_slot(const std::string& plugin) {
     remove_slot(slot);
     postgres.session().execute(fmt::format(
@@ -182,7 +205,10 @@ void bed::start_over(const std::string& plugin) {
         reader_.remove(stream);
     }
     remove_slots();
-    postgres.session().execute(fmt::format("TRUNCATE {}", outbox_table));
+    auto session = postgres.session();
+    restore_tables(session);
+    // Else it would come in the middle of somebody's run.
+    session.execute("CHECKPOINT");
     init(plugin);
 }
 
@@ -199,12 +225,16 @@ std::vector<std::uint64_t> bed::rows_in_stream() {
     return rows;
 }
 
-test::command bed::publish(std::uint64_t rows) const {
-    return {.program = tools_.publisher,
-            .arguments = {"--nats", nats.url(), "--like", message_file().string(), "--rows",
-                          std::to_string(rows)},
-            .folder = folder_.path(),
-            .name = "publisher"};
+test::command bed::publish(std::uint64_t rows, publisher_kind kind) const {
+    test::command what{.program = tools_.publisher,
+                       .arguments = {"--nats", nats.url(), "--like", message_file().string(),
+                                     "--rows", std::to_string(rows)},
+                       .folder = folder_.path(),
+                       .name = "publisher"};
+    if (kind == publisher_kind::bare) {
+        what.arguments.emplace_back("--bare");
+    }
+    return what;
 }
 
 test::command bed::decode_for_ever(const std::string& plugin) const {

@@ -26,6 +26,10 @@ struct programs {
     std::filesystem::path publisher;
 };
 
+/// Of a publisher alone: with nats.c, or with lines of the protocol that are ready but for their
+/// numbers.
+enum class publisher_kind { library, bare };
+
 using plugin_options = std::vector<std::pair<std::string, std::string>>;
 
 /// The servers as they come, but for a larger max_wal_size and no autovacuum. Everything here
@@ -55,6 +59,10 @@ public:
     /// What the relay asks of the plugin.
     [[nodiscard]] const plugin_options& options_of(const std::string& plugin) const;
 
+    /// Commits the rows behind the base slot or the relay's. Says so beforehand if the disk has not
+    /// the room for them and for the stream that they become.
+    void fill(const backlog& what);
+
     /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
     void reset(const std::string& plugin);
     /// An empty outbox and an empty stream, and the relay's slot at the end of the WAL. The base
@@ -65,7 +73,7 @@ public:
 
     [[nodiscard]] test::relay_start how(const std::string& command,
                                         const std::string& plugin) const;
-    [[nodiscard]] test::command publish(std::uint64_t rows) const;
+    [[nodiscard]] test::command publish(std::uint64_t rows, publisher_kind kind) const;
     /// pg_recvlogical into /dev/null, from the relay's slot up to the end of the WAL as it is now.
     [[nodiscard]] test::command decode(const std::string& plugin) const;
     /// The same without an end.
@@ -100,6 +108,7 @@ private:
     void write_settings(const std::string& plugin) const;
     void init(const std::string& plugin) const;
     void remove_slot(const std::string& name);
+    void require_space(const backlog& what) const;
     [[nodiscard]] std::uint64_t body_bytes_now(std::uint64_t row);
     void learn(const std::string& plugin, std::uint64_t body_bytes);
 

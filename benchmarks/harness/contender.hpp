@@ -28,8 +28,10 @@ struct contender {
     std::string name;
     /// The plugin of the slot that it reads from.
     std::string plugin;
-    /// Returns once it is at work. The bed must have been made ready for the plugin.
+    /// Returns once it is at work. The bed must have been made ready for the plugin, and prepared.
     std::function<std::unique_ptr<running_contender>(bed&)> start;
+    /// Makes what it needs besides, which is not to be measured. `bed::start_over` undoes it.
+    std::function<void(bed&)> prepare = [](bed&) {};
 };
 
 [[nodiscard]] contender relay_contender(const std::string& plugin);

@@ -3,6 +3,7 @@
 #include "harness/paced_writers.hpp"
 #include "harness/process_use.hpp"
 #include "harness/progress.hpp"
+#include "harness/statement_count.hpp"
 
 #include <fstream>
 #include <stdexcept>
@@ -12,21 +13,12 @@ namespace walrelay::bench {
 namespace {
 
 constexpr const char* part = "cost";
-constexpr double microseconds_in_second = 1e6;
 constexpr double percent = 100;
-
-/// Statements so far of everybody but the writers, whose role this itself is asked in.
-double statements(const bed& on) {
-    test::postgres_session session(on.writer_conninfo());
-    return std::stod(
-        session.value_of("SELECT coalesce(sum(calls), 0) FROM pg_stat_statements s "
-                         "JOIN pg_roles r ON r.oid = s.userid WHERE r.rolname <> current_user"));
-}
 
 /// What the contender does while `work` runs, which returns its own rows per second.
 template <class Work>
 void observe(bed& on, const running_contender& who, const place& where, results& into, Work work) {
-    const double asked_before = statements(on);
+    const double asked_before = statements_so_far(on).value();
     const double used_before = who.pid() ? processor_seconds(*who.pid()) : 0;
     const auto start = std::chrono::steady_clock::now();
     work();
@@ -36,11 +28,13 @@ void observe(bed& on, const running_contender& who, const place& where, results&
         into.add(where, "cpu_percent",
                  (processor_seconds(*who.pid()) - used_before) / seconds * percent);
     }
-    into.add(where, "statements_per_second", (statements(on) - asked_before) / seconds);
+    into.add(where, "statements_per_second",
+             (statements_so_far(on).value() - asked_before) / seconds);
 }
 
 std::unique_ptr<running_contender> start(bed& on, const contender& who) {
     on.start_over(who.plugin);
+    who.prepare(on);
     auto running = who.start(on);
     // What it asks at its start is not what it asks later.
     constexpr std::chrono::seconds settling{2};
@@ -113,35 +107,39 @@ std::vector<contender> contenders_of(const cost_options& how) {
         all.push_back(decoder_contender(plugin));
         all.push_back(relay_contender(plugin));
     }
-    all.insert(all.end(), how.peers.begin(), how.peers.end());
     return all;
 }
 
-void repeat(bed& on, const std::vector<contender>& all, const cost_options& how, results& into) {
+/// Next to each other, since a disk is not as fast in one minute as in another; who is first
+/// alternates.
+void compare_writers(bed& on, const contender& who, const cost_options& how, bool first,
+                     results& into) {
+    const double before = first ? measure_writers(on, who, how, into) : 0;
     const double undisturbed = measure_writers(on, no_contender(), how, into);
-    for (const auto& who : all) {
-        const double rate = measure_writers(on, who, how, into);
-        into.add({part, "inserts as fast as can be", who.name}, "of_undisturbed",
-                 rate / undisturbed);
-        say("cost: {}: {:.0f} inserts/s, {:.0f} without", who.name, rate, undisturbed);
-    }
-    for (const auto& who : all) {
-        measure_idle(on, who, how, into);
-        measure_busy(on, who, how, into);
-    }
+    const double left = first ? before : measure_writers(on, who, how, into);
+    into.add({part, "inserts as fast as can be", who.name}, "of_undisturbed", left / undisturbed);
+    say("cost: {}: {:.0f} inserts/s, {:.0f} without", who.name, left, undisturbed);
+}
+
+void repeat(bed& on, const contender& who, const cost_options& how, bool first, results& into) {
+    compare_writers(on, who, how, first, into);
+    measure_idle(on, who, how, into);
+    measure_busy(on, who, how, into);
 }
 
 }  // namespace
 
 void measure_cost(const cost_options& how, const programs& with, results& into) {
-    bed on(with, {"shared_preload_libraries = pg_stat_statements"});
-    on.postgres.session().execute("CREATE EXTENSION pg_stat_statements");
+    bed on(with, counting_settings());
+    count_statements(on);
     constexpr std::uint64_t body_bytes = 300;
     on.calibrate(body_bytes);
-    const auto all = contenders_of(how);
     for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
         say("cost: repetition {} of {}", repetition, how.repetitions);
-        repeat(on, all, how, into);
+        for (const auto& who : contenders_of(how)) {
+            repeat(on, who, how, repetition % 2 == 0, into);
+        }
+        into.end_repetition();
     }
 }
 

@@ -16,7 +16,6 @@ namespace walrelay::bench {
 
 struct cost_options {
     std::vector<std::string> plugins;
-    std::vector<contender> peers;
     std::uint64_t seconds = 10;
     int repetitions = 5;
 };

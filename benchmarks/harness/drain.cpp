@@ -43,10 +43,12 @@ double published_seconds(const test::child_process& publisher) {
 }
 
 double measure_limit(bed& on, const place& where, const std::string& plugin, std::uint64_t rows,
-                     results& into) {
+                     publisher_kind kind, results& into) {
     on.reset(plugin);
     const auto decode = on.decode(plugin);
-    const auto publish = on.publish(rows);
+    const auto publish = on.publish(rows, kind);
+    const double broker_before = processor_seconds(on.nats.pid());
+    const double clients_before = processor_seconds_of_ended();
     sync();
     const auto start = clock_type::now();
     test::child_process decoder(decode);
@@ -64,6 +66,10 @@ double measure_limit(bed& on, const place& where, const std::string& plugin, std
     into.add(where, "rows_per_second", rate(rows, both));
     into.add(where, "decoder_rows_per_second", rate(rows, decoded == 0 ? both : decoded));
     into.add(where, "publisher_rows_per_second", rate(rows, published_seconds(publisher)));
+    into.add(where, "relay_cpu_microseconds",
+             per_event_microseconds(processor_seconds_of_ended() - clients_before, rows));
+    into.add(where, "broker_cpu_microseconds",
+             per_event_microseconds(processor_seconds(on.nats.pid()) - broker_before, rows));
     return rate(rows, both);
 }
 
@@ -87,11 +93,12 @@ pid_t sender_of(bed& on) {
         "'"));
 }
 
-/// One relay from start to the last message, of a backlog that lies behind the base slot, which the
-/// relay's slot and stream have been reset to. Returns rows per second.
+/// One relay from start to the last message of a backlog that lies behind the base slot. Returns
+/// rows per second.
 double measure_relay(bed& on, const place& where, const std::string& plugin, std::uint64_t rows,
                      results& into) {
     const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
+    on.reset(plugin);
     const double broker_before = processor_seconds(on.nats.pid());
     sync();
     const auto start = clock_type::now();
@@ -121,8 +128,7 @@ public:
         : part_(std::move(part)), scenario_(scenario), bed_(with) {
         say("{}: {}: making {} rows", part_, scenario_.name, scenario_.rows.rows);
         bed_.calibrate(scenario_.body_bytes);
-        auto session = bed_.postgres.session();
-        fill(session, scenario_.rows);
+        bed_.fill(scenario_.rows);
     }
 
     /// One repetition with each plugin; returns the relay's rows per second with each.
@@ -137,16 +143,22 @@ public:
 private:
     double drain_once(const std::string& plugin, bool with_limit, results& into) {
         const auto rows = scenario_.rows.rows;
-        const place limit{part_, scenario_.name, limit_name(plugin)};
         const place relay{part_, scenario_.name, relay_name(plugin)};
-        const double possible = with_limit ? measure_limit(bed_, limit, plugin, rows, into) : 0;
-        bed_.reset(plugin);
+        const place limit{part_, scenario_.name, limit_name(plugin)};
+        const place bare{part_, scenario_.name, "bare " + limit_name(plugin)};
+        const double possible =
+            with_limit ? measure_limit(bed_, limit, plugin, rows, publisher_kind::library, into)
+                       : 0;
         const double reached = measure_relay(bed_, relay, plugin, rows, into);
         if (with_limit) {
             into.add(relay, "of_limit", reached / possible);
         }
-        say("{}: {}: {}: {:.0f} rows/s, limit {:.0f}", part_, scenario_.name, plugin, reached,
-            possible);
+        if (with_limit && scenario_.with_bare_limit) {
+            into.add(relay, "of_bare_limit",
+                     reached / measure_limit(bed_, bare, plugin, rows, publisher_kind::bare, into));
+        }
+        say("{}: {}: {}: {:.0f} rows/s{}", part_, scenario_.name, plugin, reached,
+            with_limit ? fmt::format(", limit {:.0f}", possible) : "");
         return reached;
     }
 
@@ -158,27 +170,32 @@ private:
 }  // namespace
 
 std::vector<drain_scenario> drain_scenarios(std::uint64_t rows) {
-    constexpr std::uint64_t bytes_most = 2'000'000'000;
+    constexpr std::uint64_t bytes_most = 1'000'000'000;
     constexpr std::uint64_t kib = 1024;
-    const auto of_size = [&](const std::string& name, std::uint64_t bytes) {
+    const auto of_size = [&](const std::string& key, const std::string& size, std::uint64_t bytes) {
         const auto count = std::min(rows, bytes_most / bytes);
-        return drain_scenario{.name = fmt::format("{}, {} rows", name, count),
+        return drain_scenario{.key = key,
+                              .name = fmt::format("{}, {} rows", size, count),
                               .rows = {.rows = count},
                               .body_bytes = bytes};
     };
-    const auto of_transactions = [&](const std::string& name, std::uint64_t size) {
-        return drain_scenario{.name = fmt::format("300 B, {} rows, {}", rows, name),
+    const auto of_transactions = [&](const std::string& key, const std::string& name,
+                                     std::uint64_t size) {
+        return drain_scenario{.key = key,
+                              .name = fmt::format("300 B, {} rows, {}", rows, name),
                               .rows = {.rows = rows, .rows_per_transaction = size}};
     };
-    auto neighbour = of_transactions("busy neighbour", 1000);
+    auto main = of_size("300B", "300 B", 300);
+    main.with_bare_limit = true;
+    auto neighbour = of_transactions("neighbour", "busy neighbour", 1000);
     neighbour.rows.busy_neighbour = true;
-    return {of_size("300 B", 300),
-            of_size("100 B", 100),
-            of_size("4 KiB", 4 * kib),
-            of_size("64 KiB", 64 * kib),
-            of_transactions("transactions of 1", 1),
-            of_transactions("transactions of 10", 10),
-            of_transactions("one transaction", rows),
+    return {main,
+            of_size("100B", "100 B", 100),
+            of_size("4KiB", "4 KiB", 4 * kib),
+            of_size("64KiB", "64 KiB", 64 * kib),
+            of_transactions("tx1", "transactions of 1", 1),
+            of_transactions("tx10", "transactions of 10", 10),
+            of_transactions("one-tx", "one transaction", rows),
             neighbour};
 }
 
@@ -187,6 +204,7 @@ void measure_drain(const drain_scenario& scenario, const drain_options& how, con
     drain_bed on("drain", scenario, with);
     for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
         (void)on.repeat(how, into);
+        into.end_repetition();
     }
 }
 
@@ -194,7 +212,8 @@ void measure_growth(const std::vector<std::uint64_t>& sizes, const drain_options
                     const programs& with, results& into) {
     std::vector<std::unique_ptr<drain_bed>> beds;
     for (const auto size : sizes) {
-        const drain_scenario scenario{.name = fmt::format("{} rows", size), .rows = {.rows = size}};
+        const drain_scenario scenario{
+            .key = "growth", .name = fmt::format("{} rows", size), .rows = {.rows = size}};
         beds.push_back(std::make_unique<drain_bed>("growth", scenario, with));
     }
     for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
@@ -207,6 +226,7 @@ void measure_growth(const std::vector<std::uint64_t>& sizes, const drain_options
                     "of_smallest", reached[index] / smallest[index]);
             }
         }
+        into.end_repetition();
     }
 }
 

@@ -3,7 +3,8 @@
 // The limit, measured in the same repetition: the decoder alone (pg_recvlogical into /dev/null with
 // the options that the relay asks for) and a publisher alone (copies of the relay's messages into
 // a stream of the same configuration) started side by side; rows divided by the time when both are
-// done. The relay's time runs from the start of its program until the stream has every row.
+// done. The relay's time runs from the start of its program until the stream has every row. The
+// bare limit is the same with a publisher that has no client library and next to no work.
 #pragma once
 
 #include "harness/bed.hpp"
@@ -15,12 +16,15 @@
 namespace walrelay::bench {
 
 struct drain_scenario {
+    /// As the command line calls it.
+    std::string key;
     std::string name;
     backlog rows;
     std::uint64_t body_bytes = 300;
+    bool with_bare_limit = false;
 };
 
-/// Each with `rows` rows, or as many as make two gigabytes. The first is the main one.
+/// Each with `rows` rows, or as many as make a gigabyte. The first is the main one.
 [[nodiscard]] std::vector<drain_scenario> drain_scenarios(std::uint64_t rows);
 
 struct drain_options {

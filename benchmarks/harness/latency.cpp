@@ -4,9 +4,11 @@
 #include "harness/floor_relay.hpp"
 #include "harness/process_use.hpp"
 #include "harness/progress.hpp"
+#include "harness/statement_count.hpp"
 #include "support/eventually.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace walrelay::bench {
@@ -59,9 +61,16 @@ outcome run(const contender& who, bed& on, const pace& how, const place& where, 
     constexpr double microseconds_in_second = 1e6;
     const auto rows = static_cast<double>(how.rows());
     on.start_over(who.plugin);
+    who.prepare(on);
     ack_watch watch(on.nats.url(), bed::stream, how.rows());
     const auto running = who.start(on);
     const auto pid = running->pid();
+    if (statements_so_far(on)) {
+        // What it asks at its start is not what it asks later.
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
+    const auto asked_before = statements_so_far(on);
+    const auto began = clock_type::now();
     const double used_before = pid ? processor_seconds(*pid) : 0;
     auto committed = write_at(on.writer_conninfo(), how);
     (void)test::eventually(patience, [&] { return watch.count() >= how.rows(); });
@@ -70,6 +79,11 @@ outcome run(const contender& who, bed& on, const pace& how, const place& where, 
     if (pid) {
         into.add(where, "relay_cpu_microseconds",
                  (processor_seconds(*pid) - used_before) * microseconds_in_second / rows);
+    }
+    if (asked_before) {
+        into.add(where, "statements_per_second",
+                 (statements_so_far(on).value() - *asked_before) / microseconds(began, end) *
+                     microseconds_in_second);
     }
     running->stop();
     const auto by_sequence = watch.stop();
@@ -106,8 +120,8 @@ void compare(bed& on, const std::string& plugin, const pace& how, results& into)
     const auto relay = relay_contender(plugin);
     const place above{part, scenario, relay.name};
     const auto relay_all = measure_latency_of(relay, on, how, above, into);
-    into.add(above, "p50_of_floor", quantile(relay_all, 0.5) / quantile(floor_all, 0.5));
-    into.add(above, "p99_of_floor", quantile(relay_all, 0.99) / quantile(floor_all, 0.99));
+    add_ratio(above, "p50_of_floor", quantile(relay_all, 0.5), quantile(floor_all, 0.5), into);
+    add_ratio(above, "p99_of_floor", quantile(relay_all, 0.99), quantile(floor_all, 0.99), into);
     say("latency: {}, {}: p50 {:.0f} us, floor {:.0f} us", scenario, plugin,
         quantile(relay_all, 0.5), quantile(floor_all, 0.5));
 }
@@ -117,6 +131,14 @@ void compare(bed& on, const std::string& plugin, const pace& how, results& into)
 std::vector<double> measure_latency_of(const contender& who, bed& on, const pace& how,
                                        const place& where, results& into) {
     return add_quantiles(run(who, on, how, where, into), how, where, into);
+}
+
+void add_ratio(const place& where, const std::string& metric, double above, double below,
+               results& into) {
+    // On a machine that is too busy to tell the writer in time, a latency can be below zero.
+    if (above > 0 && below > 0) {
+        into.add(where, metric, above / below);
+    }
 }
 
 void measure_latency(const latency_options& how, const programs& with, results& into) {
@@ -129,6 +151,7 @@ void measure_latency(const latency_options& how, const programs& with, results& 
                 compare(on, plugin, pace_of(rate, how.seconds), into);
             }
         }
+        into.end_repetition();
     }
 }
 

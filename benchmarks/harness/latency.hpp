@@ -28,6 +28,10 @@ struct latency_options {
 std::vector<double> measure_latency_of(const contender& who, bed& on, const pace& how,
                                        const place& where, results& into);
 
+/// Adds the ratio of two latencies, where both can be compared.
+void add_ratio(const place& where, const std::string& metric, double above, double below,
+               results& into);
+
 void measure_latency(const latency_options& how, const programs& with, results& into);
 
 }  // namespace walrelay::bench

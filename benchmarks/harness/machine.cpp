@@ -81,7 +81,8 @@ facts machine_and_versions(const std::filesystem::path& walrelay,
                  in)},
         {"PostgreSQL", line_of(postgres, {"--version"}, in)},
         {"wal2json", wal2json},
-        {"nats-server", line_of("nats-server", {"--version"}, in)}};
+        {"nats-server", line_of("nats-server", {"--version"}, in)},
+        {"Node.js", line_of("node", {"--version"}, in)}};
 }
 
 }  // namespace walrelay::bench

@@ -17,7 +17,32 @@ std::string ending_in(std::string id, std::uint64_t row) {
     return id;
 }
 
+constexpr const char* id_header = "Nats-Msg-Id";
+constexpr const char* sequence_header = "Nats-Expected-Last-Sequence";
+
 }  // namespace
+
+void line_template::append(std::string& to, std::uint64_t row, std::uint64_t last_sequence) const {
+    const auto digits_of_row = row_digits(row);
+    const auto digits_of_sequence = std::to_string(last_sequence);
+    constexpr std::string_view line_end = "\r\n";
+    const auto digits = [&](const piece& each) -> std::string_view {
+        return each.then == number::row             ? digits_of_row
+               : each.then == number::last_sequence ? digits_of_sequence
+                                                    : std::string_view();
+    };
+    std::size_t header_bytes = 0;
+    for (const auto& each : headers_) {
+        header_bytes += each.text.size() + digits(each).size();
+    }
+    to.append(beginning_).append(digits_of_row).append(" ");
+    to.append(std::to_string(header_bytes)).append(" ");
+    to.append(std::to_string(header_bytes + body_.size())).append(line_end);
+    for (const auto& each : headers_) {
+        to.append(each.text).append(digits(each));
+    }
+    to.append(body_).append(line_end);
+}
 
 message_like::message_like(const test::stored_message& sample)
     : subject_(sample.subject),
@@ -48,15 +73,38 @@ test::message_handle message_like::make(const std::string& reply, std::uint64_t 
                   subject_);
     test::message_handle message(raw);
     for (const auto& [name, value] : headers_) {
-        if (name == "Nats-Expected-Last-Sequence") {
+        if (name == sequence_header) {
             natsMsgHeader_Set(raw, name.c_str(), std::to_string(last_sequence).c_str());
-        } else if (name == "Nats-Msg-Id") {
+        } else if (name == id_header) {
             natsMsgHeader_Set(raw, name.c_str(), ending_in(value, row).c_str());
         } else {
             natsMsgHeader_Set(raw, name.c_str(), value.c_str());
         }
     }
     return message;
+}
+
+line_template message_like::as_lines(const std::string& inbox) const {
+    using number = line_template::number;
+    line_template lines;
+    lines.beginning_ = "HPUB " + subject_ + " " + inbox;
+    lines.body_ = body_;
+    std::string text = "NATS/1.0\r\n";
+    for (const auto& [name, value] : headers_) {
+        text += name + ": ";
+        if (name == sequence_header) {
+            lines.headers_.push_back({std::move(text), number::last_sequence});
+        } else if (name == id_header) {
+            text += value.substr(0, value.size() - row_digits(0).size());
+            lines.headers_.push_back({std::move(text), number::row});
+        } else {
+            text += value;
+            lines.headers_.push_back({std::move(text), number::none});
+        }
+        text = "\r\n";
+    }
+    lines.headers_.push_back({text + "\r\n", number::none});
+    return lines;
 }
 
 }  // namespace walrelay::bench

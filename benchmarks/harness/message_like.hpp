@@ -12,6 +12,28 @@
 
 namespace walrelay::bench {
 
+/// Such messages as the line that publishes them, ready but for what differs from row to row.
+class line_template {
+public:
+    /// Appends HPUB and the message, as `message_like::make` would have it published; the reply
+    /// subject ends in the row.
+    void append(std::string& to, std::uint64_t row, std::uint64_t last_sequence) const;
+
+private:
+    friend class message_like;
+
+    enum class number { none, row, last_sequence };
+    /// A part of the header block that is the same each time, and the number behind it.
+    struct piece {
+        std::string text;
+        number then = number::none;
+    };
+
+    std::string beginning_;
+    std::vector<piece> headers_;
+    std::string body_;
+};
+
 class message_like {
 public:
     explicit message_like(const test::stored_message& sample);
@@ -25,6 +47,7 @@ public:
     /// own, where the relay does.
     [[nodiscard]] test::message_handle make(const std::string& reply, std::uint64_t row,
                                             std::uint64_t last_sequence) const;
+    [[nodiscard]] line_template as_lines(const std::string& inbox) const;
 
 private:
     std::string subject_;

@@ -1,6 +1,7 @@
 // What the command line of the harness asks for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -19,24 +20,28 @@ struct options {
     std::uint64_t seconds = 10;
     /// Of `growth`: sizes of the backlog, the smallest first.
     std::vector<std::uint64_t> growth = {100'000, 10'000'000};
+    /// Of `drain`: keys of its cases; all of them where there are none.
+    std::vector<std::string> cases;
     bool quick = false;
-    /// Of `drain`: the 300 B case alone.
-    bool main_case_only = false;
+    /// Results of earlier runs, to be shown together with those of this one.
+    std::vector<std::string> earlier_files;
     std::string results_file;
+    std::string markdown_file;
     std::string plots_folder;
     std::filesystem::path walrelay;
     std::filesystem::path publisher;
     std::filesystem::path source = ".";
 
+    [[nodiscard]] bool wants_case(const std::string& key) const {
+        return cases.empty() || std::find(cases.begin(), cases.end(), key) != cases.end();
+    }
     [[nodiscard]] std::filesystem::path peers_folder() const {
         return source / "benchmarks" / "peers";
     }
 };
 
-/// Nothing if the program is to end at once, with the exit code in `exit_code`.
+/// Nothing if the program is to end at once, with the exit code in `exit_code`. No parts are left
+/// where nothing is to be measured.
 [[nodiscard]] std::optional<options> read_options(int count, char** values, int& exit_code);
-
-/// Roughly, for people who wonder whether to wait.
-[[nodiscard]] int estimated_minutes(const options& chosen);
 
 }  // namespace walrelay::bench

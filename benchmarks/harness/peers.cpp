@@ -3,11 +3,14 @@
 #include "harness/latency.hpp"
 #include "harness/process_use.hpp"
 #include "harness/progress.hpp"
+#include "harness/statement_count.hpp"
 #include "support/eventually.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <map>
 #include <stdexcept>
 
 namespace walrelay::bench {
@@ -15,13 +18,14 @@ namespace {
 
 constexpr const char* part = "peers";
 constexpr std::chrono::seconds patience{30};
+constexpr const char* slow_poller = "poller 5 s";
+const std::string npm_names = "npm log tail";
 
 struct peer {
     std::string name;
     std::string plugin;
     std::vector<std::string> arguments;
-    /// It needs something of its own in the database.
-    bool prepares = false;
+    bool polls = false;
 };
 
 test::command command_of(const bed& on, const std::filesystem::path& folder,
@@ -75,15 +79,27 @@ private:
     test::child_process process_;
 };
 
+/// It has no slot; an index of its own is in the table before the first look.
+void prepare_polling(bed& on, const test::command& poller) {
+    on.remove_slots();
+    auto preparing = poller;
+    preparing.arguments.emplace_back("--prepare");
+    test::run_to_success(preparing, patience);
+    auto session = on.postgres.session();
+    make_ready_for_polling(session);
+}
+
 contender contender_of(const peer& which, const std::filesystem::path& folder) {
-    return {.name = which.name, .plugin = which.plugin, .start = [which, folder](bed& on) {
-                if (which.prepares) {
-                    auto arguments = which.arguments;
-                    arguments.emplace_back("--prepare");
-                    test::run_to_success(command_of(on, folder, arguments), patience);
-                }
-                return std::make_unique<running_peer>(command_of(on, folder, which.arguments));
-            }};
+    contender made{
+        .name = which.name, .plugin = which.plugin, .start = [which, folder](bed& on) {
+            return std::make_unique<running_peer>(command_of(on, folder, which.arguments));
+        }};
+    if (which.polls) {
+        made.prepare = [which, folder](bed& on) {
+            prepare_polling(on, command_of(on, folder, which.arguments));
+        };
+    }
+    return made;
 }
 
 bool node_runs() {
@@ -93,36 +109,85 @@ bool node_runs() {
     return process.wait_exit(patience) == 0;
 }
 
-void measure_throughput(const contender& who, bed& on, const peers_options& how, results& into) {
-    constexpr std::chrono::seconds limit{30};
+/// What one contender has reached in one repetition, to be compared with the others.
+struct reached {
+    double rows_per_second = 0;
+    /// By rate; in microseconds.
+    std::map<std::uint64_t, double> median_latency = {};
+};
+
+void add_use(const running_contender& who, double rows, const place& where, results& into) {
     constexpr double microseconds_in_second = 1e6;
-    const place where{part, fmt::format("backlog of {} rows", how.rows), who.name};
+    constexpr double bytes_in_mib = 1 << 20U;
+    if (const auto pid = who.pid(); pid && rows > 0) {
+        into.add(where, "relay_cpu_microseconds",
+                 processor_seconds(*pid) * microseconds_in_second / rows);
+        into.add(where, "peak_mib", static_cast<double>(peak_resident_bytes(*pid)) / bytes_in_mib);
+    }
+}
+
+std::string backlog_name(const peers_options& how) {
+    return fmt::format("backlog of {} rows", how.rows);
+}
+
+std::string rate_name(std::uint64_t rate) {
+    return fmt::format("{} rows/s", rate);
+}
+
+double measure_throughput(const contender& who, bed& on, const peers_options& how, results& into) {
+    const place where{part, backlog_name(how), who.name};
     on.start_over(who.plugin);
-    auto session = on.postgres.session();
-    fill(session, {.rows = how.rows});
+    on.fill({.rows = how.rows});
+    who.prepare(on);
     sync();
     const auto start = std::chrono::steady_clock::now();
     const auto running = who.start(on);
-    const auto arrived = on.messages_within(how.rows, start, limit);
+    const auto arrived = on.messages_within(how.rows, start, peers_options::drain_limit);
     const auto done = static_cast<double>(arrived.messages);
     into.add(where, "rows_per_second", done / arrived.seconds);
-    if (const auto pid = running->pid(); pid && arrived.messages > 0) {
-        into.add(where, "relay_cpu_microseconds",
-                 processor_seconds(*pid) * microseconds_in_second / done);
-    }
+    add_use(*running, done, where, into);
     running->stop();
     say("peers: {}: {:.0f} rows/s", who.name, done / arrived.seconds);
+    return done / arrived.seconds;
 }
 
-void measure_one(const contender& who, bed& on, const peers_options& how, results& into) {
-    try {
-        measure_throughput(who, on, how, into);
-        for (const auto rate : how.rates) {
-            (void)measure_latency_of(who, on, pace_of(rate, how.seconds),
-                                     {part, fmt::format("{} rows/s", rate), who.name}, into);
+reached measure_one(const contender& who, bed& on, const peers_options& how, results& into) {
+    reached all{.rows_per_second = measure_throughput(who, on, how, into)};
+    for (const auto rate : how.rates) {
+        const auto sorted = measure_latency_of(who, on, pace_of(rate, how.seconds),
+                                               {part, rate_name(rate), who.name}, into);
+        all.median_latency[rate] = sorted.at(sorted.size() / 2);
+        say("peers: {}: {} rows/s: p50 {:.0f} us", who.name, rate, all.median_latency[rate]);
+    }
+    return all;
+}
+
+using repetition = std::map<std::string, reached>;
+
+/// Walrelay against the best relay from npm and against the poller that has the longest interval.
+void compare(const repetition& all, const peers_options& how, results& into) {
+    double best_npm = 0;
+    for (const auto& [name, what] : all) {
+        if (name.starts_with(npm_names)) {
+            best_npm = std::max(best_npm, what.rows_per_second);
         }
-    } catch (const std::exception& failure) {
-        into.note(who.name + " failed: " + failure.what());
+    }
+    const auto slow = all.find(slow_poller);
+    for (const auto& plugin : how.plugins) {
+        const auto relay = all.find(relay_name(plugin));
+        if (relay == all.end()) {
+            continue;
+        }
+        if (best_npm > 0) {
+            into.add({part, backlog_name(how), relay->first}, "of_best_npm",
+                     relay->second.rows_per_second / best_npm);
+        }
+        if (slow != all.end()) {
+            for (const auto& [rate, latency] : relay->second.median_latency) {
+                add_ratio({part, rate_name(rate), relay->first}, "below_polling",
+                          slow->second.median_latency.at(rate), latency, into);
+            }
+        }
     }
 }
 
@@ -139,17 +204,18 @@ std::vector<contender> find_peers(const std::filesystem::path& folder, results& 
     }
     std::vector<contender> found;
     for (const peer& each : std::vector<peer>{
-             {"poller 5 s", "pgoutput", {"poller.mjs", "--interval", "5000"}, true},
+             {slow_poller, "pgoutput", {"poller.mjs", "--interval", "5000"}, true},
              {"poller 100 ms", "pgoutput", {"poller.mjs", "--interval", "100"}, true},
-             {"npm log tail pgoutput", "pgoutput", {"log-tail.mjs", "--plugin", "pgoutput"}},
-             {"npm log tail wal2json", "wal2json", {"log-tail.mjs", "--plugin", "wal2json"}}}) {
+             {npm_names + " pgoutput", "pgoutput", {"log-tail.mjs", "--plugin", "pgoutput"}},
+             {npm_names + " wal2json", "wal2json", {"log-tail.mjs", "--plugin", "wal2json"}}}) {
         found.push_back(contender_of(each, folder));
     }
     return found;
 }
 
 void measure_peers(const peers_options& how, const programs& with, results& into) {
-    bed on(with);
+    bed on(with, counting_settings());
+    count_statements(on);
     constexpr std::uint64_t body_bytes = 300;
     on.calibrate(body_bytes);
     std::vector<contender> all;
@@ -157,10 +223,19 @@ void measure_peers(const peers_options& how, const programs& with, results& into
         all.push_back(relay_contender(plugin));
     }
     all.insert(all.end(), how.peers.begin(), how.peers.end());
-    for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+    for (int count = 1; count <= how.repetitions; ++count) {
+        say("peers: repetition {} of {}", count, how.repetitions);
+        repetition seen;
         for (const auto& who : all) {
-            measure_one(who, on, how, into);
+            try {
+                seen[who.name] = measure_one(who, on, how, into);
+            } catch (const std::exception& failure) {
+                say("peers: {} failed: {}", who.name, failure.what());
+                into.note(who.name + " failed: " + failure.what());
+            }
         }
+        compare(seen, how, into);
+        into.end_repetition();
     }
 }
 

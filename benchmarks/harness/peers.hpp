@@ -1,10 +1,13 @@
 // Walrelay beside other ways to do its work: the programs of benchmarks/peers. Throughput of a
-// backlog, latency at a rate that all of them can follow and at 1,000 rows/s, processor time.
+// backlog; at a rate that all of them can follow and at 1,000 rows/s latency, processor time and
+// statements that the database has to serve.
 #pragma once
 
 #include "harness/contender.hpp"
 #include "harness/results.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,12 +19,14 @@ namespace walrelay::bench {
 [[nodiscard]] std::vector<contender> find_peers(const std::filesystem::path& folder, results& into);
 
 struct peers_options {
+    /// Who has not drained the backlog by then is measured by what he has done.
+    static constexpr std::chrono::seconds drain_limit{30};
+
     std::vector<std::string> plugins;
     std::vector<contender> peers;
-    /// Of the backlog; who has not drained it after half a minute is measured by what he has done.
-    std::uint64_t rows = 200'000;
+    std::uint64_t rows = 500'000;
     std::vector<std::uint64_t> rates = {10, 1000};
-    std::uint64_t seconds = 20;
+    std::uint64_t seconds = 10;
     int repetitions = 5;
 };
 

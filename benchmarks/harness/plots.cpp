@@ -31,7 +31,9 @@ const std::vector<chart>& charts() {
         {"cost", "statements_per_second", "Statements that the database has to serve, 1/s"},
         {"restart", "seconds", "Restart behind rows that the stream has, s"},
         {"peers", "rows_per_second", "Drain of a backlog, rows/s", true},
-        {"peers", "p50_microseconds", "Commit to ack, median, us", true}};
+        {"peers", "p50_microseconds", "Commit to ack, median, us", true},
+        {"peers", "relay_cpu_microseconds", "Processor time, us an event", true},
+        {"peers", "statements_per_second", "Statements that the database has to serve, 1/s"}};
     return all;
 }
 
@@ -76,7 +78,7 @@ void write_script(const results& from, const chart& what, const std::filesystem:
     const auto groups = distinct(from, what, &place::scenario).size();
     std::ofstream out(file);
     out << fmt::format(
-        "set terminal svg size {},520 background 'white' font 'sans-serif,13'\n"
+        "set terminal svg size {},520 noenhanced background 'white' font 'sans-serif,13'\n"
         "set output '{}'\nset title '{}'\nset style data histograms\n"
         "set style histogram errorbars gap 1 lw 1\nset style fill solid 0.8 border -1\n"
         "set datafile missing '?'\nset key outside right top\nset grid ytics\n"

@@ -1,11 +1,12 @@
 // A publisher alone: what JetStream takes from one connection, with as many publishes under way as
-// the relay would have. Messages are copies of one that the relay made.
+// the relay would have. Messages are copies of one that the relay made. With nats.c, or with
+// --bare by bare_publisher.
 //
-//   bench_publisher --nats URL --like FILE --rows N [--window 4096]
+//   bench_publisher --nats URL --like FILE --rows N [--window 4096] [--bare]
 //
-// The stream must be empty. Prints one line of JSON: seconds from the first publish to the last
-// ack.
+// The stream must be empty. Prints one line of JSON: seconds until the last ack.
 
+#include "harness/bare_publisher.hpp"
 #include "harness/loop_connection.hpp"
 #include "harness/message_like.hpp"
 
@@ -26,6 +27,7 @@ struct order {
     std::string like;
     std::uint64_t rows = 0;
     std::uint64_t window = 4096;
+    bool bare = false;
 };
 
 /// Publishes until the window is full, but lets the acks have their turn now and then.
@@ -40,11 +42,9 @@ void publish_some(const bench::message_like& like, const std::string& inbox, con
     link.write();
 }
 
-double publish_all(const order& given) {
-    const bench::message_like like{std::filesystem::path(given.like)};
+void publish_with_library(const bench::message_like& like, const order& given) {
     const auto inbox = bench::new_inbox();
     bench::loop_connection link(given.nats, inbox + "*");
-    const auto start = std::chrono::steady_clock::now();
     std::uint64_t sent = 0;
     std::uint64_t acked = 0;
     while (acked < given.rows) {
@@ -59,6 +59,17 @@ double publish_all(const order& given) {
             acked += bench::acked_sequence(bench::body_of(answer)) > 0 ? 1U : 0U;
         });
     }
+}
+
+/// Returns seconds.
+double publish_all(const order& given) {
+    const bench::message_like like{std::filesystem::path(given.like)};
+    const auto start = std::chrono::steady_clock::now();
+    if (given.bare) {
+        bench::bare_publisher(given.nats, like).publish(given.rows, given.window);
+    } else {
+        publish_with_library(like, given);
+    }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -71,6 +82,7 @@ int main(int argc, char** argv) {
     app.add_option("--like", given.like)->required();
     app.add_option("--rows", given.rows)->required();
     app.add_option("--window", given.window);
+    app.add_flag("--bare", given.bare);
     CLI11_PARSE(app, argc, argv);
     try {
         fmt::print("{{\"seconds\": {}}}\n", publish_all(given));

@@ -53,8 +53,8 @@ void measure_restart(const restart_options& how, const programs& with, results& 
     say("restart: making {} rows", how.rows);
     bed on(with);
     on.calibrate(300);
+    on.fill({.rows = how.rows});
     auto session = on.postgres.session();
-    fill(session, {.rows = how.rows});
     on.reset(how.plugins.front());
     (void)run_until(on, how.plugins.front(), how.rows);
     const auto scenario = fmt::format("{} rows to skip", how.rows);
@@ -72,6 +72,7 @@ void measure_restart(const restart_options& how, const programs& with, results& 
             into.add(where, "of_limit", decoding / restarting);
             say("restart: {}: {:.2f} s, decoder alone {:.2f} s", plugin, restarting, decoding);
         }
+        into.end_repetition();
     }
 }
 

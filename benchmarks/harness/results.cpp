@@ -61,10 +61,10 @@ std::optional<spread> results::of(const place& where, const std::string& metric)
     return spread_of(values->second);
 }
 
-nlohmann::json results::to_json() const {
-    auto list = nlohmann::json::array();
+nlohmann::ordered_json results::to_json() const {
+    auto list = nlohmann::ordered_json::array();
     for (const auto& where : order_) {
-        auto metrics = nlohmann::json::object();
+        auto metrics = nlohmann::ordered_json::object();
         for (const auto& [name, values] : values_.at(where)) {
             const auto all = spread_of(values);
             metrics[name] = {
@@ -76,6 +76,17 @@ nlohmann::json results::to_json() const {
                         {"metrics", std::move(metrics)}});
     }
     return list;
+}
+
+void results::add_json(const nlohmann::ordered_json& figures) {
+    for (const auto& each : figures) {
+        const place where{each.at("part"), each.at("case"), each.at("contender")};
+        for (const auto& [name, values] : each.at("metrics").items()) {
+            for (const double value : values.at("values")) {
+                add(where, name, value);
+            }
+        }
+    }
 }
 
 }  // namespace walrelay::bench

@@ -5,9 +5,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace walrelay::bench {
@@ -43,7 +45,18 @@ public:
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
     /// Every value and its spread.
-    [[nodiscard]] nlohmann::json to_json() const;
+    [[nodiscard]] nlohmann::ordered_json to_json() const;
+    /// Adds the values that `to_json` of another run has given, as more repetitions of the same.
+    /// Throws nlohmann::json::exception.
+    void add_json(const nlohmann::ordered_json& figures);
+
+    /// To be called whenever `end_repetition` is: a full run is long, and what is done can be kept.
+    void on_repetition(std::function<void()> what) { on_repetition_ = std::move(what); }
+    void end_repetition() const {
+        if (on_repetition_) {
+            on_repetition_();
+        }
+    }
 
 private:
     using values_of_metrics = std::map<std::string, std::vector<double>>;
@@ -51,6 +64,7 @@ private:
     std::vector<place> order_;
     std::map<place, values_of_metrics> values_;
     std::vector<std::string> notes_;
+    std::function<void()> on_repetition_;
 };
 
 /// What walrelay's contenders are called, and what they are measured against.

@@ -1,6 +1,7 @@
 #include "harness/tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -19,6 +20,7 @@ struct column {
 const std::vector<column>& columns_of(const std::string& part) {
     static const std::vector<column> drain = {{"rows_per_second", "rows/s", 0, true},
                                               {"of_limit", "of limit", 2, true},
+                                              {"of_bare_limit", "of bare limit", 2, true},
                                               {"of_smallest", "of smallest", 2, true},
                                               {"decoder_rows_per_second", "decoder rows/s"},
                                               {"publisher_rows_per_second", "publisher rows/s"},
@@ -41,8 +43,12 @@ const std::vector<column>& columns_of(const std::string& part) {
     static const std::vector<column> peers = {{"rows_per_second", "rows/s", 0, true},
                                               {"p50_microseconds", "p50 us", 0, true},
                                               {"p99_microseconds", "p99 us", 0, true},
-                                              {"acked_share", "acked", 3},
-                                              {"relay_cpu_microseconds", "CPU us/event", 1}};
+                                              {"of_best_npm", "of best npm", 1, true},
+                                              {"below_polling", "poller 5 s takes times", 0},
+                                              {"relay_cpu_microseconds", "CPU us/event", 1},
+                                              {"statements_per_second", "statements/s", 1},
+                                              {"peak_mib", "peak MiB", 1},
+                                              {"acked_share", "acked", 3}};
     static const std::vector<column> cost = {{"insert_rows_per_second", "inserts/s", 0, true},
                                              {"of_undisturbed", "of no slot", 2, true},
                                              {"statements_per_second", "statements/s", 1, true},
@@ -68,9 +74,7 @@ std::string cell(const results& from, const place& where, const column& what) {
                        number(found->most));
 }
 
-using row = std::vector<std::string>;
-
-std::string aligned(const std::vector<row>& rows) {
+std::string aligned(const std::vector<table_row>& rows) {
     std::vector<std::size_t> widths(rows.front().size());
     for (const auto& each : rows) {
         for (std::size_t index = 0; index < each.size(); ++index) {
@@ -90,9 +94,41 @@ std::string aligned(const std::vector<row>& rows) {
     return text;
 }
 
+std::string in_markdown(const std::vector<table_row>& rows) {
+    const auto line = [](const table_row& cells) {
+        return fmt::format("| {} |\n", fmt::join(cells, " | "));
+    };
+    table_row rule(rows.front().size(), "---:");
+    std::fill_n(rule.begin(), std::min<std::size_t>(2, rule.size()), "---");
+    auto text = line(rows.front()) + line(rule);
+    for (auto each = rows.begin() + 1; each != rows.end(); ++each) {
+        text += line(*each);
+    }
+    return text;
+}
+
+/// What belongs to one scenario side by side; scenarios in the order in which they came up.
+std::vector<place> by_scenario(std::vector<place> places) {
+    std::vector<std::string> order;
+    for (const auto& each : places) {
+        if (std::find(order.begin(), order.end(), each.scenario) == order.end()) {
+            order.push_back(each.scenario);
+        }
+    }
+    std::stable_sort(places.begin(), places.end(), [&](const place& left, const place& right) {
+        return std::find(order.begin(), order.end(), left.scenario) <
+               std::find(order.begin(), order.end(), right.scenario);
+    });
+    return places;
+}
+
 }  // namespace
 
-std::string table_of(const results& from, const std::string& part) {
+std::string formatted(const std::vector<table_row>& rows, table_form form) {
+    return form == table_form::text ? aligned(rows) : in_markdown(rows);
+}
+
+std::string table_of(const results& from, const std::string& part, table_form form) {
     const auto places = from.places(part);
     std::vector<column> used;
     for (const auto& each : columns_of(part)) {
@@ -101,19 +137,19 @@ std::string table_of(const results& from, const std::string& part) {
             used.push_back(each);
         }
     }
-    std::vector<row> rows = {{part, ""}};
+    std::vector<table_row> rows = {{part, ""}};
     for (const auto& each : used) {
         rows.front().push_back(each.title);
     }
     std::string scenario;
-    for (const auto& where : places) {
+    for (const auto& where : by_scenario(places)) {
         rows.push_back({where.scenario == scenario ? "" : where.scenario, where.contender});
         scenario = where.scenario;
         for (const auto& each : used) {
             rows.back().push_back(cell(from, where, each));
         }
     }
-    return aligned(rows);
+    return formatted(rows, form);
 }
 
 }  // namespace walrelay::bench
