@@ -1,10 +1,10 @@
 #include "app/broker_side.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/json_text.hpp"
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
+#include "core/json_string.hpp"
 #include "postgres/inspector.hpp"
 #include "relay/stream_owner.hpp"
 

@@ -1,6 +1,6 @@
 #include "app/log.hpp"
 
-#include "app/json_text.hpp"
+#include "core/json_string.hpp"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>

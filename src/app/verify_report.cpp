@@ -1,6 +1,6 @@
 #include "app/verify_report.hpp"
 
-#include "app/json_text.hpp"
+#include "core/json_string.hpp"
 
 #include <fmt/format.h>
 
