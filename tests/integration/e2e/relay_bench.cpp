@@ -112,9 +112,12 @@ void relay_bench::launch() {
 }
 
 void relay_bench::start() {
+    // The walsender of a relay that was killed a moment ago may not have noticed yet.
+    const auto before = walsender();
     launch();
-    const bool started =
-        eventually(patience, [this] { return streaming() || !relay_->process().running(); });
+    const bool started = eventually(patience, [&] {
+        return (streaming() && walsender() != before) || !relay_->process().running();
+    });
     if (!started || !relay_->process().running()) {
         throw std::runtime_error("walrelay does not start; its log:\n" + relay_->log());
     }
@@ -168,6 +171,10 @@ std::optional<std::string> relay_bench::slot(const std::string& column) {
 
 bool relay_bench::streaming() {
     return slot("EXISTS (SELECT FROM pg_stat_replication WHERE pid = active_pid)") == "t";
+}
+
+std::optional<std::string> relay_bench::walsender() {
+    return slot("active_pid");
 }
 
 std::string relay_bench::wal_end() const {

@@ -85,6 +85,8 @@ public:
     /// Whether a replication connection streams from the slot. A slot that is being created is
     /// active, too.
     [[nodiscard]] bool streaming();
+    /// Its process, while the slot is in use.
+    [[nodiscard]] std::optional<std::string> walsender();
     /// Where the WAL ends now.
     [[nodiscard]] std::string wal_end() const;
     [[nodiscard]] bool confirmed_reaches(const std::string& lsn);
