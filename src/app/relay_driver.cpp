@@ -182,11 +182,16 @@ void relay_driver::arm_timer() {
 
 nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
     return {[this](const nats::reply& answer) {
+                replies_came_at_ = replies_came_at_ ? replies_came_at_ : now();
                 machine_.reply_arrived({answer.epoch, answer.index},
-                                       relay::parse_publish_reply(answer.body), now());
+                                       relay::parse_publish_reply(answer.body), *replies_came_at_);
             },
-            [this] { settle(); },
+            [this] {
+                replies_came_at_.reset();
+                settle();
+            },
             [this, epoch](const error& why) {
+                replies_came_at_.reset();
                 machine_.broker_failed(epoch, why, now());
                 settle();
             }};

@@ -71,13 +71,15 @@ private:
     boost::asio::io_context& io_;
     const config::settings& settings_;
     relay::relay_machine machine_;
-    // Two, so that the end of an old connection does not hold up a new one.
+    // Two, so that a request which nobody answers does not hold up the next one.
     boost::asio::thread_pool blocking_{2};
     boost::asio::steady_timer timer_;
     std::optional<monotonic_time> armed_for_;
     bool settling_ = false;
     std::unique_ptr<nats::connection> broker_;
     std::uint64_t broker_epoch_ = 0;  // 0 while none is wanted
+    /// Of the replies that one read brought: a clock is asked once for all of them.
+    std::optional<instant> replies_came_at_;
     bool stream_was_there_ = false;
     std::shared_ptr<postgres_link> postgres_;
     cleanup cleanup_;

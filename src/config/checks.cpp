@@ -112,14 +112,14 @@ std::optional<complaint> check_message_prefix(const std::string& text) {
 }
 
 std::optional<complaint> check_url(const std::string& text) {
-    constexpr std::array<std::string_view, 4> schemes{"nats://", "tls://", "ws://", "wss://"};
+    constexpr std::array<std::string_view, 2> schemes{"nats://", "tls://"};
     const bool known = std::any_of(schemes.begin(), schemes.end(), [&](std::string_view scheme) {
         return text.starts_with(scheme) && text.size() > scheme.size();
     });
     if (known && std::none_of(text.begin(), text.end(), is_blank)) {
         return std::nullopt;
     }
-    return complaint{"an address is not of the form nats://, tls://, ws:// or wss://host:port",
+    return complaint{"an address is not of the form nats://host:port or tls://host:port",
                      "write it like nats://127.0.0.1:4222, without blanks"};
 }
 

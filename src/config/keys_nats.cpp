@@ -14,8 +14,8 @@ std::vector<key> stream_keys() {
     return {
         list_key(
             {"nats", "urls", "--nats",
-             "The servers of the broker: `nats://`, `tls://`, `ws://` or `wss://`, host and "
-             "port. Several are servers of one cluster, tried in turn."},
+             "The servers of the broker: `nats://` or `tls://`, host and port. Several are "
+             "servers of one cluster, tried in turn."},
             [](const destination& to) -> std::vector<std::string>& { return to.all.nats.urls; },
             check_url),
         text_key(

@@ -1,5 +1,4 @@
-// Puts what proves who we are into nats.c's options. Files are read here; their contents never get
-// into a message.
+// Puts what proves who we are into nats.c's options.
 #pragma once
 
 #include "core/error.hpp"
@@ -10,10 +9,5 @@ namespace walrelay::nats {
 
 /// Errors: broker_unsuitable, naming the file that cannot be used.
 [[nodiscard]] result<void> authenticate(natsOptions* into, const connect_options& from);
-
-/// The public key of an NKey seed ("SU..."), as the server knows it ("U...").
-/// Source: nats-io/nkeys, the text form: base32 of a prefix, the key and a CRC-16. Errors:
-/// broker_unsuitable.
-[[nodiscard]] result<std::string> nkey_public(std::string_view seed);
 
 }  // namespace walrelay::nats

@@ -19,9 +19,6 @@ constexpr std::chrono::nanoseconds kept_from_others = std::chrono::seconds(15);
 /// Messages that wait for their second time; the rest of the stream waits once there are as many.
 constexpr std::int64_t unsettled_max = 100'000;
 
-void ignore_event(natsConnection* /*of*/, natsSubscription* /*on*/, natsStatus /*what*/,
-                  void* /*closure*/) {}
-
 std::string header_of(natsMsg* of, const char* name) {
     const char* value = nullptr;
     return natsMsgHeader_Get(of, name, &value) == NATS_OK && value != nullptr ? value : "";
@@ -52,8 +49,7 @@ struct cleanup_cursor::state {
 };
 
 error cleanup_cursor::state::failure(const std::string& what, natsStatus status) const {
-    const char* said = nullptr;
-    if (natsConnection_GetLastError(connection.get(), &said) == NATS_NOT_PERMITTED) {
+    if (auto said = refusal_of(connection.get())) {
         const auto on = options.stream + "." + name;
         return {errc::broker_unsuitable,
                 "the broker's account may not have a consumer of stream " + options.stream,
@@ -61,7 +57,7 @@ error cleanup_cursor::state::failure(const std::string& what, natsStatus status)
                     ", $JS.API.CONSUMER.DURABLE.CREATE." + on + ", $JS.API.CONSUMER.INFO." + on +
                     ", $JS.API.CONSUMER.MSG.NEXT." + on + " and $JS.ACK." + on +
                     ".>, and subscribe on _INBOX.>",
-                said == nullptr ? "" : said};
+                std::move(*said)};
     }
     auto why = unavailable(what, status);
     why.code = natsConnection_IsClosed(connection.get()) ? errc::broker_lost : why.code;
@@ -69,19 +65,14 @@ error cleanup_cursor::state::failure(const std::string& what, natsStatus status)
 }
 
 result<void> cleanup_cursor::state::connect() {
-    auto prepared = prepare_connect(options);
-    if (!prepared) {
-        return prepared.error();
+    auto connected = connect_blocking(options);
+    if (!connected) {
+        return connected.error();
     }
-    // Without a handler the library prints what we report ourselves.
-    natsOptions_SetErrorHandler(prepared->get(), ignore_event, nullptr);
-    natsConnection* raw = nullptr;
-    if (const auto status = natsConnection_Connect(&raw, prepared->get()); status != NATS_OK) {
-        return connect_failure(status, options);
-    }
+    natsConnection* const raw = connected->get();
     {
         const std::lock_guard lock(guard);
-        connection.reset(raw);
+        connection = std::move(*connected);
         if (closed) {
             return closed_meanwhile();
         }

@@ -1,6 +1,7 @@
 #include "nats/connect_call.hpp"
 
 #include "nats/authentication.hpp"
+#include "nats/connect_error.hpp"
 #include "nats/stream_reader.hpp"
 
 #include <cstdint>
@@ -11,25 +12,14 @@
 namespace walrelay::nats {
 namespace {
 
-std::string join(const std::vector<std::string>& urls) {
-    std::string joined;
-    for (const auto& url : urls) {
-        // What stands between "//" and "@" may be a password.
-        const auto at = url.rfind('@');
-        const auto scheme = url.find("//");
-        joined += joined.empty() ? "" : ", ";
-        joined += at == std::string::npos || scheme == std::string::npos
-                      ? url
-                      : url.substr(0, scheme + 2) + url.substr(at + 1);
-    }
-    return joined;
-}
+/// Without a handler the library prints what we report ourselves.
+void ignore_event(natsConnection* /*of*/, natsSubscription* /*on*/, natsStatus /*what*/,
+                  void* /*closure*/) {}
 
 natsStatus set_common_options(natsOptions* options, const connect_options& from) {
     constexpr std::int64_t ping_interval_ms = 5000;
     constexpr std::int64_t write_deadline_ms = 5000;
     constexpr int pings_out = 2;
-    constexpr int buffer_bytes = 256 * 1024;
     std::vector<const char*> urls;
     urls.reserve(from.urls.size());
     for (const auto& url : from.urls) {
@@ -39,7 +29,6 @@ natsStatus set_common_options(natsOptions* options, const connect_options& from)
     natsOptions_SetPingInterval(options, ping_interval_ms);
     natsOptions_SetMaxPingsOut(options, pings_out);
     natsOptions_SetWriteDeadline(options, write_deadline_ms);
-    natsOptions_SetIOBufSize(options, buffer_bytes);
     natsOptions_SetSendAsap(options, true);
     natsOptions_UseOldRequestStyle(options, true);
     natsOptions_SetTimeout(options, from.timeout.count());
@@ -53,32 +42,36 @@ error unavailable(std::string what, natsStatus status) {
     return {errc::broker_unavailable, std::move(what), "", last_error_text(status)};
 }
 
-result<options_handle> prepare_connect(const connect_options& from) {
-    natsOptions* raw = nullptr;
-    natsOptions_Create(&raw);
-    options_handle prepared(raw);
-    const auto status = set_common_options(raw, from);
-    if (status != NATS_OK) {
-        return error{errc::broker_unsuitable, "nats.urls cannot be used: " + join(from.urls),
-                     "write them like nats://host:4222", last_error_text(status)};
+result<connection_handle> connect_blocking(const connect_options& to) {
+    natsOptions* raw_options = nullptr;
+    natsOptions_Create(&raw_options);
+    const options_handle prepared(raw_options);
+    if (const auto status = set_common_options(raw_options, to); status != NATS_OK) {
+        auto failure = unreachable(to, last_error_text(status));
+        failure.code = errc::broker_unsuitable;
+        failure.remedy = "write nats.urls like nats://host:4222";
+        return failure;
     }
-    if (auto known = authenticate(raw, from); !known) {
+    if (auto known = authenticate(raw_options, to); !known) {
         return known.error();
     }
-    return prepared;
+    natsOptions_SetErrorHandler(raw_options, ignore_event, nullptr);
+    natsConnection* raw = nullptr;
+    const auto status = natsConnection_Connect(&raw, raw_options);
+    if (status == NATS_OK) {
+        return connection_handle(raw);
+    }
+    const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED;
+    return refused ? log_in_refused(to, last_error_text(status))
+                   : unreachable(to, last_error_text(status));
 }
 
-error connect_failure(natsStatus status, const connect_options& options) {
-    const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED;
-    auto failure = unavailable("the broker at " + join(options.urls) +
-                                   (refused ? " refuses the log-in" : " cannot be reached"),
-                               status);
-    if (refused) {
-        failure.remedy =
-            "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file "
-            "against the server's accounts";
+std::optional<std::string> refusal_of(natsConnection* connection) {
+    const char* said = nullptr;
+    if (natsConnection_GetLastError(connection, &said) != NATS_NOT_PERMITTED) {
+        return std::nullopt;
     }
-    return failure;
+    return said == nullptr ? "" : said;
 }
 
 }  // namespace walrelay::nats

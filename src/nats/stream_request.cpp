@@ -1,5 +1,6 @@
 #include "nats/stream_request.hpp"
 
+#include "core/json_string.hpp"
 #include "nats/connect_call.hpp"
 #include "nats/handles.hpp"
 
@@ -12,23 +13,6 @@ namespace walrelay::nats {
 namespace {
 
 namespace json = simdjson::ondemand;
-
-/// Without a handler the library prints what we report ourselves.
-void ignore_event(natsConnection* /*of*/, natsSubscription* /*on*/, natsStatus /*what*/,
-                  void* /*closure*/) {}
-
-result<connection_handle> connect(const connect_options& to) {
-    auto prepared = prepare_connect(to);
-    if (!prepared) {
-        return prepared.error();
-    }
-    natsOptions_SetErrorHandler(prepared->get(), ignore_event, nullptr);
-    natsConnection* raw = nullptr;
-    if (const auto status = natsConnection_Connect(&raw, prepared->get()); status != NATS_OK) {
-        return connect_failure(status, to);
-    }
-    return connection_handle(raw);
-}
 
 /// The words of the error in an answer; nothing if it holds none.
 std::optional<std::string> refusal_in(const simdjson::padded_string& answer) {
@@ -92,23 +76,10 @@ std::optional<std::string> configuration_in(const simdjson::padded_string& answe
     return text;
 }
 
-std::string as_json_string(std::string_view text) {
-    constexpr unsigned char first_printable = 0x20;
-    std::string literal = "\"";
-    for (const char letter : text) {
-        if (letter == '"' || letter == '\\') {
-            literal += '\\';
-        }
-        // A description is one line; what else is in it is not worth an escape.
-        literal += static_cast<unsigned char>(letter) < first_printable ? ' ' : letter;
-    }
-    return literal + '"';
-}
-
 }  // namespace
 
 result<void> set_description(const connect_options& to, const std::string& text) {
-    const auto connection = connect(to);
+    const auto connection = connect_blocking(to);
     if (!connection) {
         return connection.error();
     }
@@ -121,15 +92,15 @@ result<void> set_description(const connect_options& to, const std::string& text)
         return error{errc::broker_unavailable,
                      "the configuration of stream " + to.stream + " cannot be read"};
     }
-    const auto updated = ask(connection->get(), to, "UPDATE",
-                             "{\"description\":" + as_json_string(text) + *rest + "}");
+    const auto updated =
+        ask(connection->get(), to, "UPDATE", "{\"description\":" + json_string(text) + *rest + "}");
     return updated ? result<void>{} : updated.error();
 }
 
 result<void> step_down(const connect_options& to) {
     constexpr std::chrono::milliseconds patience{500};
     constexpr int tries = 8;
-    const auto connection = connect(to);
+    const auto connection = connect_blocking(to);
     if (!connection) {
         return connection.error();
     }

@@ -63,20 +63,7 @@ std::string_view header_of(natsMsg* of, const char* name) {
     return natsMsgHeader_Get(of, name, &value) == NATS_OK && value != nullptr ? value : "";
 }
 
-/// What the broker said of a request that is not permitted: it is not answered, the refusal is an
-/// event of the connection.
-std::optional<std::string> refusal_of(natsConnection* connection) {
-    const char* said = nullptr;
-    const auto last = natsConnection_GetLastError(connection, &said);
-    return last == NATS_NOT_PERMITTED ? std::optional<std::string>(said == nullptr ? "" : said)
-                                      : std::nullopt;
-}
-
-/// Without a handler the library prints what we report ourselves.
-void ignore_event(natsConnection* /*of*/, natsSubscription* /*on*/, natsStatus /*what*/,
-                  void* /*closure*/) {}
-
-error not_permitted(const std::string& stream, std::string said) {
+error may_not_read(const std::string& stream, std::string said) {
     return {errc::broker_unsuitable, "the broker's account may not read stream " + stream,
             "grant it publish on $JS.API.STREAM.INFO." + stream + ", $JS.API.CONSUMER.CREATE." +
                 stream + ", $JS.API.CONSUMER.INFO." + stream + ".*, $JS.API.CONSUMER.MSG.NEXT." +
@@ -89,7 +76,7 @@ error not_permitted(const std::string& stream, std::string said) {
 
 error stream_scan::state::failure(const std::string& what, natsStatus status) const {
     if (auto said = refusal_of(connection.get())) {
-        return not_permitted(options.stream, std::move(*said));
+        return may_not_read(options.stream, std::move(*said));
     }
     auto why = unavailable(what, status);
     why.code = natsConnection_IsClosed(connection.get()) ? errc::broker_lost : why.code;
@@ -205,21 +192,17 @@ result<void> stream_scan::state::read_through(const jsConsumerInfo& consumer,
 }
 
 result<void> stream_scan::state::connect() {
-    auto prepared = prepare_connect(options);
-    if (!prepared) {
-        return prepared.error();
+    auto connected = connect_blocking(options);
+    if (!connected) {
+        return connected.error();
     }
-    natsOptions_SetErrorHandler(prepared->get(), ignore_event, nullptr);
-    natsConnection* raw = nullptr;
-    if (const auto status = natsConnection_Connect(&raw, prepared->get()); status != NATS_OK) {
-        return connect_failure(status, options);
-    }
-    connection.reset(raw);
+    connection = std::move(*connected);
     jsOptions how;
     jsOptions_Init(&how);
     how.Wait = options.timeout.count();
     jsCtx* context = nullptr;
-    if (const auto status = natsConnection_JetStream(&context, raw, &how); status != NATS_OK) {
+    if (const auto status = natsConnection_JetStream(&context, connection.get(), &how);
+        status != NATS_OK) {
         return unavailable("JetStream cannot be used", status);
     }
     jetstream.reset(context);
@@ -230,7 +213,7 @@ result<void> stream_scan::state::look() {
     auto read = read_broker(connection.get(), options.stream, options.timeout, 0, looking_back);
     if (!read) {
         auto said = refusal_of(connection.get());
-        return said ? not_permitted(options.stream, std::move(*said)) : read.error();
+        return said ? may_not_read(options.stream, std::move(*said)) : read.error();
     }
     if (!read->stream) {
         return error{errc::broker_unsuitable,

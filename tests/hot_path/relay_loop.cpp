@@ -1,8 +1,11 @@
 #include "hot_path/relay_loop.hpp"
 
 #include "hot_path/event_frames.hpp"
+#include "nats/wire_lines.hpp"
+#include "nats/wire_parser.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -14,6 +17,13 @@ constexpr history origin{7'300'000'000'000'000'001, 1};
 /// About what one read of a socket brings.
 constexpr std::size_t frames_per_read = 32;
 constexpr std::uint64_t replies_per_read = 32;
+constexpr std::string_view inbox = "_INBOX.abcdefghijklmnopqrstuv.1.";
+
+std::uint64_t index_of(std::string_view subject) {
+    std::uint64_t index = 0;
+    std::from_chars(subject.data() + inbox.size(), subject.data() + subject.size(), index);
+    return index;
+}
 
 outbox_table table_of(const loop_options& options) {
     outbox_table table;
@@ -108,11 +118,18 @@ void relay_loop::settle() {
         take(*wanted);
     }
     static_cast<void>(machine_.deadline());
+    lines_.clear();
 }
 
 void relay_loop::take(const relay::action& wanted) {
     if (const auto* const publish = std::get_if<relay::publish>(&wanted)) {
-        in_flight_[published_ % window_messages_] = publish->what.token;
+        const auto& what = publish->what;
+        nats::append_publish(lines_, *what.content,
+                             {.inbox = inbox,
+                              .index = what.token.index,
+                              .stream = "OUTBOX",
+                              .expected_last_sequence = what.expected_last_sequence});
+        in_flight_[published_ % window_messages_] = what.token;
         ++published_;
     } else if (const auto* const broker = std::get_if<relay::connect_broker>(&wanted)) {
         broker_epoch_ = broker->epoch;
@@ -124,15 +141,26 @@ void relay_loop::take(const relay::action& wanted) {
 }
 
 void relay_loop::reply(std::uint64_t messages) {
+    answers_.clear();
     for (; messages > 0; --messages) {
-        const auto token = in_flight_[stored_ % window_messages_];
-        ++stored_;
-        answer_.assign(R"({"stream":"OUTBOX", "seq":)");
-        answer_ += std::to_string(stored_);
-        answer_ += '}';
-        machine_.reply_arrived(token, relay::parse_publish_reply(answer_), now_);
+        append_answer(in_flight_[stored_ % window_messages_]);
+    }
+    std::string_view unread = answers_;
+    for (auto answer = nats::take_operation(unread); answer.verb == nats::wire_verb::message;
+         answer = nats::take_operation(unread)) {
+        machine_.reply_arrived({broker_epoch_, index_of(answer.subject)},
+                               relay::parse_publish_reply(answer.text), now_);
     }
     settle();
+}
+
+void relay_loop::append_answer(const relay::publish_token& to) {
+    ++stored_;
+    body_.assign(R"({"stream":"OUTBOX", "seq":)");
+    body_ += std::to_string(stored_);
+    body_ += '}';
+    answers_.append("MSG ").append(inbox).append(std::to_string(to.index)).append(" 1 ");
+    answers_.append(std::to_string(body_.size())).append("\r\n").append(body_).append("\r\n");
 }
 
 }  // namespace walrelay::test

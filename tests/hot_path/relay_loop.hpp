@@ -1,5 +1,6 @@
 // The relay machine in full flow, driven as app/relay_driver drives it, with a broker that stores
-// whatever it gets. What is measured is the machine; the loop around it allocates nothing.
+// whatever it gets. What is measured is the machine and the lines to and from the broker; the loop
+// around them allocates nothing.
 #pragma once
 
 #include "core/facts.hpp"
@@ -42,6 +43,7 @@ private:
     void settle();
     void take(const relay::action& wanted);
     void reply(std::uint64_t messages);
+    void append_answer(const relay::publish_token& to);
 
     relay::relay_machine machine_;
     std::size_t window_messages_;
@@ -50,7 +52,9 @@ private:
     std::vector<relay::publish_token> in_flight_;
     std::uint64_t published_ = 0;
     std::uint64_t stored_ = 0;
-    std::string answer_;
+    std::string lines_;    // to the broker
+    std::string answers_;  // from the broker
+    std::string body_;     // of one answer
     std::uint64_t broker_epoch_ = 0;
     std::uint64_t postgres_epoch_ = 0;
 };

@@ -1,7 +1,6 @@
 #include "nats_fixture.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include <chrono>
 
@@ -25,28 +24,40 @@ nats::connect_options nats_fixture::options() const {
     return how;
 }
 
-boost::asio::awaitable<void> nats_fixture::keep_result(
-    nats::connect_options how, std::uint64_t epoch,
-    std::optional<result<std::unique_ptr<nats::connection>>>& into) {
-    nats::connection_events events{[this](const nats::reply& answer) {
-                                       replies_.emplace_back(answer.index,
-                                                             std::string(answer.body));
-                                   },
-                                   [] {}, [this](error why) { lost_ = std::move(why); }};
-    auto opened = co_await nats::connection::open(io_.get_executor(), blocking_.get_executor(),
-                                                  std::move(how), epoch, std::move(events));
-    into.emplace(std::move(opened));
+nats::connection_events nats_fixture::events() {
+    return {[this](const nats::reply& answer) {
+                replies_.emplace_back(answer.index, std::string(answer.body));
+            },
+            [] {}, [this](error why) { lost_ = std::move(why); }};
+}
+
+template <class Value>
+result<Value> nats_fixture::run(boost::asio::awaitable<result<Value>> task) {
+    std::optional<result<Value>> done;
+    boost::asio::co_spawn(io_, std::move(task), [&](std::exception_ptr thrown, result<Value> made) {
+        EXPECT_FALSE(thrown);
+        done.emplace(std::move(made));
+    });
+    run_until([&] { return done.has_value(); });
+    if (!done) {
+        return error{errc::broker_unavailable, "the test waited in vain"};
+    }
+    return std::move(*done);
 }
 
 result<std::unique_ptr<nats::connection>> nats_fixture::open(nats::connect_options how,
                                                              std::uint64_t epoch) {
-    std::optional<result<std::unique_ptr<nats::connection>>> opened;
-    boost::asio::co_spawn(io_, keep_result(std::move(how), epoch, opened), boost::asio::detached);
-    run_until([&] { return opened.has_value(); });
-    if (!opened) {
-        return error{errc::broker_unavailable, "the test waited in vain"};
-    }
-    return std::move(*opened);
+    return run(nats::connection::open(io_.get_executor(), blocking_.get_executor(), std::move(how),
+                                      epoch, events()));
+}
+
+result<std::unique_ptr<nats::publish_link>> nats_fixture::open_link(nats::connect_options how) {
+    return run(nats::publish_link::open(io_.get_executor(), std::move(how), 1, events()));
+}
+
+result<void> nats_fixture::create_stream(nats::connection& over,
+                                         nats::stream_definition definition) {
+    return run(over.create_stream(std::move(definition)));
 }
 
 std::unique_ptr<nats::connection> nats_fixture::open_with_stream() {

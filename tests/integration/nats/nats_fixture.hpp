@@ -31,6 +31,10 @@ protected:
     /// Its replies and its end are collected in `replies_` and `lost_`.
     [[nodiscard]] result<std::unique_ptr<nats::connection>> open(nats::connect_options how,
                                                                  std::uint64_t epoch = 1);
+    /// Only the part that publishes.
+    [[nodiscard]] result<std::unique_ptr<nats::publish_link>> open_link(nats::connect_options how);
+    [[nodiscard]] result<void> create_stream(nats::connection& over,
+                                             nats::stream_definition definition);
     /// A connection to the stream S with the subject s.>, which is made first.
     [[nodiscard]] std::unique_ptr<nats::connection> open_with_stream();
     /// Fails the test if `done` does not hold within 30 seconds.
@@ -47,9 +51,9 @@ protected:
     std::optional<error> lost_;
 
 private:
-    boost::asio::awaitable<void> keep_result(
-        nats::connect_options how, std::uint64_t epoch,
-        std::optional<result<std::unique_ptr<nats::connection>>>& into);
+    [[nodiscard]] nats::connection_events events();
+    template <class Value>
+    [[nodiscard]] result<Value> run(boost::asio::awaitable<result<Value>> task);
 
     std::unique_ptr<nats_server> server_;
     std::unique_ptr<stream_reader> reader_;

@@ -1,4 +1,4 @@
-#include "nats/authentication.hpp"
+#include "nats/secrets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,6 @@
 #include "nats/stream_request.hpp"
 #include "nats_fixture.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <gmock/gmock.h>
 
 namespace walrelay::test {
@@ -12,23 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Stream : public nats_fixture {
-protected:
-    result<void> create(nats::connection& over, nats::stream_definition definition) {
-        std::optional<result<void>> made;
-        boost::asio::co_spawn(io_, keep(over, std::move(definition), made), boost::asio::detached);
-        run_until([&] { return made.has_value(); });
-        return *made;
-    }
-
-private:
-    static boost::asio::awaitable<void> keep(nats::connection& over,
-                                             nats::stream_definition definition,
-                                             std::optional<result<void>>& into) {
-        auto made = co_await over.create_stream(std::move(definition));
-        into.emplace(std::move(made));
-    }
-};
+class Stream : public nats_fixture {};
 
 TEST_F(Stream, IsToldToBeMissing) {
     const auto opened = open(options());
@@ -39,7 +21,7 @@ TEST_F(Stream, IsToldToBeMissing) {
 
 TEST_F(Stream, IsMadeWithFileStorageAndLimitsRetention) {
     const auto opened = open(options());
-    ASSERT_TRUE(create(**opened, {"S", {"s.>", "t"}, 1}));
+    ASSERT_TRUE(create_stream(**opened, {"S", {"s.>", "t"}, 1}));
     const auto& facts = (*opened)->facts();
     ASSERT_TRUE(facts.stream.has_value());
     EXPECT_THAT(facts.stream->subjects, ElementsAre("s.>", "t"));
@@ -75,7 +57,7 @@ TEST_F(Stream, IsRefusedWithTheServersWordsWhereItsSubjectsOverlap) {
     stream_reader other(server().url());
     other.create({.name = "OTHER", .subjects = {"s.>"}});
     const auto opened = open(options());
-    const auto made = create(**opened, {"S", {"s.*"}, 1});
+    const auto made = create_stream(**opened, {"S", {"s.*"}, 1});
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, errc::broker_unsuitable);
     EXPECT_THAT(made.error().server_said, HasSubstr("overlap"));

@@ -45,7 +45,7 @@ TEST(Load, LetsFlagsWinOverTheEnvironment) {
 TEST(Load, ReadsEveryAvailableKeyOfTheFile) {
     const auto loaded = must_load_beside_essentials(
         "body = \"cloudevents\"\nmessage_id = \"{version}\"\nsubject = \"a.{id}\"\n"
-        "[nats]\nurls = [\"tls://a:1\", \"wss://b:2\"]\nsubjects = [\"a.>\", \"b.*\"]\n"
+        "[nats]\nurls = [\"tls://a:1\", \"nats://b:2\"]\nsubjects = [\"a.>\", \"b.*\"]\n"
         "replicas = 3\ntls.ca = \"ca\"\ntls.cert = \"cert\"\ntls.key = \"key\"\n"
         "user = \"me\"\npassword_file = \"secret\"\n"
         "[delivery]\nwindow_messages = 1\nwindow_bytes = \"1GiB\"\nack_timeout = \"100ms\"\n"
@@ -54,7 +54,7 @@ TEST(Load, ReadsEveryAvailableKeyOfTheFile) {
     EXPECT_EQ(loaded.outbox[0].body, body_format::cloudevents);
     EXPECT_EQ(loaded.outbox[0].message_id, "{version}");
     EXPECT_EQ(loaded.outbox[0].subject, "a.{id}");
-    EXPECT_THAT(loaded.nats.urls, ElementsAre("tls://a:1", "wss://b:2"));
+    EXPECT_THAT(loaded.nats.urls, ElementsAre("tls://a:1", "nats://b:2"));
     EXPECT_THAT(loaded.nats.subjects, ElementsAre("a.>", "b.*"));
     EXPECT_EQ(loaded.nats.replicas, 3);
     EXPECT_EQ(loaded.nats.tls.ca + loaded.nats.tls.cert + loaded.nats.tls.key, "cacertkey");

@@ -130,8 +130,8 @@ TEST(TakeFile, NamesTheLineOfTheElementThatIsWrong) {
         problems_beside_essentials("[nats]\nurls = [\n  \"nats://a\",\n  5,\n  \"b\",\n]\n"),
         ElementsAre("walrelay.toml:8: nats.urls: expected a string, found an integer. To "
                     "mend it: write it in quotes",
-                    "walrelay.toml:9: nats.urls: an address is not of the form nats://, "
-                    "tls://, ws:// or wss://host:port. To mend it: write it like "
+                    "walrelay.toml:9: nats.urls: an address is not of the form "
+                    "nats://host:port or tls://host:port. To mend it: write it like "
                     "nats://127.0.0.1:4222, without blanks"));
 }
 

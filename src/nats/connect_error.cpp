@@ -1,0 +1,40 @@
+#include "nats/connect_error.hpp"
+
+#include "nats/server_address.hpp"
+
+#include <utility>
+
+namespace walrelay::nats {
+namespace {
+
+std::string names_of(const connect_options& options) {
+    std::string joined;
+    for (const auto& url : options.urls) {
+        joined += joined.empty() ? "" : ", ";
+        joined += without_password(url);
+    }
+    return joined;
+}
+
+}  // namespace
+
+error unreachable(const connect_options& options, std::string said) {
+    return {errc::broker_unavailable, "the broker at " + names_of(options) + " cannot be reached",
+            "", std::move(said)};
+}
+
+error log_in_refused(const connect_options& options, std::string said) {
+    return {errc::broker_unavailable, "the broker at " + names_of(options) + " refuses the log-in",
+            "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file against the "
+            "server's accounts",
+            std::move(said)};
+}
+
+error not_permitted(std::string said) {
+    return {errc::broker_unsuitable, "the broker's account may not do what walrelay needs",
+            "grant it publish on the subjects, on $JS.API.STREAM.> and on $JS.API.CONSUMER.>, and "
+            "subscribe on _INBOX.>",
+            std::move(said)};
+}
+
+}  // namespace walrelay::nats

@@ -1,0 +1,20 @@
+// The words for what keeps walrelay from the broker.
+#pragma once
+
+#include "core/error.hpp"
+#include "nats/connect_options.hpp"
+
+#include <string>
+
+namespace walrelay::nats {
+
+/// broker_unavailable: no server answers as one.
+[[nodiscard]] error unreachable(const connect_options& options, std::string said);
+
+/// broker_unavailable: the accounts may be changed while walrelay waits.
+[[nodiscard]] error log_in_refused(const connect_options& options, std::string said);
+
+/// broker_unsuitable: the account lacks a right.
+[[nodiscard]] error not_permitted(std::string said);
+
+}  // namespace walrelay::nats

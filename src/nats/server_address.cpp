@@ -1,0 +1,58 @@
+#include "nats/server_address.hpp"
+
+#include <boost/url/parse.hpp>
+#include <boost/url/src.hpp>
+#include <boost/url/url_view.hpp>
+
+namespace walrelay::nats {
+namespace {
+
+namespace urls = boost::urls;
+
+error not_an_address(std::string_view url) {
+    return {
+        errc::broker_unsuitable, "nats.urls cannot be used: " + without_password(url),
+        "write it like nats://host:4222 or tls://host:4222; in a user or password percent-encode "
+        "what is neither letter nor digit"};
+}
+
+}  // namespace
+
+result<server_address> parse_server_address(std::string_view url) {
+    const auto parsed = urls::parse_uri(urls::string_view(url.data(), url.size()));
+    if (!parsed) {
+        return not_an_address(url);
+    }
+    const std::string scheme(parsed->scheme());
+    const bool known = scheme == "nats" || scheme == "tls";
+    if (!known || parsed->host_address().empty()) {
+        return not_an_address(url);
+    }
+    server_address server;
+    server.host = parsed->host_address();
+    server.port = parsed->port().empty() ? "4222" : std::string(parsed->port());
+    server.tls = scheme == "tls";
+    if (parsed->has_password()) {
+        server.user = parsed->user();
+        server.password = parsed->password();
+    } else {
+        server.token = parsed->user();
+    }
+    return server;
+}
+
+std::string to_string(const server_address& server) {
+    const bool ipv6 = server.host.find(':') != std::string::npos;
+    return (ipv6 ? "[" + server.host + "]" : server.host) + ":" + server.port;
+}
+
+std::string without_password(std::string_view url) {
+    const auto at = url.rfind('@');
+    const auto scheme = url.find("//");
+    if (at == std::string_view::npos || scheme == std::string_view::npos) {
+        return std::string(url);
+    }
+    return std::string(url.substr(0, scheme + 2)) + std::string(url.substr(at + 1));
+}
+
+}  // namespace walrelay::nats

@@ -1,0 +1,58 @@
+#include "issued_credentials.hpp"
+#include "nats_fixture.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Credentials : public nats_fixture {
+protected:
+    /// A server that knows the credentials' account.
+    void SetUp() override {
+        use_server({.jetstream = false, .settings = {issued_.server_settings}});
+    }
+    [[nodiscard]] nats::connect_options with_file(const std::string& content) const {
+        const auto path = folder_.path() / "user.creds";
+        std::ofstream(path) << content;
+        auto how = options();
+        how.credentials = path;
+        return how;
+    }
+
+    issued_credentials issued_ = issue_credentials();
+
+private:
+    temporary_folder folder_{"nats-creds"};
+};
+
+TEST_F(Credentials, LogIn) {
+    const auto linked = open_link(with_file(issued_.file));
+    EXPECT_TRUE(linked) << to_string(linked.error());
+}
+
+TEST_F(Credentials, OfAStrangerAreRefused) {
+    const auto linked = open_link(with_file(issue_credentials().file));
+    ASSERT_FALSE(linked);
+    EXPECT_THAT(linked.error().what, HasSubstr("refuses the log-in"));
+}
+
+TEST_F(Credentials, NameTheFileThatHoldsNone) {
+    for (const auto& content : {std::string("nothing\n"), issued_.file.substr(0, 60),
+                                issued_.file.substr(0, issued_.file.find("-----BEGIN USER"))}) {
+        const auto linked = open_link(with_file(content));
+        ASSERT_FALSE(linked) << content;
+        EXPECT_EQ(linked.error().code, errc::broker_unsuitable);
+        EXPECT_THAT(linked.error().what, HasSubstr("nats.credentials"));
+        EXPECT_THAT(to_string(linked.error()), Not(HasSubstr("eyJ")));
+    }
+}
+
+}  // namespace
+}  // namespace walrelay::test

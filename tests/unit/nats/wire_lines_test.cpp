@@ -1,0 +1,77 @@
+#include "nats/wire_lines.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::nats {
+namespace {
+
+message sample() {
+    message filled;
+    filled.subject = "events.order";
+    filled.id = "17";
+    filled.body = "{}\r\n";
+    return filled;
+}
+
+TEST(WireLines, APublishCarriesWhatTheLaneAsksFor) {
+    auto content = sample();
+    content.add_header("Content-Type", "application/json");
+    std::string lines = "PING\r\n";
+    const auto counted = append_publish(
+        lines, content,
+        {.inbox = "_INBOX.a.1.", .index = 42, .stream = "OUTBOX", .expected_last_sequence = 1000});
+    EXPECT_EQ(lines,
+              "PING\r\n"
+              "HPUB events.order _INBOX.a.1.42 126 130\r\n"
+              "NATS/1.0\r\n"
+              "Nats-Msg-Id: 17\r\n"
+              "Nats-Expected-Stream: OUTBOX\r\n"
+              "Nats-Expected-Last-Sequence: 1000\r\n"
+              "Content-Type: application/json\r\n"
+              "\r\n"
+              "{}\r\n\r\n");
+    EXPECT_EQ(counted, 130U);
+}
+
+TEST(WireLines, APublishWithoutAnExpectedSequenceHasNoHeaderForIt) {
+    std::string lines;
+    append_publish(lines, sample(),
+                   {.inbox = "_INBOX.a.1.",
+                    .index = 0,
+                    .stream = "S",
+                    .expected_last_sequence = std::nullopt});
+    EXPECT_EQ(lines,
+              "HPUB events.order _INBOX.a.1.0 54 58\r\n"
+              "NATS/1.0\r\n"
+              "Nats-Msg-Id: 17\r\n"
+              "Nats-Expected-Stream: S\r\n"
+              "\r\n"
+              "{}\r\n\r\n");
+}
+
+TEST(WireLines, TheSizesAreThoseOfWhatFollows) {
+    auto content = sample();
+    content.body.assign(1000, '\0');
+    content.add_header("A", "");
+    std::string lines;
+    const auto counted = append_publish(lines, content,
+                                        {.inbox = "_INBOX.a.1.",
+                                         .index = ~std::uint64_t{0},
+                                         .stream = "S",
+                                         .expected_last_sequence = ~std::uint64_t{0}});
+    const auto line_bytes = lines.find("\r\n") + 2;
+    EXPECT_EQ(lines.size() - line_bytes, counted + 2);
+    const auto block_bytes = lines.find("\r\n\r\n") + 4 - line_bytes;
+    EXPECT_NE(
+        lines.find(" " + std::to_string(block_bytes) + " " + std::to_string(counted) + "\r\n"),
+        std::string::npos);
+}
+
+TEST(WireLines, ASubscriptionNamesItsSubjectAndId) {
+    std::string lines;
+    append_subscribe(lines, "_INBOX.a.1.*", 1);
+    EXPECT_EQ(lines, "SUB _INBOX.a.1.* 1\r\n");
+}
+
+}  // namespace
+}  // namespace walrelay::nats
