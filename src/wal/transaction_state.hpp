@@ -12,6 +12,8 @@ namespace walrelay::wal {
 /// A call that returns an error changes nothing. The places say what the error is about.
 class transaction_state {
 public:
+    [[nodiscard]] bool is_open() const { return open_.has_value(); }
+
     /// Errors: frame_unexpected inside a transaction, frame_malformed if the LSN is 0.
     [[nodiscard]] result<void> begin(lsn commit, const place& where);
 

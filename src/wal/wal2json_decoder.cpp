@@ -45,6 +45,18 @@ result<wall_time> read_time(const std::optional<wal2json_text>& member) {
 }  // namespace
 
 result<change> wal2json_decoder::decode(std::string_view payload) {
+    if (transaction_.is_open()) {
+        if (const auto* const table = exact_.read_row(payload, relations_)) {
+            return change{row_insert{table, exact_.fields()}};
+        }
+    }
+    if (const auto* const edge = exact_.read_edge(payload)) {
+        return decode_object(*edge);
+    }
+    return decode_any(payload);
+}
+
+result<change> wal2json_decoder::decode_any(std::string_view payload) {
     if (payload.starts_with(R"({"action":"M")") && !simdjson::validate_utf8(payload)) {
         mark_other_bytes(payload);
         payload = marked_;
@@ -54,7 +66,10 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
     if (!parsed) {
         return parsed.error();
     }
-    const auto& object = **parsed;
+    return decode_object(**parsed);
+}
+
+result<change> wal2json_decoder::decode_object(const wal2json_object& object) {
     if (!object.action) {
         return missing("action", "format-version 2");
     }
@@ -145,9 +160,11 @@ result<change> wal2json_decoder::insert(const wal2json_object& object) {
     if (const auto whole = require_row(object); !whole) {
         return whole.error();
     }
-    const auto& table =
-        relations_.describe(object.schema->text, object.table->text, object.columns);
-    return change{row_insert{&table, object.fields}};
+    auto& table = relations_.describe(object.schema->text, object.table->text, object.columns);
+    if (table.text.revision() != table.description.revision) {
+        table.text = wal2json_row_template{table.description};
+    }
+    return change{row_insert{&table.description, object.fields}};
 }
 
 result<change> wal2json_decoder::update(const wal2json_object& object) {
@@ -159,7 +176,7 @@ result<change> wal2json_decoder::update(const wal2json_object& object) {
     }
     merge_rows(object);
     const auto& table = updated_.describe(object.schema->text, object.table->text, columns_);
-    return change{row_update{&table, fields_, before_, {}}};
+    return change{row_update{&table.description, fields_, before_, {}}};
 }
 
 /// A column that only the old row has was left alone, so its value is the old one.

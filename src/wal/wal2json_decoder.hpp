@@ -11,8 +11,7 @@
 //             columns whose large values were left alone; identity is the old row as far as
 //             REPLICA IDENTITY has it, without what was NULL
 //   message   {"action":"M","transactional":B,"prefix":S,"content":S}   with lsn and timestamp,
-//   both
-//                                                                       null outside a transaction
+//             both null outside a transaction
 //   others    "D" delete, "T" truncate
 //
 // T is "2026-01-31 12:34:56.789+00" where the session's time zone is UTC; L is "0/16B3748"; the
@@ -26,6 +25,7 @@
 
 #include "wal/decoder.hpp"
 #include "wal/transaction_state.hpp"
+#include "wal/wal2json_exact_reader.hpp"
 #include "wal/wal2json_object.hpp"
 #include "wal/wal2json_relations.hpp"
 
@@ -41,6 +41,8 @@ public:
     [[nodiscard]] result<change> decode(std::string_view payload) override;
 
 private:
+    [[nodiscard]] result<change> decode_any(std::string_view payload);
+    [[nodiscard]] result<change> decode_object(const wal2json_object& object);
     [[nodiscard]] result<change> begin(const wal2json_object& object);
     [[nodiscard]] result<change> commit(const wal2json_object& object);
     [[nodiscard]] result<change> insert(const wal2json_object& object);
@@ -53,10 +55,10 @@ private:
     /// byte that is not ASCII becomes a control character and two digits: the message can be told,
     /// and its content is JSON to nobody.
     void mark_other_bytes(std::string_view payload);
-
-    wal2json_parser parser_;
     void merge_rows(const wal2json_object& object);
 
+    wal2json_exact_reader exact_;
+    wal2json_parser parser_;
     wal2json_relations relations_;
     /// Apart, because an update that leaves large values alone does not name their columns.
     wal2json_relations updated_{std::uint64_t{1} << 62U};

@@ -14,29 +14,40 @@ bool same_columns(std::span<const column> known, std::span<const wal2json_column
 
 }  // namespace
 
-const relation& wal2json_relations::describe(std::string_view schema, std::string_view name,
+wal2json_table& wal2json_relations::describe(std::string_view schema, std::string_view name,
                                              std::span<const wal2json_column> columns) {
-    relation& known = find_or_add(schema, name);
+    wal2json_table& table = find_or_add(schema, name);
+    relation& known = table.description;
     if (known.revision != 0 && same_columns(known.columns, columns)) {
-        return known;
+        return table;
     }
     known.columns.clear();
     for (const auto& each : columns) {
         known.columns.push_back({std::string{each.name}, each.type});
     }
     known.revision = ++last_revision_;
-    return known;
+    return table;
 }
 
-relation& wal2json_relations::find_or_add(std::string_view schema, std::string_view name) {
-    if (last_ != nullptr && last_->name == name && last_->schema == schema) {
+const wal2json_table* wal2json_relations::find(std::string_view schema, std::string_view name) {
+    const auto known = tables_.find(by_name::name_views{schema, name});
+    if (known == tables_.end()) {
+        return nullptr;
+    }
+    last_ = &known->second;
+    return last_;
+}
+
+wal2json_table& wal2json_relations::find_or_add(std::string_view schema, std::string_view name) {
+    if (last_ != nullptr && last_->description.name == name &&
+        last_->description.schema == schema) {
         return *last_;
     }
-    auto known = relations_.find(by_name::name_views{schema, name});
-    if (known == relations_.end()) {
+    auto known = tables_.find(by_name::name_views{schema, name});
+    if (known == tables_.end()) {
         table_name key{std::string{schema}, std::string{name}};
-        relation added{key.schema, key.name, {}, 0};
-        known = relations_.emplace(std::move(key), std::move(added)).first;
+        wal2json_table added{{key.schema, key.name, {}, 0}, {}};
+        known = tables_.emplace(std::move(key), std::move(added)).first;
     }
     last_ = &known->second;
     return *last_;

@@ -5,6 +5,7 @@
 #include "core/change.hpp"
 #include "core/outbox_table.hpp"
 #include "wal/wal2json_object.hpp"
+#include "wal/wal2json_row_template.hpp"
 
 #include <cstdint>
 #include <map>
@@ -14,14 +15,26 @@
 
 namespace walrelay::wal {
 
+struct wal2json_table {
+    relation description;
+    /// Fits no row until whoever wants it makes it. Compare its revision with the description's.
+    wal2json_row_template text;
+};
+
 class wal2json_relations {
 public:
     /// Revisions count from behind `last_revision`.
     explicit wal2json_relations(std::uint64_t last_revision = 0) : last_revision_(last_revision) {}
 
-    /// The relation stays where it is; its content changes with the next different description.
-    [[nodiscard]] const relation& describe(std::string_view schema, std::string_view name,
+    /// The table stays where it is; its description changes with the next different one.
+    [[nodiscard]] wal2json_table& describe(std::string_view schema, std::string_view name,
                                            std::span<const wal2json_column> columns);
+
+    /// The table that was described or found last; null before the first.
+    [[nodiscard]] const wal2json_table* last() const { return last_; }
+
+    /// Null if it was never described.
+    [[nodiscard]] const wal2json_table* find(std::string_view schema, std::string_view name);
 
 private:
     struct by_name {
@@ -36,11 +49,11 @@ private:
         static name_views views(const name_views& table) { return table; }
     };
 
-    [[nodiscard]] relation& find_or_add(std::string_view schema, std::string_view name);
+    [[nodiscard]] wal2json_table& find_or_add(std::string_view schema, std::string_view name);
 
-    std::map<table_name, relation, by_name> relations_;
+    std::map<table_name, wal2json_table, by_name> tables_;
     /// Rows come in runs of one table.
-    relation* last_ = nullptr;
+    wal2json_table* last_ = nullptr;
     std::uint64_t last_revision_;
 };
 

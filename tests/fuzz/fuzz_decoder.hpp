@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,9 +53,16 @@ inline void inspect(const error& failure) {
     }
 }
 
-inline int run(std::string_view input, output_plugin plugin) {
-    const auto decoder = wal::make_decoder(plugin);
+inline std::unique_ptr<wal::decoder> make_decoder(output_plugin plugin) {
+    auto decoder = wal::make_decoder(plugin);
     decoder->want_updates([](std::string_view, std::string_view) { return true; });
+    return decoder;
+}
+
+/// Calls `compare` with each payload and what became of it.
+template <class Compare>
+int run(std::string_view input, output_plugin plugin, Compare compare) {
+    const auto decoder = make_decoder(plugin);
     wal::byte_reader in{input, "fuzz input"};
     std::uint32_t length = 0;
     std::string_view view;
@@ -62,6 +70,7 @@ inline int run(std::string_view input, output_plugin plugin) {
         // A copy of just the right size, so that one byte too many is seen.
         const std::string payload{view};
         const auto decoded = decoder->decode(payload);
+        compare(payload, decoded);
         if (!decoded) {
             inspect(decoded.error());
             break;
@@ -69,6 +78,10 @@ inline int run(std::string_view input, output_plugin plugin) {
         inspect(*decoded);
     }
     return 0;
+}
+
+inline int run(std::string_view input, output_plugin plugin) {
+    return run(input, plugin, [](std::string_view, const result<change>&) {});
 }
 
 }  // namespace walrelay::fuzz
