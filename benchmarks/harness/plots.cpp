@@ -22,6 +22,7 @@ struct chart {
 const std::vector<chart>& charts() {
     static const std::vector<chart> all = {
         {"drain", "rows_per_second", "Drain of a backlog, rows/s"},
+        {"drain", "of_limit", "Drain of a backlog by the limit"},
         {"drain", "relay_cpu_microseconds", "Processor time of the relay, us an event"},
         {"drain", "peak_mib", "Peak resident memory of the relay, MiB"},
         {"growth", "rows_per_second", "Drain by size of the backlog, rows/s"},
