@@ -95,7 +95,7 @@ void bed::init(const std::string& plugin) const {
     }
 }
 
-void bed::remove_slot(const std::string& name) {
+void bed::remove_slot(const std::string& name) const {
     auto session = postgres.session();
     const bool idle = test::eventually(patience, [&] {
         return session
@@ -180,13 +180,13 @@ void bed::require_space(const backlog& what) const {
     }
 }
 
-void bed::fill(const backlog& what) {
+void bed::fill(const backlog& what) const {
     require_space(what);
     auto session = postgres.session();
     bench::fill(session, what);
 }
 
-void bed::reset_slot(const std::string& plugin) {
+void bed::reset_slot(const std::string& plugin) const {
     remove_slot(slot);
     postgres.session().execute(fmt::format(
         "SELECT pg_copy_logical_replication_slot('base', '{}', false, '{}')", slot, plugin));
@@ -212,7 +212,7 @@ void bed::start_over(const std::string& plugin) {
     init(plugin);
 }
 
-void bed::remove_slots() {
+void bed::remove_slots() const {
     remove_slot("base");
     remove_slot(slot);
 }
@@ -283,7 +283,7 @@ double bed::wait_for_messages(std::uint64_t count, clock_type::time_point start,
     return arrived.seconds;
 }
 
-bool bed::wait_for_confirmed(const std::string& lsn, std::chrono::seconds limit) {
+bool bed::wait_for_confirmed(const std::string& lsn, std::chrono::seconds limit) const {
     auto session = postgres.session();
     return test::eventually(limit, [&] {
         return session.value_of(fmt::format("SELECT confirmed_flush_lsn >= '{}' FROM "

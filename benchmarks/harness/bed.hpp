@@ -61,7 +61,7 @@ public:
 
     /// Commits the rows behind the base slot or the relay's. Says so beforehand if the disk has not
     /// the room for them and for the stream that they become.
-    void fill(const backlog& what);
+    void fill(const backlog& what) const;
 
     /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
     void reset(const std::string& plugin);
@@ -69,7 +69,7 @@ public:
     /// slot is gone.
     void start_over(const std::string& plugin);
     /// Only the slot of `reset`.
-    void reset_slot(const std::string& plugin);
+    void reset_slot(const std::string& plugin) const;
 
     [[nodiscard]] test::relay_start how(const std::string& command,
                                         const std::string& plugin) const;
@@ -93,10 +93,10 @@ public:
                                            std::chrono::steady_clock::time_point start,
                                            std::chrono::seconds limit);
     /// True once the slot is confirmed up to `lsn`.
-    [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds patience);
+    [[nodiscard]] bool wait_for_confirmed(const std::string& lsn, std::chrono::seconds limit) const;
 
     /// Those of the relay and of the base; a publication stays.
-    void remove_slots();
+    void remove_slots() const;
 
     /// Rows by the sequence numbers that their messages have in the stream; the first is 1.
     [[nodiscard]] std::vector<std::uint64_t> rows_in_stream();
@@ -107,7 +107,7 @@ public:
 private:
     void write_settings(const std::string& plugin) const;
     void init(const std::string& plugin) const;
-    void remove_slot(const std::string& name);
+    void remove_slot(const std::string& name) const;
     void require_space(const backlog& what) const;
     [[nodiscard]] std::uint64_t body_bytes_now(std::uint64_t row);
     void learn(const std::string& plugin, std::uint64_t body_bytes);

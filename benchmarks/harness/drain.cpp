@@ -124,8 +124,8 @@ double measure_relay(bed& on, const place& where, const std::string& plugin, std
 /// A backlog that has been made, to be drained again and again.
 class drain_bed {
 public:
-    drain_bed(std::string part, const drain_scenario& scenario, const programs& with)
-        : part_(std::move(part)), scenario_(scenario), bed_(with) {
+    drain_bed(std::string part, drain_scenario scenario, const programs& with)
+        : part_(std::move(part)), scenario_(std::move(scenario)), bed_(with) {
         say("{}: {}: making {} rows", part_, scenario_.name, scenario_.rows.rows);
         bed_.calibrate(scenario_.body_bytes);
         bed_.fill(scenario_.rows);
@@ -134,6 +134,7 @@ public:
     /// One repetition with each plugin; returns the relay's rows per second with each.
     std::vector<double> repeat(const drain_options& how, results& into) {
         std::vector<double> reached;
+        reached.reserve(how.plugins.size());
         for (const auto& plugin : how.plugins) {
             reached.push_back(drain_once(plugin, how.with_limit, into));
         }

@@ -202,12 +202,14 @@ std::vector<contender> find_peers(const std::filesystem::path& folder, results& 
         into.note("The peers are left out: run npm ci in benchmarks/peers.");
         return {};
     }
+    const std::vector<peer> all = {
+        {slow_poller, "pgoutput", {"poller.mjs", "--interval", "5000"}, true},
+        {"poller 100 ms", "pgoutput", {"poller.mjs", "--interval", "100"}, true},
+        {npm_names + " pgoutput", "pgoutput", {"log-tail.mjs", "--plugin", "pgoutput"}},
+        {npm_names + " wal2json", "wal2json", {"log-tail.mjs", "--plugin", "wal2json"}}};
     std::vector<contender> found;
-    for (const peer& each : std::vector<peer>{
-             {slow_poller, "pgoutput", {"poller.mjs", "--interval", "5000"}, true},
-             {"poller 100 ms", "pgoutput", {"poller.mjs", "--interval", "100"}, true},
-             {npm_names + " pgoutput", "pgoutput", {"log-tail.mjs", "--plugin", "pgoutput"}},
-             {npm_names + " wal2json", "wal2json", {"log-tail.mjs", "--plugin", "wal2json"}}}) {
+    found.reserve(all.size());
+    for (const auto& each : all) {
         found.push_back(contender_of(each, folder));
     }
     return found;
@@ -219,6 +221,7 @@ void measure_peers(const peers_options& how, const programs& with, results& into
     constexpr std::uint64_t body_bytes = 300;
     on.calibrate(body_bytes);
     std::vector<contender> all;
+    all.reserve(how.plugins.size() + how.peers.size());
     for (const auto& plugin : how.plugins) {
         all.push_back(relay_contender(plugin));
     }
