@@ -42,7 +42,8 @@ result<std::string> read_jwt(const std::string& key, const std::string& file) {
         if (next && !trimmed(line).empty()) {
             return trimmed(line);
         }
-        next = next || (line.starts_with("---") && line.find("BEGIN NATS USER JWT") != line.npos);
+        next = next ||
+               (line.starts_with("---") && line.find("BEGIN NATS USER JWT") != std::string::npos);
     }
     return unusable_file(key, file, "it holds no user JWT");
 }

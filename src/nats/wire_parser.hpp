@@ -2,6 +2,7 @@
 // Source of the forms: docs.nats.io, "NATS Protocol".
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace walrelay::nats {
@@ -32,7 +33,7 @@ struct wire_operation {
 };
 
 /// Longer operations are malformed: nothing that walrelay asks for has so long an answer.
-inline constexpr std::size_t operation_max_bytes = 1024 * 1024;
+inline constexpr std::size_t operation_max_bytes = std::size_t{1024} * 1024;
 
 /// Takes the first operation off `unread`, which stays as it is where that is incomplete or
 /// malformed.

@@ -16,9 +16,9 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t read_bytes = 64 * 1024;
+constexpr std::size_t read_bytes = std::size_t{64} * 1024;
 /// A buffer that a burst made larger than this is given back.
-constexpr std::size_t kept_bytes = 4 * 1024 * 1024;
+constexpr std::size_t kept_bytes = std::size_t{4} * 1024 * 1024;
 
 }  // namespace
 
