@@ -61,6 +61,9 @@ result<connection_handle> connect_blocking(const connect_options& to) {
     if (status == NATS_OK) {
         return connection_handle(raw);
     }
+    if (status == NATS_SSL_ERROR || status == NATS_SECURE_CONNECTION_WANTED) {
+        return without_tls(to, last_error_text(status));
+    }
     const bool refused = status == NATS_CONNECTION_AUTH_FAILED || status == NATS_NOT_PERMITTED;
     return refused ? log_in_refused(to, last_error_text(status))
                    : unreachable(to, last_error_text(status));

@@ -23,6 +23,14 @@ error unreachable(const connect_options& options, std::string said) {
             "", std::move(said)};
 }
 
+error without_tls(const connect_options& options, std::string said) {
+    return {errc::broker_unavailable,
+            "no TLS connection to the broker at " + names_of(options) + " comes about",
+            "check that the server has tls, that nats.tls.ca signs its certificate, and that the "
+            "certificate names the host as nats.urls does",
+            std::move(said)};
+}
+
 error log_in_refused(const connect_options& options, std::string said) {
     return {errc::broker_unavailable, "the broker at " + names_of(options) + " refuses the log-in",
             "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file against the "

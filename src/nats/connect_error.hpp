@@ -11,6 +11,9 @@ namespace walrelay::nats {
 /// broker_unavailable: no server answers as one.
 [[nodiscard]] error unreachable(const connect_options& options, std::string said);
 
+/// broker_unavailable: the certificates may be mended while walrelay waits.
+[[nodiscard]] error without_tls(const connect_options& options, std::string said);
+
 /// broker_unavailable: the accounts may be changed while walrelay waits.
 [[nodiscard]] error log_in_refused(const connect_options& options, std::string said);
 

@@ -135,7 +135,7 @@ asio::awaitable<result<void>> publish_link::state::log_in(server_address server)
     max_payload_bytes = met->max_payload_bytes;
     const bool wants_tls = server.tls || !options.tls_ca.empty() || !options.tls_cert.empty();
     if (wants_tls && !met->tls_required && !met->tls_available) {
-        co_return unreachable(options, to_string(server) + " does not speak TLS");
+        co_return without_tls(options, to_string(server) + " does not speak TLS");
     }
     const bool tls = wants_tls || met->tls_required;
     if (tls) {
@@ -165,7 +165,7 @@ asio::awaitable<result<void>> publish_link::state::go_over_to_tls(server_address
     }
     const auto failure = co_await socket->secure(std::move(*context), server.host);
     if (failure) {
-        co_return unreachable(options, to_string(server) + ": " + failure.message());
+        co_return without_tls(options, to_string(server) + ": " + failure.message());
     }
     co_return result<void>{};
 }
@@ -182,6 +182,10 @@ asio::awaitable<result<void>> publish_link::state::await_welcome() {
         }
         if (answer->verb == wire_verb::pong) {
             co_return result<void>{};
+        }
+        if (answer->verb == wire_verb::ping) {
+            socket->lines() += pong_line;
+            socket->flush();
         }
     }
 }

@@ -124,6 +124,14 @@ TEST_F(PublishLink, GoesOnToTheNextServer) {
     EXPECT_TRUE(linked) << to_string(linked.error());
 }
 
+TEST_F(PublishLink, AnswersAPingThatComesBeforeTheWelcome) {
+    first_words_ = greeting;
+    on_ping_ = "PING\r\nPONG\r\n";
+    const auto linked = open_link(to_the_test());
+    ASSERT_TRUE(linked) << to_string(linked.error());
+    run_until([&] { return heard_.ends_with("PONG\r\n"); });
+}
+
 TEST_F(PublishLink, AnswersPings) {
     const auto link = open_to_the_test();
     ASSERT_NE(link, nullptr);

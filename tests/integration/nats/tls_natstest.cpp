@@ -67,6 +67,7 @@ TEST_F(Tls, BelievesNoCertificateOfAnotherHost) {
     const auto linked = open_link(std::move(how));
     ASSERT_FALSE(linked);
     EXPECT_THAT(linked.error().server_said, HasSubstr("certificate verify failed"));
+    EXPECT_THAT(linked.error().remedy, HasSubstr("names the host as nats.urls does"));
 }
 
 TEST_F(Tls, DoesNotSendItsPasswordInTheClear) {
@@ -77,6 +78,15 @@ TEST_F(Tls, DoesNotSendItsPasswordInTheClear) {
     ASSERT_FALSE(linked);
     EXPECT_EQ(linked.error().code, errc::broker_unavailable);
     EXPECT_THAT(linked.error().server_said, HasSubstr("does not speak TLS"));
+}
+
+TEST_F(Tls, TellsTheSameOfTheConnectionThatLooksAtTheStream) {
+    auto how = options();
+    how.tls_ca = files_.ca();
+    const auto opened = open(std::move(how));
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.error().what, HasSubstr("no TLS connection"));
+    EXPECT_THAT(opened.error().remedy, HasSubstr("nats.tls.ca"));
 }
 
 TEST_F(Tls, NamesTheCertificateThatCannotBeRead) {
