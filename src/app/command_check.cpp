@@ -32,7 +32,8 @@ finding finding_of(const error& why) {
 awaitable<std::optional<stream_facts>> look_at_broker(executors on,
                                                       const config::settings& settings,
                                                       std::vector<finding>& found) {
-    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
+    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
+                                          [](const error&) {}};
     const auto broker =
         co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::leave);
     if (!broker) {

@@ -59,7 +59,8 @@ awaitable<result<output_plugin>> make_slot_or_leave_it(postgres::connection& sql
 }
 
 awaitable<int> create_all(executors on, const config::settings& settings) {
-    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [](const error&) {}};
+    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
+                                          [](const error&) {}};
     const auto broker =
         co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::create);
     if (!broker) {

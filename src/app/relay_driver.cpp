@@ -81,7 +81,7 @@ void relay_driver::settle() {
         return;
     }
     const auto started = now().monotonic;
-    while (auto wanted = machine_.next_action(started)) {
+    while (auto wanted = next_action(started)) {
         obey(*wanted);
     }
     settling_ = false;
@@ -92,6 +92,11 @@ void relay_driver::settle() {
         postgres_->wake_reader();
     }
     arm_timer();
+}
+
+std::optional<relay::action> relay_driver::next_action(monotonic_time started) {
+    const bool full = broker_ && broker_->is_full();
+    return full ? machine_.next_duty() : machine_.next_action(started);
 }
 
 void relay_driver::obey(relay::action& wanted) {
@@ -190,6 +195,7 @@ nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
                 replies_came_at_.reset();
                 settle();
             },
+            [this] { settle(); },
             [this, epoch](const error& why) {
                 replies_came_at_.reset();
                 machine_.broker_failed(epoch, why, now());

@@ -42,6 +42,7 @@ private:
 
     // Obeying.
     void settle();
+    [[nodiscard]] std::optional<relay::action> next_action(monotonic_time started);
     void obey(relay::action& wanted);
     void end(int exit_code);
     void obey_publish(const relay::outgoing& what);

@@ -101,4 +101,8 @@ void connection::flush() {
     link_->flush();
 }
 
+bool connection::is_full() const {
+    return link_->is_full();
+}
+
 }  // namespace walrelay::nats

@@ -47,6 +47,9 @@ public:
                                        std::optional<std::uint64_t> expected_last_sequence);
     /// Writes what is buffered.
     void flush();
+    /// Whether enough is buffered: what is published before `on_room` takes memory and brings
+    /// nothing.
+    [[nodiscard]] bool is_full() const;
 
 private:
     connection(boost::asio::any_io_executor blocking, connect_options options);

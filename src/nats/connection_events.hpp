@@ -20,6 +20,8 @@ struct connection_events {
     std::function<void(const reply&)> on_reply;
     /// All replies that had arrived have been told.
     std::function<void()> on_replies_end;
+    /// The connection was full, and takes publishes again.
+    std::function<void()> on_room;
     /// The connection is over, or nobody serves the subject any more. Called at most once.
     std::function<void(error)> on_lost;
 };

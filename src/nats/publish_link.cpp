@@ -52,6 +52,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     void take_operations();
     void take(const wire_operation& received);
     void take_message(const wire_operation& received);
+    void tell_of_room();
     void lose(error why);
 };
 
@@ -309,6 +310,15 @@ void publish_link::state::take_message(const wire_operation& received) {
     }
 }
 
+void publish_link::state::tell_of_room() {
+    socket->on_room([held = weak_from_this()] {
+        const auto self = held.lock();
+        if (self && !self->over) {
+            self->events.on_room();
+        }
+    });
+}
+
 void publish_link::state::lose(error why) {
     if (!std::exchange(over, true)) {
         timer.cancel();
@@ -344,6 +354,7 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
         const auto joined = co_await joining->join(std::move(*server));
         if (joined) {
             joining->events = std::move(events);
+            joining->tell_of_room();
             asio::co_spawn(executor, joining->read_replies(), asio::detached);
             asio::co_spawn(executor, joining->keep_alive(), asio::detached);
             co_return std::unique_ptr<publish_link>(new publish_link(std::move(joining)));
@@ -376,6 +387,10 @@ void publish_link::flush() {
     if (!state_->over) {
         state_->socket->flush();
     }
+}
+
+bool publish_link::is_full() const {
+    return state_->socket->is_full();
 }
 
 }  // namespace walrelay::nats

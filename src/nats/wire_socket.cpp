@@ -17,8 +17,10 @@ namespace {
 
 constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t read_bytes = std::size_t{64} * 1024;
-/// A buffer that a burst made larger than this is given back.
-constexpr std::size_t kept_bytes = std::size_t{4} * 1024 * 1024;
+/// More at once is not faster: the kernel and the server take it in smaller pieces.
+constexpr std::size_t full_bytes = std::size_t{512} * 1024;
+/// A buffer that one large message made larger than this is given back.
+constexpr std::size_t kept_bytes = 2 * full_bytes;
 
 }  // namespace
 
@@ -109,13 +111,21 @@ void wire_socket::wrote(boost::system::error_code failure, std::size_t bytes) {
         close();  // `is_sending_` stays: nothing is written any more
         return;
     }
+    const bool was_full = is_full();
     sent_ += bytes;
     if (sent_ < sending_.size()) {
         write_rest();
-        return;
+    } else {
+        is_sending_ = false;
+        flush();
     }
-    is_sending_ = false;
-    flush();
+    if (was_full && !is_full() && on_room_) {
+        on_room_();
+    }
+}
+
+bool wire_socket::is_full() const {
+    return gathering_.size() + sending_.size() - sent_ >= full_bytes;
 }
 
 void wire_socket::close() {

@@ -1,7 +1,8 @@
 // Bytes to and from a server, plain or through TLS. Knows nothing of what they mean.
 //
 // What is to be sent gathers in `lines` while the bytes before it are on their way, so a busy
-// connection writes much at a time and an idle one at once.
+// connection writes much at a time and an idle one at once. It takes as much as is put there;
+// whoever does not want memory to grow where the server reads slowly asks `is_full` before.
 #pragma once
 
 #include "nats/server_address.hpp"
@@ -13,10 +14,12 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace walrelay::nats {
@@ -44,6 +47,10 @@ public:
     [[nodiscard]] std::string& lines() { return gathering_; }
     /// That the bytes cannot be sent is told by reading.
     void flush();
+    /// Whether as much is waiting as is worth sending at once.
+    [[nodiscard]] bool is_full() const;
+    /// Called whenever it is full no longer.
+    void on_room(std::function<void()> call) { on_room_ = std::move(call); }
 
     /// Ends all that is under way, with an error.
     void close();
@@ -68,6 +75,7 @@ private:
     std::string sending_;
     std::size_t sent_ = 0;
     bool is_sending_ = false;
+    std::function<void()> on_room_;
 };
 
 }  // namespace walrelay::nats

@@ -189,11 +189,18 @@ std::optional<monotonic_time> relay_machine::deadline() const {
     return phase_ == phase::ended ? std::nullopt : earliest;
 }
 
+std::optional<action> relay_machine::next_duty() {
+    if (actions_.empty()) {
+        return std::nullopt;
+    }
+    action next = std::move(actions_.front());
+    actions_.pop_front();
+    return next;
+}
+
 std::optional<action> relay_machine::next_action(monotonic_time now) {
-    if (!actions_.empty()) {
-        action next = std::move(actions_.front());
-        actions_.pop_front();
-        return next;
+    if (auto duty = next_duty()) {
+        return duty;
     }
     if (is_closing()) {
         return std::nullopt;

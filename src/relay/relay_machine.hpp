@@ -117,6 +117,9 @@ public:
     /// When `time_passed` is wanted.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
     [[nodiscard]] std::optional<action> next_action(monotonic_time now);
+    /// The same without publishes: for while the connection to the broker has enough to send. What
+    /// is not handed over stays in the window, and no time for its ack runs.
+    [[nodiscard]] std::optional<action> next_duty();
 
     [[nodiscard]] const lane& the_lane() const { return *lane_; }
     /// What the slot may be told.

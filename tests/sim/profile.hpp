@@ -44,7 +44,8 @@ enum class hazard {
     broker_refuses,      // a connect
     postgres_refuses,    // a connect
     frame_cuts_connection,
-    slot_lingers,  // the server notices late that its client is gone
+    slot_lingers,     // the server notices late that its client is gone
+    connection_full,  // takes no more publishes for a while
     count,
 };
 

@@ -136,7 +136,7 @@ void relay_process::settle() {
         return;
     }
     while (machine_) {
-        auto wanted = machine_->next_action(now().monotonic);
+        auto wanted = next_action();
         if (!wanted) {
             break;
         }
@@ -154,6 +154,11 @@ void relay_process::settle() {
     if (backfill_ && backfill_->ready && !finishing_ && machine_->wants_rows()) {
         around_.where.after(sim_time(0), for_this_life([this] { feed_rows(); }));
     }
+}
+
+std::optional<relay::action> relay_process::next_action() {
+    const bool full = broker_ && around_.where.now() < full_until_;
+    return full ? machine_->next_duty() : machine_->next_action(now().monotonic);
 }
 
 void relay_process::obey(relay::action& wanted) {
@@ -208,6 +213,11 @@ void relay_process::obey_publish(const relay::outgoing& what) {
     if (!broker_->publish(what.token.index, std::move(sent))) {
         machine_->broker_failed(broker_epoch_, {errc::broker_lost, "a publish cannot be sent"},
                                 now());
+    }
+    if (around_.where.strikes(around_.how.rate(hazard::connection_full))) {
+        full_until_ = around_.where.now() + around_.how.broker_latency;
+        around_.where.at(full_until_,
+                         for_this_life([this] { happens([](relay::relay_machine&) {}); }));
     }
 }
 

@@ -62,6 +62,7 @@ private:
 
     void die();
     void settle();
+    [[nodiscard]] std::optional<relay::action> next_action();
     void obey(relay::action& wanted);
     void obey_publish(const relay::outgoing& what);
     void connect_broker(const relay::connect_broker& wanted);
@@ -118,6 +119,7 @@ private:
     bool settling_ = false;
     std::optional<sim_time> armed_for_;
     sim_time paused_until_{0};
+    sim_time full_until_{0};
     std::optional<int> exit_code_;
     bool told_to_stop_ = false;
     bool reported_a_loss_ = false;

@@ -41,6 +41,32 @@ TEST_F(Connection, KeepsTheOrderOfAWholeWindow) {
     }
 }
 
+TEST_F(Connection, HasEnoughAfterAWhileAndTellsWhenItTakesMore) {
+    const auto connection = open_with_stream();
+    constexpr std::uint64_t count = 200;
+    auto large = sample("");
+    large.body.assign(100'000, 'x');
+    std::uint64_t index = 0;
+    const auto hand_over = [&] {
+        for (; index < count && !connection->is_full(); ++index) {
+            large.id = std::to_string(index);
+            ASSERT_TRUE(connection->publish(large, index, index));
+        }
+        connection->flush();
+    };
+    hand_over();
+    ASSERT_TRUE(connection->is_full());
+    EXPECT_LT(index, 100U) << "10 MB wait to be sent";
+    while (index < count) {
+        room_was_made_ = false;
+        run_until([&] { return room_was_made_; });
+        ASSERT_FALSE(HasFailure());
+        hand_over();
+    }
+    run_until([&] { return replies_.size() == count; });
+    EXPECT_EQ(reader().read("S").size(), count);
+}
+
 TEST_F(Connection, TellsTheRejectOfAnUnexpectedSequence) {
     const auto connection = open_with_stream();
     ASSERT_TRUE(connection->publish(sample("a"), 0, 5));

@@ -48,6 +48,7 @@ protected:
     boost::asio::io_context io_;
     boost::asio::thread_pool blocking_{1};
     std::vector<std::pair<std::uint64_t, std::string>> replies_;  // index, body
+    bool room_was_made_ = false;
     std::optional<error> lost_;
 
 private:

@@ -61,6 +61,26 @@ TEST_F(RelayMachine, StopsReadingWhileTheWindowIsFull) {
     EXPECT_TRUE(script.machine().wants_frames());
 }
 
+TEST_F(RelayMachine, HoldsPublishesAndNothingElseWhileTheConnectionIsFull) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.connection_is_full();
+    EXPECT_THAT(script.transaction(200, {"b", "c"}), IsEmpty());
+    EXPECT_THAT(script.passes(10s), ElementsAre("status 0/65"));
+    EXPECT_THAT(script.connection_has_room(), ElementsAre("publish b@1", "publish c@2"));
+}
+
+TEST_F(RelayMachine, CountsTheTimeForAnAckFromWhenItHandedTheMessageOver) {
+    connect();
+    script.connection_is_full();
+    script.transaction(100, {"a"});
+    script.passes(10s);
+    script.connection_has_room();
+    EXPECT_THAT(script.passes(4s), Not(Contains("close_broker")));
+    EXPECT_THAT(script.passes(1s), Contains("close_broker"));
+}
+
 TEST_F(RelayMachine, KeepsTellingItsPositionWhileTheBrokerIsDown) {
     connect();
     script.transaction(100, {"a"});

@@ -106,13 +106,22 @@ relay_script::relay_script(relay::relay_options options)
 
 std::vector<std::string> relay_script::collect() {
     std::vector<std::string> lines;
-    while (const auto wanted = machine_.next_action(time_)) {
+    while (const auto wanted = next_action()) {
         note(*wanted);
         if (!std::holds_alternative<relay::write_log>(*wanted)) {
             lines.push_back(describe(*wanted));
         }
     }
     return lines;
+}
+
+std::optional<relay::action> relay_script::next_action() {
+    return is_full_ ? machine_.next_duty() : machine_.next_action(time_);
+}
+
+std::vector<std::string> relay_script::connection_has_room() {
+    is_full_ = false;
+    return collect();
 }
 
 void relay_script::note(const relay::action& wanted) {

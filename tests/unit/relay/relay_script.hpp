@@ -50,6 +50,9 @@ public:
     std::vector<std::string> reply(relay::publish_outcome outcome);
     std::vector<std::string> passes(std::chrono::milliseconds time);
     std::vector<std::string> stops();
+    /// Until it has room again, nothing is handed over.
+    void connection_is_full() { is_full_ = true; }
+    std::vector<std::string> connection_has_room();
 
     /// A transaction with one event for each id; frames that are not wanted are not given.
     std::vector<std::string> transaction(std::uint64_t commit, const std::vector<std::string>& ids);
@@ -66,11 +69,13 @@ public:
 
 private:
     std::vector<std::string> collect();
+    [[nodiscard]] std::optional<relay::action> next_action();
     void note(const relay::action& wanted);
     [[nodiscard]] instant now() const { return {time_, {}}; }
 
     relay::relay_machine machine_;
     monotonic_time time_;
+    bool is_full_ = false;
     std::uint64_t broker_epoch_ = 0;
     std::uint64_t postgres_epoch_ = 0;
     std::vector<relay::outgoing> in_flight_;
