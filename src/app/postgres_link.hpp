@@ -14,6 +14,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,6 +58,11 @@ struct relay_driver::postgres_link {
         resumed.expires_at(boost::asio::steady_timer::time_point::max());
         co_await resumed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
         parked = false;
+    }
+    /// Nothing wakes it before.
+    boost::asio::awaitable<void> rest(std::chrono::microseconds time) {
+        resumed.expires_after(time);
+        co_await resumed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     }
     void close() {
         closed = true;

@@ -91,6 +91,12 @@ asio::awaitable<void> relay_driver::read_stream(std::shared_ptr<postgres_link> o
             co_await over->park();
             continue;
         }
+        if (const auto time = machine_.rest_from_reading(); time.count() > 0) {
+            co_await over->rest(time);
+        }
+        if (over->finishing) {
+            co_return;
+        }
         const auto more = co_await over->stream->wait_readable();
         if (!more && !over->finishing) {
             lose_postgres(*over, more.error());

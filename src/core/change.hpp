@@ -17,7 +17,8 @@
 
 namespace walrelay {
 
-/// Wall-clock time as PostgreSQL counts it. Only ever data, never used in the control flow.
+/// Wall-clock time as PostgreSQL counts it. Data, and never used in the control flow where a wrong
+/// clock would do harm.
 using wall_time = std::chrono::sys_time<std::chrono::microseconds>;
 
 /// Identifies a data type: `pg_type.oid`.

@@ -183,6 +183,9 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
         done.ended = {transaction_->last_event, commit->end};
         transaction_.reset();
     }
+    if (transaction_) {
+        done.age = data.sent_at - transaction_->begin.committed_at;
+    }
     return done;
 }
 

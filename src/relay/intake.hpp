@@ -60,6 +60,8 @@ struct frame_read {
     /// For the log: what was left alone, and why.
     std::optional<std::string> remark = {};
     lsn received;
+    /// Set within a transaction: how long after its commit the server sent this.
+    std::optional<std::chrono::microseconds> age = {};
 };
 
 struct intake_options {

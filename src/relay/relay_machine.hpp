@@ -19,6 +19,7 @@
 #include "relay/lane.hpp"
 #include "relay/ledger.hpp"
 #include "relay/link.hpp"
+#include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
 #include "relay/table_duties.hpp"
 #include "relay/write_backs.hpp"
@@ -112,7 +113,10 @@ public:
 
     /// Whether the driver may hand over another frame. While it may not, the socket is not read.
     [[nodiscard]] bool wants_frames() const;
-    /// The same for a row of the backfill.
+    /// All frames that had arrived were handed over: how long the driver waits before it reads the
+    /// socket again. Usually 0.
+    [[nodiscard]] std::chrono::microseconds rest_from_reading() { return pacing_.end_turn(); }
+    /// As wants_frames, for a row of the backfill.
     [[nodiscard]] bool wants_rows() const;
     /// When `time_passed` is wanted.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
@@ -189,6 +193,7 @@ private:
 
     relay_options options_;
     intake intake_;
+    read_pacing pacing_;
     std::unique_ptr<lane> lane_;
     write_backs write_backs_;
     /// After a failed write-back.

@@ -205,6 +205,10 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
         frame_failed(read.error(), now);
         return;
     }
+    pacing_.took(frame.size());
+    if (read->age) {
+        pacing_.was_sent_after(*read->age);
+    }
     if (roll_call_.is_open()) {
         note_delivered(*read, newest);
     }

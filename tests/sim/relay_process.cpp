@@ -2,6 +2,7 @@
 
 #include "sim/violation.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -102,7 +103,8 @@ void relay_process::stop() {
 
 void relay_process::pause(sim_time span) {
     around_.where.say(name_, ": pauses for ", span.count(), " us");
-    paused_until_ = around_.where.now() + span;
+    // A shorter pause within a longer one ends nothing: what has happened since waits for that end.
+    paused_until_ = std::max(paused_until_, around_.where.now() + span);
 }
 
 std::function<void()> relay_process::for_this_life(std::function<void()> what) {

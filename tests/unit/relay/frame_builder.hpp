@@ -38,12 +38,13 @@ private:
     std::string bytes_;
 };
 
-inline std::string xlog_data(lsn at, std::string_view payload) {
+/// `sent_at` in microseconds of PostgreSQL's time.
+inline std::string xlog_data(lsn at, std::string_view payload, std::uint64_t sent_at = 0) {
     return bytes_builder{}
         .u8('w')
         .number(at.value, 8)
         .number(at.value, 8)
-        .number(0, 8)
+        .number(sent_at, 8)
         .raw(payload)
         .take();
 }
@@ -57,9 +58,11 @@ inline std::string keepalive_frame(lsn end, bool reply_requested = false) {
         .take();
 }
 
-inline std::string begin_frame(lsn commit) {
+/// Of a transaction that committed at 0 of PostgreSQL's time.
+inline std::string begin_frame(lsn commit, std::uint64_t sent_at = 0) {
     return xlog_data(
-        commit, bytes_builder{}.u8('B').number(commit.value, 8).number(0, 8).number(1, 4).take());
+        commit, bytes_builder{}.u8('B').number(commit.value, 8).number(0, 8).number(1, 4).take(),
+        sent_at);
 }
 
 inline std::string commit_frame(lsn commit, lsn end) {

@@ -71,6 +71,15 @@ TEST_F(RelayMachine, HoldsPublishesAndNothingElseWhileTheConnectionIsFull) {
     EXPECT_THAT(script.connection_has_room(), ElementsAre("publish b@1", "publish c@2"));
 }
 
+TEST_F(RelayMachine, RestsFromReadingWhileItIsLate) {
+    connect();
+    script.frame(test::begin_frame(lsn{100}, 1000));
+    EXPECT_EQ(script.machine().rest_from_reading(), 0us);
+    script.frame(test::commit_frame(lsn{100}, lsn{101}));
+    script.frame(test::begin_frame(lsn{200}, 10'000));
+    EXPECT_GT(script.machine().rest_from_reading(), 0us);
+}
+
 TEST_F(RelayMachine, CountsTheTimeForAnAckFromWhenItHandedTheMessageOver) {
     connect();
     script.connection_is_full();
