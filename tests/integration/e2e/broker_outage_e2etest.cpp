@@ -68,6 +68,31 @@ TEST_P(BrokerOutage, FrozenForLongerThanTheAckTimeout) {
     expect_all_relayed(writer);
 }
 
+TEST_P(BrokerOutage, KeepsAMessageInMemoryOnceWhileItIsFrozen) {
+    constexpr int rows = 5000;
+    constexpr std::uint64_t rows_bytes = 8192ULL * rows;  // less than the window
+    constexpr std::uint64_t all_else_bytes = 48ULL << 20U;
+    bench.set_delivery("ack_timeout = '60s'\nwindow_bytes = '64MiB'\nwindow_messages = 8192");
+    bench.start();
+    bench.execute(insert_events(1, 1));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    broker.freeze();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
+        " status, version, created_at) SELECT gen_random_uuid(), n::text, 'user', 'made',"
+        " jsonb_build_object('text', repeat('x', 8192)), 'pending', n, now()"
+        " FROM generate_series(1, " +
+        std::to_string(rows) + ") AS n");
+    const auto end = bench.wal_end();
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.slot("(SELECT sent_lsn >= '" + end +
+                          "' FROM pg_stat_replication WHERE pid = active_pid)") == "t";
+    }));
+    broker.resume();
+    EXPECT_TRUE(bench.wait_for_messages(rows + 1));
+    EXPECT_LT(bench.relay().process().resident_peak_bytes(), rows_bytes + all_else_bytes);
+}
+
 TEST_P(BrokerOutage, OfAWhileKeepsTheReplicationConnection) {
     postgres_server postgres({.settings = {"wal_sender_timeout = 2s"}});
     relay_bench own(postgres, broker, GetParam());
