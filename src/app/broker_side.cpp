@@ -3,10 +3,12 @@
 #include "app/log.hpp"
 #include "app/translate.hpp"
 #include "nats/stream_request.hpp"
+#include "nats/stream_scan.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::app {
@@ -23,6 +25,41 @@ boost::asio::awaitable<result<void>> describe(nats::connect_options to, std::str
     co_return nats::set_description(to, text);
 }
 
+/// Reads from further and further back until it is far enough.
+result<std::shared_ptr<const relay::stored_rows>> stored_in(
+    const nats::connect_options& to, const relay::stored_rows_request& wanted) {
+    constexpr std::uint64_t first_look = 8192;
+    constexpr std::uint64_t growth = 8;
+    auto scan = nats::stream_scan::open(to);
+    if (!scan) {
+        return scan.error();
+    }
+    const auto facts = scan->facts();
+    const bool is_whole = facts.first_sequence <= 1;
+    for (auto count = first_look;; count *= growth) {
+        const auto from = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
+        const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);
+        const auto rows = std::make_shared<relay::stored_rows>(wanted);
+        scan->begin_at(from);
+        auto read = scan->read([&](const nats::scanned_message& each) -> result<void> {
+            rows->add(each.sequence, parse_position(each.position), each.id);
+            return {};
+        });
+        if (!read) {
+            return read.error();
+        }
+        if (from_the_beginning || rows->reaches_back()) {
+            rows->end(from_the_beginning, is_whole);
+            return std::shared_ptr<const relay::stored_rows>(rows);
+        }
+    }
+}
+
+boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> look_for_stored(
+    nats::connect_options to, relay::stored_rows_request wanted) {
+    co_return stored_in(to, wanted);
+}
+
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
@@ -32,9 +69,10 @@ boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy, std::uint64_t look_back) {
+    missing_stream policy, std::uint64_t look_back, std::uint64_t asks_for) {
     auto options = nats_options_of(settings);
     options.look_back = look_back;
+    options.asks_for = asks_for;
     auto opened = co_await nats::connection::open(executor, blocking, std::move(options), epoch,
                                                   std::move(events));
     if (!opened) {
@@ -62,6 +100,15 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     co_return std::move(connection);
 }
 
+boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_stored(
+    boost::asio::any_io_executor blocking, const config::settings& settings,
+    relay::stored_rows_request wanted) {
+    auto to = nats_options_of(settings);
+    auto looking = look_for_stored(std::move(to), std::move(wanted));
+    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+                                             boost::asio::use_awaitable);
+}
+
 boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                               const config::settings& settings) {
     auto to = nats_options_of(settings);
@@ -76,21 +123,26 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
     }
 }
 
-boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,
+boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor blocking,
                                           const config::settings& settings,
                                           relay::stream_owner owner, std::string description) {
     const auto text = relay::description_to_claim(owner, description);
-    if (!text || !settings.nats.sole_writer) {
-        co_return;
+    if (!text) {
+        co_return description;
     }
     auto to = nats_options_of(settings);
     auto describing = describe(std::move(to), *text);
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
+    const auto before = relay::owner_in(description);
+    const bool is_news = !before || before->system_identifier != owner.system_identifier;
+    if (done && !is_news) {
+        co_return *text;
+    }
     if (done) {
         log_info("marked stream " + settings.nats.stream + " as that of slot " + owner.slot +
                  " of database " + owner.database + ", in its description");
-        co_return;
+        co_return *text;
     }
     log_warning(to_string(done.error()) + ": stream " + settings.nats.stream +
                 " cannot be marked as that of slot " + owner.slot + " of database " +
@@ -98,6 +150,7 @@ boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,
                 ", so that a relay of another database which is pointed at it would not be "
                 "noticed; to mark it: nats stream edit " +
                 settings.nats.stream + " --description \"" + *text + "\"");
+    co_return description;
 }
 
 }  // namespace walrelay::app

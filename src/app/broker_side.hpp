@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/connection.hpp"
+#include "relay/stored_rows.hpp"
 #include "relay/stream_owner.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -30,15 +31,20 @@ enum class missing_stream {
 [[nodiscard]] boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy, std::uint64_t look_back = 0);
+    missing_stream policy, std::uint64_t look_back = 0, std::uint64_t asks_for = 0);
+
+/// What the stream has of the rows that the slot sends.
+[[nodiscard]] boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_stored(
+    boost::asio::any_io_executor blocking, const config::settings& settings,
+    relay::stored_rows_request wanted);
 
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);
 
 /// Marks the stream as this owner's where its description is `description` and can be changed so.
-/// That it cannot is told in the log, and harms nothing.
-[[nodiscard]] boost::asio::awaitable<void> claim_stream(boost::asio::any_io_executor blocking,
+/// That it cannot is told in the log, and harms nothing. Gives the description as it is then.
+[[nodiscard]] boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor blocking,
                                                         const config::settings& settings,
                                                         relay::stream_owner owner,
                                                         std::string description);

@@ -130,6 +130,12 @@ void relay_driver::obey(relay::action& wanted) {
                               asio::co_spawn(io_, set_aside(poison.epoch, std::move(poison.letter)),
                                              asio::detached);
                           },
+                          [this](const relay::mark_stream& mark) {
+                              asio::co_spawn(io_, mark_stream(mark.owner), asio::detached);
+                          },
+                          [this](const relay::read_stored& wanted) {
+                              asio::co_spawn(io_, read_stored(wanted), asio::detached);
+                          },
                           [this](relay::look_for_rows& which) {
                               asio::co_spawn(io_, look_for_rows(std::move(which.ids)),
                                              asio::detached);
@@ -220,7 +226,8 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     auto events = broker_events(epoch);
     const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
     auto ready = co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_,
-                                         epoch, std::move(events), policy, wanted.look_back);
+                                         epoch, std::move(events), policy, wanted.look_back,
+                                         wanted.asks_for);
     if (epoch != broker_epoch_) {
         co_return;
     }

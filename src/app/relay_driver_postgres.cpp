@@ -34,7 +34,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
         roll_is_due_.reset();
         roll_was_called_ = true;
     }
-    note_owner(ready->owner);
+    owner_ = ready->owner;
     auto session = std::move(ready->session);
     const auto over = std::make_shared<postgres_link>(io_, settings_, epoch, std::move(*ready));
     postgres_ = over;
@@ -57,14 +57,17 @@ asio::awaitable<void> relay_driver::look_for_rows(std::vector<std::string> ids) 
     settle();
 }
 
-void relay_driver::note_owner(const relay::stream_owner& owner) {
-    if (owner_ == owner) {
-        return;
-    }
-    owner_ = owner;
-    asio::co_spawn(io_,
-                   claim_stream(blocking_.get_executor(), settings_, owner, stream_description_),
-                   asio::detached);
+asio::awaitable<void> relay_driver::mark_stream(relay::stream_owner owner) {
+    stream_description_ = co_await claim_stream(blocking_.get_executor(), settings_,
+                                                std::move(owner), stream_description_);
+}
+
+asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
+    co_await mark_stream(std::move(wanted.mark));
+    const auto rows = co_await app::read_stored(blocking_.get_executor(), settings_,
+                                                std::move(wanted.wanted));
+    machine_.stored_read(wanted.epoch, rows, now());
+    settle();
 }
 
 bool relay_driver::read_what_is_here(postgres_link& over) {

@@ -29,7 +29,11 @@ relay::expectations expectations_of(const config::settings& settings) {
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {
-    return {settings.postgres.slot, facts.database, facts.origin.system_identifier};
+    relay::stream_owner owner;
+    owner.slot = settings.postgres.slot;
+    owner.database = facts.database;
+    owner.system_identifier = facts.origin.system_identifier;
+    return owner;
 }
 
 relay::relay_options relay_options_of(const config::settings& settings) {
@@ -45,6 +49,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.heals = delivery.on_slot_loss == config::slot_loss_policy::heal;
     options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
     options.duties = duties_of(settings.outbox);
+    options.rules = relay::fingerprint_of(settings.outbox);
     return options;
 }
 

@@ -41,7 +41,8 @@ void append_to(std::string& bytes, const record& one) {
     append_number(bytes, one.group);
     if (has_position(one.kind)) {
         append_number(bytes, one.at.commit.value);
-        append_number(bytes, one.at.ordinal);
+        append_number(bytes, one.at.row.value);
+        append_number(bytes, one.at.index);
     }
     append_number(bytes, one.id.size());
     bytes += one.id;
@@ -58,8 +59,8 @@ std::optional<record> take_record(std::string_view& bytes) {
     std::uint64_t length = 0;
     bool whole = take_number(bytes, one.number) && take_number(bytes, group);
     if (has_position(one.kind)) {
-        whole =
-            whole && take_number(bytes, one.at.commit.value) && take_number(bytes, one.at.ordinal);
+        whole = whole && take_number(bytes, one.at.commit.value) &&
+                take_number(bytes, one.at.row.value) && take_number(bytes, one.at.index);
     }
     whole = whole && take_number(bytes, length) && length <= bytes.size();
     if (!whole) {

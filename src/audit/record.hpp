@@ -1,10 +1,10 @@
 // What is remembered of one row or one message until its bucket is compared, and the bytes that it
 // takes on the disk.
 //
-//     kind  number  group  [commit  ordinal]  length of the id  id
+//     kind  number  group  [commit  row  index]  length of the id  id
 //
 // kind is a byte, the id is bytes, everything else a number of 7 bits a byte, the lowest first,
-// with the high bit set on all but the last byte. Commit and ordinal are there for messages only.
+// with the high bit set on all but the last byte. Commit, row and index are there for messages only.
 #pragma once
 
 #include "core/position.hpp"

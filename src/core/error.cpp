@@ -35,6 +35,8 @@ std::string category::message(int value) const {
             return "the connection to PostgreSQL ended";
         case errc::postgres_unsuitable:
             return "PostgreSQL is not set up for walrelay";
+        case errc::tail_not_met:
+            return "the stream and the database do not have the same history";
         case errc::slot_in_use:
             return "another consumer holds the replication slot";
         case errc::broker_unavailable:
@@ -80,6 +82,7 @@ advice advice_for(errc code) noexcept {
         case errc::configuration_invalid:
         case errc::temporary_file:
         case errc::postgres_unsuitable:
+        case errc::tail_not_met:
         case errc::broker_unsuitable:
             return advice::this_configuration;
     }

@@ -106,6 +106,14 @@ struct recent_message {
     wall_time stored_at = {};
 };
 
+/// One message of the stream that was asked for.
+struct asked_message {
+    std::uint64_t sequence = 0;
+    /// Nothing if it is not there any more, or not walrelay's.
+    std::optional<position> where = {};
+    std::string id = {};  // Nats-Msg-Id
+};
+
 /// From $JS.API.STREAM.INFO and the stream's last message.
 struct stream_facts {
     std::string description = {};
@@ -122,6 +130,8 @@ struct stream_facts {
     std::chrono::nanoseconds max_age{0};           // 0 is for ever
     std::chrono::nanoseconds duplicate_window{0};  // of Nats-Msg-Id
     std::int64_t replicas = 1;
+    wall_time created = {};
+    std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;
     std::uint64_t message_count = 0;
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
@@ -131,6 +141,8 @@ struct stream_facts {
     std::optional<position> last_position = {};
     /// That of the last message itself; nothing if it is not walrelay's.
     std::optional<position> final_position = {};
+    /// Its Nats-Msg-Id.
+    std::string final_id = {};
     /// More than the last message was looked at.
     bool looked_back = false;
     /// Somebody else wrote one of the messages that were looked at.
@@ -141,6 +153,7 @@ struct stream_facts {
     /// Walrelay's among the messages that were looked at, in order. Empty where it cannot be said
     /// what the stream had: some between them were deleted, or it keeps few for each subject.
     std::vector<recent_message> recent = {};
+    std::optional<asked_message> asked = {};
 };
 
 struct broker_facts {

@@ -35,6 +35,15 @@ bool take_dot(std::string_view& text) {
     return true;
 }
 
+/// Takes 16 hex digits in front of the next dot off `text`.
+std::optional<lsn> take_lsn(std::string_view& text) {
+    if (text.find('.') != lsn_digits) {
+        return std::nullopt;
+    }
+    const auto value = take_number<std::uint64_t>(text, hexadecimal);
+    return value ? std::optional(lsn{*value}) : std::nullopt;
+}
+
 void append_number(std::string& text, std::uint64_t number) {
     std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 1> digits{};
     const auto [end, failure] = std::to_chars(digits.begin(), digits.end(), number);
@@ -63,7 +72,7 @@ std::string to_string(const position& where) {
 
 void append_to(std::string& text, const position& where) {
     append_transaction(text, where);
-    append_ordinal(text, where);
+    append_row(text, where);
 }
 
 void append_transaction(std::string& text, const position& where) {
@@ -75,8 +84,12 @@ void append_transaction(std::string& text, const position& where) {
     text += '.';
 }
 
-void append_ordinal(std::string& text, const position& where) {
-    append_number(text, where.at.ordinal);
+void append_row(std::string& text, const position& where) {
+    if (!counts_events(where.at)) {
+        append_lsn(text, where.at.row);
+        text += '.';
+    }
+    append_number(text, where.at.index);
 }
 
 std::optional<position> parse_position(std::string_view text) {
@@ -85,18 +98,25 @@ std::optional<position> parse_position(std::string_view text) {
         return std::nullopt;
     }
     const auto timeline = take_number<std::uint32_t>(text, decimal);
-    if (!timeline || !take_dot(text) || text.find('.') != lsn_digits) {
+    if (!timeline || !take_dot(text)) {
         return std::nullopt;
     }
-    const auto commit = take_number<std::uint64_t>(text, hexadecimal);
+    const auto commit = take_lsn(text);
     if (!commit || !take_dot(text)) {
         return std::nullopt;
     }
-    const auto ordinal = take_number<std::uint64_t>(text, decimal);
-    if (!ordinal || !text.empty()) {
+    // Four parts are of the first version.
+    const bool has_row = text.find('.') != std::string_view::npos;
+    const auto row = has_row ? take_lsn(text) : lsn{};
+    if (!row || (has_row && (*row == lsn{} || !take_dot(text)))) {
         return std::nullopt;
     }
-    return position{{*system_identifier, *timeline}, {lsn{*commit}, *ordinal}};
+    const bool padded = text.size() > 1 && text.front() == '0';
+    const auto index = take_number<std::uint64_t>(text, decimal);
+    if (padded || !index || !text.empty()) {
+        return std::nullopt;
+    }
+    return position{{*system_identifier, *timeline}, {*commit, *row, *index}};
 }
 
 }  // namespace walrelay

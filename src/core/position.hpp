@@ -1,8 +1,12 @@
 // Where an outbox event stands in the history of its database.
 //
-// A row LSN is neither unique nor in commit order, so a Position is made of the commit LSN of the
-// event's transaction and the event's ordinal in it. LSNs of two histories (another system
-// identifier, another timeline) cannot be compared; `same_history` asks first.
+// A row LSN alone orders nothing, because transactions interleave in the WAL. The commit LSN of the
+// transaction and the row LSN together do: within a transaction PostgreSQL sends changes in the
+// order of their LSNs (src/backend/replication/logical/reorderbuffer.c). So a position depends on
+// the WAL alone: not on the output plugin, nor on which tables are relayed.
+//
+// LSNs of two histories (another system identifier, another timeline) are compared only where one
+// is a part of the other: core/lineage.hpp.
 #pragma once
 
 #include "core/lsn.hpp"
@@ -26,11 +30,19 @@ struct history {
 /// Where an event stands within one history. Orders events as they were committed.
 struct commit_position {
     lsn commit;
-    /// Counts the outbox events of the transaction, from 0.
-    std::uint64_t ordinal = 0;
+    /// Where the WAL record of the row begins: the start of its XLogData frame. 0 in positions of
+    /// the first version, which counted the outbox events of the transaction instead.
+    lsn row = {};
+    /// Counts the rows of one WAL record, from 0 (a multi-insert holds several).
+    std::uint64_t index = 0;
 
     friend constexpr auto operator<=>(const commit_position&, const commit_position&) = default;
 };
+
+/// Of the first version: comparable with others of the same commit only if those are so, too.
+[[nodiscard]] constexpr bool counts_events(const commit_position& where) {
+    return where.row == lsn{};
+}
 
 /// The place of rows that were there before the slot began at `consistent_point`: in front of
 /// everything that the slot sends, behind everything that was committed before. It is never that of
@@ -52,7 +64,8 @@ struct position {
 };
 
 /// The text of the header `Walrelay-Position`:
-/// `<system identifier>.<timeline>.<commit LSN, 16 hex digits>.<ordinal>`.
+/// `<system identifier>.<timeline>.<commit LSN, 16 hex digits>.<row LSN, 16 hex digits>.<index>`;
+/// without the row LSN where that is 0.
 [[nodiscard]] std::string to_string(const position& where);
 
 /// Appends the same text; allocates only where `text` has to grow.
@@ -60,7 +73,7 @@ void append_to(std::string& text, const position& where);
 
 /// The same in two parts: what all events of one transaction have in common, and the rest.
 void append_transaction(std::string& text, const position& where);
-void append_ordinal(std::string& text, const position& where);
+void append_row(std::string& text, const position& where);
 
 /// Reads the text of `Walrelay-Position`; nothing if it is anything else.
 [[nodiscard]] std::optional<position> parse_position(std::string_view text);

@@ -23,6 +23,8 @@ struct connect_options {
     std::chrono::milliseconds timeout{5000};
     /// How many of the stream's last messages are looked at; see read_broker.
     std::uint64_t look_back = 0;
+    /// A sequence whose message is wanted as well; 0 for none.
+    std::uint64_t asks_for = 0;
 };
 
 /// What a stream is made with: file storage, limits retention.

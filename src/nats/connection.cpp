@@ -29,7 +29,8 @@ result<broker_facts> look(const connect_options& options) {
         return over.error();
     }
     auto read =
-        read_broker(over->get(), options.stream, options.timeout, options.look_back, looking_back);
+        read_broker(over->get(), options.stream, options.timeout, options.look_back,
+                    options.asks_for, looking_back);
     if (!read) {
         return cause_of(over->get(), read.error());
     }
@@ -45,7 +46,7 @@ result<broker_facts> create(const connect_options& options, const stream_definit
     if (auto made = make_stream(over->get(), definition, options.timeout); !made) {
         return cause_of(over->get(), made.error());
     }
-    return read_broker(over->get(), definition.name, options.timeout, 0, looking_back);
+    return read_broker(over->get(), definition.name, options.timeout, 0, 0, looking_back);
 }
 
 asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {

@@ -86,8 +86,7 @@ std::optional<storing> storing_of(natsMsg* message) {
 /// Remembers walrelay's messages, as long as none is missing between those that are told.
 class recent_messages {
 public:
-    void add(natsMsg* message, bool is_ours) {
-        const auto stored = storing_of(message);
+    void add(natsMsg* message, const std::optional<storing>& stored, bool is_ours) {
         whole_ = whole_ && stored && (last_ == 0 || stored->sequence == last_ + 1);
         const char* id = nullptr;
         if (!whole_) {
@@ -111,11 +110,16 @@ private:
 /// Whether the message is walrelay's.
 bool take(natsMsg* from, stream_facts& facts) {
     const char* value = nullptr;
+    const char* id = nullptr;
     std::optional<position> ours;
+    if (natsMsgHeader_Get(from, "Nats-Msg-Id", &id) != NATS_OK) {
+        id = nullptr;
+    }
     if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
         ours = parse_position(value);
     }
     facts.final_position = ours;
+    facts.final_id = id == nullptr ? "" : id;
     if (!ours) {
         facts.shared = true;
         return false;
@@ -157,6 +161,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     facts.safe_position.reset();
     facts.shared = false;
     recent_messages recent;
+    std::uint64_t last = 0;
     for (std::uint64_t seen = 0; seen < *expected; ++seen) {
         natsMsg* message = nullptr;
         const auto status = natsSubscription_NextMsg(&message, raw, timeout.count());
@@ -168,8 +173,15 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
             break;  // some were deleted meanwhile
         }
         const bool is_ours = take(message, facts);
-        recent.add(message, is_ours);
+        const auto stored = storing_of(message);
+        last = stored ? stored->sequence : last;
+        recent.add(message, stored, is_ours);
     }
+    if (facts.last_message_there && last < facts.last_sequence) {
+        return error{errc::broker_unavailable, "the servers of stream " + stream +
+                                                   " do not agree about its last message"};
+    }
+    facts.last_sequence = std::max(facts.last_sequence, last);
     facts.recent = recent.take();
     facts.looked_back = true;
     return {};

@@ -60,31 +60,91 @@ void copy_config(const jsStreamConfig& config, stream_facts& facts) {
     facts.replicas = config.Replicas;
 }
 
+std::string header_of(natsMsg* message, const char* name) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, name, &value) == NATS_OK && value != nullptr ? value : "";
+}
+
+/// Nothing if there is no message of that sequence.
+result<message_handle> read_message(jetstream_call& call, const std::string& stream,
+                                    std::uint64_t sequence) {
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetMsg(&raw, call.context.get(), stream.c_str(), sequence, &call.options, &code);
+    if (status != NATS_OK && status != NATS_NOT_FOUND) {
+        return refusal(status, code,
+                       "message " + std::to_string(sequence) + " of stream " + stream +
+                           " cannot be read");
+    }
+    return message_handle(status == NATS_OK ? raw : nullptr);
+}
+
+/// Nothing if there is none.
+result<message_handle> read_last_message(jetstream_call& call, const std::string& stream) {
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetLastMsg(&raw, call.context.get(), stream.c_str(), ">", &call.options, &code);
+    if (status != NATS_OK && status != NATS_NOT_FOUND) {
+        return refusal(status, code, "the last message of stream " + stream + " cannot be read");
+    }
+    return message_handle(status == NATS_OK ? raw : nullptr);
+}
+
+void take_last(natsMsg* last, stream_facts& facts) {
+    facts.last_message_there = true;
+    facts.last_sequence = natsMsg_GetSequence(last);
+    facts.last_position = parse_position(header_of(last, "Walrelay-Position"));
+    facts.shared = !facts.last_position;
+    facts.safe_position = facts.last_position;
+    facts.final_position = facts.last_position;
+    facts.final_id = header_of(last, "Nats-Msg-Id");
+}
+
 /// The stream's last message; it may be gone, which is no error.
 result<void> read_tail(jetstream_call& call, const std::string& stream, stream_facts& facts) {
     if (facts.last_sequence == 0 || facts.message_count == 0) {
         return {};
     }
-    natsMsg* raw = nullptr;
-    jsErrCode code{};
-    const auto status = js_GetMsg(&raw, call.context.get(), stream.c_str(), facts.last_sequence,
-                                  &call.options, &code);
-    if (status == NATS_NOT_FOUND) {
+    auto last = read_last_message(call, stream);
+    if (!last) {
+        return last.error();
+    }
+    if (*last && natsMsg_GetSequence(last->get()) >= facts.last_sequence) {
+        take_last(last->get(), facts);
         return {};
     }
-    if (status != NATS_OK) {
-        return refusal(status, code, "the last message of stream " + stream + " cannot be read");
+    // Deleted; or the server that answered is behind the one that told the state.
+    const auto named = read_message(call, stream, facts.last_sequence);
+    if (!named) {
+        return named.error();
     }
-    const message_handle last(raw);
-    facts.last_message_there = true;
-    const char* value = nullptr;
-    if (natsMsgHeader_Get(raw, "Walrelay-Position", &value) == NATS_OK) {
-        facts.last_position = parse_position(value);
+    if (*named) {
+        return error{errc::broker_unavailable, "the servers of stream " + stream +
+                                                   " do not agree about its last message"};
     }
-    facts.shared = !facts.last_position;
-    facts.safe_position = facts.last_position;
-    facts.final_position = facts.last_position;
     return {};
+}
+
+result<void> read_asked(jetstream_call& call, const std::string& stream, std::uint64_t sequence,
+                        stream_facts& facts) {
+    const auto found = read_message(call, stream, sequence);
+    if (!found) {
+        return found.error();
+    }
+    auto& asked = facts.asked.emplace();
+    asked.sequence = sequence;
+    if (*found) {
+        asked.where = parse_position(header_of(found->get(), "Walrelay-Position"));
+        asked.id = header_of(found->get(), "Nats-Msg-Id");
+    }
+    return {};
+}
+
+wall_time to_wall_time(std::int64_t nanoseconds) {
+    return wall_time(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(nanoseconds)));
 }
 
 }  // namespace
@@ -100,7 +160,7 @@ std::string last_error_text(natsStatus status) {
 
 result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
                                  std::chrono::milliseconds timeout, std::uint64_t look_back,
-                                 subscription_handle& incoming) {
+                                 std::uint64_t asks_for, subscription_handle& incoming) {
     constexpr std::uint64_t behind_a_stranger = 1024;
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
@@ -121,10 +181,17 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
     const stream_info_handle info(raw);
     facts.stream.emplace();
     copy_config(*info->Config, *facts.stream);
+    facts.stream->created = to_wall_time(info->Created);
+    facts.stream->first_sequence = info->State.FirstSeq;
     facts.stream->last_sequence = info->State.LastSeq;
     facts.stream->message_count = info->State.Msgs;
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
+    }
+    if (asks_for > 0) {
+        if (auto read = read_asked(*call, stream, asks_for, *facts.stream); !read) {
+            return read.error();
+        }
     }
     auto& found = *facts.stream;
     const auto count = found.shared ? std::max(look_back, behind_a_stranger) : look_back;

@@ -210,7 +210,7 @@ result<void> stream_scan::state::connect() {
 }
 
 result<void> stream_scan::state::look() {
-    auto read = read_broker(connection.get(), options.stream, options.timeout, 0, looking_back);
+    auto read = read_broker(connection.get(), options.stream, options.timeout, 0, 0, looking_back);
     if (!read) {
         auto said = refusal_of(connection.get());
         return said ? may_not_read(options.stream, std::move(*said)) : read.error();
@@ -243,6 +243,10 @@ stream_scan::~stream_scan() = default;
 
 const stream_facts& stream_scan::facts() const {
     return state_->facts;
+}
+
+void stream_scan::begin_at(std::uint64_t sequence) {
+    state_->last_sequence = sequence - 1;
 }
 
 result<void> stream_scan::read(const std::function<result<void>(const scanned_message&)>& visit) {

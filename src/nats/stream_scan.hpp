@@ -35,6 +35,9 @@ public:
     /// As of `open`.
     [[nodiscard]] const stream_facts& facts() const;
 
+    /// Begins (again) with the message of this sequence.
+    void begin_at(std::uint64_t sequence);
+
     /// Calls `visit` with every message that came behind those that were read before, up to what is
     /// the last one now, until it fails. Uses a consumer of its own without acknowledgements, in
     /// the broker's memory, which it deletes at the end; should this program die meanwhile, the

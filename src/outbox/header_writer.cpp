@@ -32,7 +32,7 @@ void header_writer::add_position() {
         append_transaction(scratch_.transaction, known);
     }
     scratch_.encoded.assign(scratch_.transaction);
-    append_ordinal(scratch_.encoded, view_.where);
+    append_row(scratch_.encoded, view_.where);
     out_.add_header("Walrelay-Position", scratch_.encoded);
 }
 

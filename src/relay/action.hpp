@@ -4,6 +4,8 @@
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "relay/lane.hpp"
+#include "relay/stored_rows.hpp"
+#include "relay/stream_owner.hpp"
 #include "relay/write_backs.hpp"
 
 #include <cstddef>
@@ -23,6 +25,8 @@ struct connect_broker {
     std::uint64_t look_back = 0;
     /// First ask the stream's leader to hand over to another server.
     bool step_down = false;
+    /// Also read the message of this sequence; 0 for none.
+    std::uint64_t asks_for = 0;
 };
 struct close_broker {};
 
@@ -56,6 +60,17 @@ struct store_dead_letter {
     std::uint64_t epoch = 0;
     dead_letter letter;
 };
+/// Write the mark into the stream's description. What fails is told in the log alone.
+struct mark_stream {
+    stream_owner owner;
+};
+/// Mark the stream, read what it has of the rows that the slot sends, and report stored_read with
+/// this epoch of the PostgreSQL connection.
+struct read_stored {
+    std::uint64_t epoch = 0;
+    stored_rows_request wanted;
+    stream_owner mark;
+};
 /// Find out which of these message ids are neither in the stream nor in the dead letters, and
 /// report rows_looked_for.
 struct look_for_rows {
@@ -85,6 +100,6 @@ struct finish {
 
 using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
                             finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
-                            look_for_rows, write_back, fetch_row, write_log, finish>;
+                            mark_stream, read_stored, look_for_rows, write_back, fetch_row, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -7,17 +7,11 @@ namespace walrelay::relay {
 void fenced_lane::on_open(const stream_tail& tail) {
     expected_last_sequence_ = tail.last_sequence;
     opened_at_ = tail.last_sequence;
-    checkpoint_ = tail.shared ? tail.safe_position : tail.last_position;
-    tail_is_exact_ = !tail.shared;
     prove_again();
-    skip_what_the_tail_has();
     next_ = first();
 }
 
-void fenced_lane::on_history() {
-    opened_at_ = expected_last_sequence_;
-    prove_again();
-    skip_what_the_tail_has();
+void fenced_lane::on_belief() {
     next_ = std::max(next_, first());
 }
 
@@ -37,20 +31,12 @@ void fenced_lane::prove_by(std::uint64_t index) {
         proven_ || (probe_ != 0 && index >= probe_ && expected_last_sequence_ >= alone_until_);
 }
 
-void fenced_lane::skip_what_the_tail_has() {
-    const bool comparable = checkpoint_ && checkpoint_->origin == origin();
-    checkpoint_holds_ = comparable && tail_is_exact_;
-    if (comparable) {
-        skip_up_to(checkpoint_->at);
-    }
-}
-
 std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     next_ = std::max(next_, first());
     while (next_ != end() && at(next_).settled) {
         ++next_;
     }
-    if (!is_open() || next_ == end() || next_ - first() >= in_flight_limit()) {
+    if (!may_send() || next_ == end() || next_ - first() >= in_flight_limit()) {
         return std::nullopt;
     }
     if (!proven_) {
@@ -86,11 +72,15 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
         return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
     }
-    if (checkpoint_holds_ || sequence > opened_at_) {
-        // Every event up to the tail was skipped, and what this connection sent was sent once, so
-        // this is another row with the same id.
+    if (sequence > opened_at_) {
+        // What this connection sent was sent once, so this is another row with the same id.
         return refuse(index, "the stream already has this Nats-Msg-Id at sequence " +
                                  std::to_string(sequence) + ", from another row");
+    }
+    if (is_resuming() || tail_is_checkpoint()) {
+        // Every event up to the tail was skipped. Most likely another row with the same id, but a
+        // tail that a server without the latest messages told leads here, too.
+        return taken(index, sequence);
     }
     // The tail does not tell what the stream has; the broker's memory of ids does. The chain is
     // one message shorter than predicted, which those behind this one will find out.

@@ -29,12 +29,11 @@ public:
 
 private:
     void on_open(const stream_tail& tail) override;
-    void on_history() override;
+    void on_belief() override;
     void on_admitted(std::uint64_t /*index*/) override {}
     void on_emptied() override { next_ = end(); }
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
-    void skip_what_the_tail_has();
     void prove_by(std::uint64_t index);
 
     /// first() <= next_ <= end(): what is before it was handed over on this connection.
@@ -42,18 +41,12 @@ private:
     std::uint64_t expected_last_sequence_ = 0;
     /// The stream's last sequence when this connection, or this history, began.
     std::uint64_t opened_at_ = 0;
-    std::optional<position> checkpoint_;
-    /// The stream's last messages are all ours.
-    bool tail_is_exact_ = false;
     /// The broker has stored a message where it was predicted.
     bool proven_ = false;
     /// The message that is to prove it, once it is sent; 0 before.
     std::uint64_t probe_ = 0;
     /// The messages up to this sequence go alone.
     std::uint64_t alone_until_ = 0;
-    /// The checkpoint is exact and of this history, so every event up to it is stored and none
-    /// beyond it is.
-    bool checkpoint_holds_ = false;
 };
 
 }  // namespace walrelay::relay

@@ -18,6 +18,23 @@ error unknown_table(const table_name& table) {
             "nothing to do: the catalog is read again and the slot resends the rows"};
 }
 
+std::string name_of(const tail_claim& tail, const std::string& stream) {
+    return "the last message of stream " + stream + " (sequence " + std::to_string(tail.sequence) +
+           ", message id " + tail.id + ", position " + to_string(tail.where) + ")";
+}
+
+error not_met(const tail_claim& tail, const std::string& stream) {
+    return {errc::tail_not_met,
+            name_of(tail, stream) + " stands for no row that the slot sends"};
+}
+
+error another_row(const tail_claim& tail, const std::string& id, const std::string& stream) {
+    return {errc::tail_not_met, name_of(tail, stream) +
+                                    " does not stand for the row that the slot sends at its "
+                                    "position, which has message id " +
+                                    id};
+}
+
 error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
                 const char* limit_name, const char* remedy) {
     return {errc::message_too_large,
@@ -96,12 +113,13 @@ void intake::begin_snapshot(history origin, table_catalog catalog, lsn consisten
                             wall_time taken_at) {
     begin(origin, std::move(catalog));
     in_snapshot_ = true;
-    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}, 0, {}, false};
+    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}};
 }
 
 result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, lane& into) {
     WALRELAY_ASSERT(transaction_.has_value());
     frame_read done;
+    transaction_->stand_at(transaction_->begin.commit);
     if (const auto taken = take_event(mapper, row, {}, into, done); !taken) {
         return taken.error();
     }
@@ -111,7 +129,8 @@ result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, l
 frame_read intake::read_published_row(std::size_t mapper, const row_insert& row, lane& into) {
     WALRELAY_ASSERT(transaction_.has_value());
     frame_read done;
-    into.admit_settled({origin_, next_position()});
+    transaction_->stand_at(transaction_->begin.commit);
+    into.admit_settled({origin_, place()});
     await_write_back(mapper, row, false, true, done);
     return done;
 }
@@ -147,6 +166,9 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         return parsed.error();
     }
     if (const auto* const alive = std::get_if<wal::keepalive>(&*parsed)) {
+        if (into.claim() && !transaction_ && alive->end > into.claim()->where.at.commit) {
+            return not_met(*into.claim(), options_.stream);
+        }
         frame_read done;
         done.alive = *alive;
         done.received = alive->end;
@@ -166,22 +188,18 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
     frame_read done;
     done.received = data.start;
     if (const auto* const begin = std::get_if<transaction_begin>(&*decoded)) {
-        transaction_ = open_transaction{*begin, 0, {}, false};
-    } else if (const auto* const row = std::get_if<row_insert>(&*decoded)) {
-        if (const auto taken = take(*row, into, done); !taken) {
-            return taken.error();
-        }
-    } else if (const auto* const changed = std::get_if<row_update>(&*decoded)) {
-        if (const auto taken = take(*changed, into, done); !taken) {
-            return taken.error();
-        }
-    } else if (const auto* const said = std::get_if<logical_message>(&*decoded)) {
-        if (const auto taken = take(*said, into, done); !taken) {
-            return taken.error();
-        }
+        transaction_ = open_transaction{*begin};
     } else if (const auto* const commit = std::get_if<transaction_commit>(&*decoded)) {
         done.ended = {transaction_->last_event, commit->end};
         transaction_.reset();
+    } else if (!std::holds_alternative<nothing_to_relay>(*decoded)) {
+        transaction_->stand_at(data.start);
+        if (const auto taken = take_change(*decoded, into, done); !taken) {
+            return taken.error();
+        }
+    }
+    if (into.claim() && is_past_the_tail(*decoded, into)) {
+        return not_met(*into.claim(), options_.stream);
     }
     if (transaction_) {
         done.age = data.sent_at - transaction_->begin.committed_at;
@@ -189,8 +207,32 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
     return done;
 }
 
-result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
+bool intake::is_past_the_tail(const change& decoded, const lane& into) const {
+    const auto& tail = into.claim()->where.at;
+    if (const auto* const commit = std::get_if<transaction_commit>(&decoded)) {
+        return commit->commit >= tail.commit;
+    }
+    if (!transaction_) {
+        return false;
+    }
+    const auto commit = transaction_->begin.commit;
+    return commit > tail.commit ||
+           (commit == tail.commit && transaction_->at && *transaction_->at > tail);
+}
+
+result<void> intake::take_change(const change& decoded, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
+    if (const auto* const row = std::get_if<row_insert>(&decoded)) {
+        return take(*row, into, done);
+    }
+    if (const auto* const changed = std::get_if<row_update>(&decoded)) {
+        return take(*changed, into, done);
+    }
+    const auto* const said = std::get_if<logical_message>(&decoded);
+    return said == nullptr ? result<void>{} : take(*said, into, done);
+}
+
+result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
     const auto owner = whose(*row.table);
     if (!owner) {
         return owner.error();
@@ -218,7 +260,7 @@ result<void> intake::take_row(tableless& from, std::string_view content, lane& i
     if (row) {
         return take_event(from.mapper, *row, {}, into, done);
     }
-    const auto here = next_position();
+    const auto here = place();
     if (into.covers(here)) {
         return {};
     }
@@ -231,14 +273,11 @@ result<void> intake::take_row(tableless& from, std::string_view content, lane& i
 result<void> intake::take_retry(std::string_view content, lane& into, frame_read& done) {
     const auto request = retry_request::parse(content, next_retry_revision_++);
     if (!request) {
-        // It keeps its ordinal: those behind it must not depend on what this version can read.
-        next_position();
         done.remark = to_string(request.error()) + "; it is left alone";
         return {};
     }
     const auto owner = catalog_.find(request->table());
     if (owner.what != table_catalog::answer::kind::outbox) {
-        next_position();
         done.remark = "a row of table " + to_string(request->table()) +
                       " is to be retried, but that is no outbox of the configuration now; it stays "
                       "in walrelay.dead_letter";
@@ -247,16 +286,19 @@ result<void> intake::take_retry(std::string_view content, lane& into, frame_read
     return take_event(owner.index, request->row(), request->occasion(), into, done);
 }
 
-commit_position intake::next_position() {
-    const commit_position here{transaction_->begin.commit, transaction_->next_ordinal};
-    transaction_->last_event = here;
-    ++transaction_->next_ordinal;
-    return here;
+void intake::open_transaction::stand_at(lsn row) {
+    const auto index = at && at->row == row ? at->index + 1 : 0;
+    at = commit_position{begin.commit, row, index};
+}
+
+commit_position intake::place() {
+    transaction_->last_event = transaction_->at;
+    return *transaction_->at;
 }
 
 result<void> intake::take_event(std::size_t mapper, const row_insert& row,
                                 std::string_view occasion, lane& into, frame_read& done) {
-    return place_event(next_position(), mapper, row, occasion, into, done);
+    return place_event(place(), mapper, row, occasion, into, done);
 }
 
 result<void> intake::place_event(commit_position here, std::size_t mapper, const row_insert& row,
@@ -264,16 +306,40 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     const bool retried = occasion.starts_with("retry");
     if (into.covers(here)) {
         await_write_back(mapper, row, retried, true, done);
-        return {};
+        return into.claim() ? pass_over(here, mapper, row, occasion, into) : result<void>{};
     }
     message& filled = into.vacancy();
     filled.where = {origin_, here};
     filled.committed_at = transaction_->begin.committed_at;
-    if (const auto made = fill(mapper, row, occasion, filled); !made) {
+    const auto made = fill(mapper, row, occasion, filled);
+    if (into.is_resuming() && into.has_stored(filled)) {
+        into.admit_settled({origin_, here});
+        await_write_back(mapper, row, retried, true, done);
+        return {};
+    }
+    if (!made) {
         return set_aside(mapper, row, filled, made.error(), done);
     }
     into.admit();
     await_write_back(mapper, row, retried, false, done);
+    return {};
+}
+
+result<void> intake::pass_over(commit_position here, std::size_t mapper, const row_insert& row,
+                               std::string_view occasion, lane& into) {
+    const auto& tail = *into.claim();
+    if (here != tail.where.at) {
+        return {};
+    }
+    message& same = into.vacancy();
+    same.where = {origin_, here};
+    same.committed_at = transaction_->begin.committed_at;
+    // Only the id matters, and a row that can no longer be mapped has none.
+    static_cast<void>(fill(mapper, row, occasion, same));
+    if (!tail.id.empty() && !same.id.empty() && same.id != tail.id) {
+        return another_row(tail, same.id, options_.stream);
+    }
+    into.claim_is_met();
     return {};
 }
 

@@ -98,7 +98,8 @@ public:
 
     /// Reads one frame; at most one message enters the lane, which must have room.
     /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog), and
-    /// without dead letters row_unmappable, message_too_large and message_refused (this message).
+    /// without dead letters row_unmappable, message_too_large and message_refused (this message);
+    /// tail_not_met where the slot does not send the row of the stream's last message.
     [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
 
     /// Takes one row of the snapshot, of the table `mapper` of the configuration; for the rest as
@@ -120,10 +121,14 @@ public:
 private:
     struct open_transaction {
         transaction_begin begin;
-        std::uint64_t next_ordinal = 0;
-        std::optional<commit_position> last_event;
+        /// Of the change that is being read; nothing before the first.
+        std::optional<commit_position> at = {};
+        std::optional<commit_position> last_event = {};
         /// Walrelay's own: its updates are write-backs.
         bool own = false;
+
+        /// The next change of the transaction is of the WAL record that begins at `row`.
+        void stand_at(lsn row);
     };
 
     /// An outbox whose rows are logical messages.
@@ -134,6 +139,12 @@ private:
 
     void begin(history origin, table_catalog catalog);
     result<frame_read> take(const wal::xlog_data& data, lane& into);
+    result<void> take_change(const change& decoded, lane& into, frame_read& done);
+    /// An event that the stream has.
+    result<void> pass_over(commit_position here, std::size_t mapper, const row_insert& row,
+                           std::string_view occasion, lane& into);
+    /// Where the stream's last message is still a claim: whether the slot has gone past its row.
+    [[nodiscard]] bool is_past_the_tail(const change& decoded, const lane& into) const;
     result<void> take(const row_insert& row, lane& into, frame_read& done);
     result<void> take(const row_update& row, lane& into, frame_read& done);
     result<void> take(const logical_message& said, lane& into, frame_read& done);
@@ -154,7 +165,8 @@ private:
                            const error& why, frame_read& done);
     void await_write_back(std::size_t mapper, const row_insert& row, bool retried, bool reread,
                           frame_read& done);
-    commit_position next_position();
+    /// The change that is being read is an event: its position.
+    commit_position place();
     [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
     result<table_catalog::answer> whose(const relation& table);
     result<void> check_size(const message& candidate) const;

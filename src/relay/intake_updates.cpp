@@ -52,7 +52,7 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
     if (!rule || !publishes_again(*rule, row)) {
         return {};
     }
-    const auto here = next_position();
+    const auto here = place();
     const auto occasion = republish_occasion(here);
     const row_insert now{row.table, row.fields};
     if (into.covers(here) || is_whole(owner->index, row)) {

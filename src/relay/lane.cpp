@@ -5,6 +5,7 @@
 #include "relay/parallel_lane.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace walrelay::relay {
@@ -33,18 +34,92 @@ lane::lane(const lane_options& options)
 
 // The side of the source.
 
-void lane::set_history(history origin) {
-    if (origin == history_) {
+void lane::set_history(const lineage& line) {
+    if (line == line_) {
         return;
     }
-    history_ = origin;
-    admitted_.reset();
-    stored_.reset();
-    on_history();
+    const auto branch = line.end_of(line_.origin.timeline);
+    const bool descends =
+        branch && line.origin.system_identifier == line_.origin.system_identifier;
+    if (descends) {
+        branch_off(line, *branch);
+    } else {
+        if (line_.origin != history{}) {
+            empty_window();
+        }
+        admitted_.reset();
+        stored_.reset();
+        claim_.reset();
+    }
+    line_ = line;
+    believe(belief_);
 }
 
-bool lane::covers(commit_position where) const {
-    return admitted_ && where <= *admitted_;
+/// What was stored before the branch stays so; what came after it is of no history any more.
+void lane::branch_off(const lineage& to, lsn branch) {
+    constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
+    const commit_position last{lsn{branch.value - 1}, lsn{greatest}, greatest};
+    while (!empty() && !to.shares(at(end_ - 1).content.where)) {
+        --end_;
+        bytes_ -= at(end_).content.size_bytes();
+        at(end_).content.clear(kept_bytes);
+    }
+    on_emptied();
+    for (auto* known : {&admitted_, &stored_}) {
+        if (*known) {
+            *known = std::min(**known, last);
+        }
+    }
+    claim_.reset();
+}
+
+void lane::claim_is_met() {
+    WALRELAY_ASSERT(claim_.has_value());
+    believe(tail_belief::exact);
+}
+
+void lane::resume(std::shared_ptr<const stored_rows> rows) {
+    WALRELAY_ASSERT(empty());
+    believe(tail_belief::nothing);
+    admitted_.reset();
+    stored_.reset();
+    resuming_ = std::move(rows);
+    is_disordered_ = true;
+    outlast_stragglers();
+}
+
+bool lane::has_stored(const message& content) const {
+    return resuming_->has(content.where.at, content.id);
+}
+
+bool lane::has_resumed() const {
+    const auto& newest = resuming_->newest();
+    return !newest || (stored_ && *stored_ >= *newest && tail_ && tail_->at >= *newest &&
+                       line_.shares(*tail_));
+}
+
+void lane::end_resuming(tail_belief how) {
+    resuming_.reset();
+    is_disordered_ = how == tail_belief::undecided;
+    believe(how);
+}
+
+bool lane::holds(const position& where) const {
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        if (at(index).content.where == where) {
+            return !at(index).stored;
+        }
+    }
+    return false;
+}
+
+void lane::refuse(const position& where, std::uint64_t sequence) {
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        if (at(index).content.where == where) {
+            static_cast<void>(refuse(index, "the stream already has this Nats-Msg-Id at sequence " +
+                                                std::to_string(sequence) + ", from another row"));
+        }
+    }
 }
 
 bool lane::has_room() const {
@@ -60,7 +135,7 @@ message& lane::vacancy() {
 
 void lane::take_in(entry& added) {
     WALRELAY_ASSERT(!covers(added.content.where.at));
-    WALRELAY_ASSERT(added.content.where.origin == history_);
+    WALRELAY_ASSERT(added.content.where.origin == line_.origin);
     added.sent = false;
     added.stored = false;
     added.settled = false;
@@ -101,8 +176,11 @@ void lane::empty_window() {
 // The side of the broker.
 
 bool lane::has_forgotten(const stream_tail& tail) const {
-    if (tail.last_sequence < known_sequence_) {
+    if (tail.last_sequence < known_sequence_ || tail.made_again) {
         return true;
+    }
+    if (is_disordered_) {
+        return false;
     }
     // Where others write, messages of later commits may come before those of earlier ones.
     return options_.sole_writer && !tail.shared && !tail_is_shared_ && tail.last_position &&
@@ -123,8 +201,23 @@ std::uint64_t lane::wanted_look_back() const {
                                               : 0;
 }
 
-stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
+bool lane::sent_itself(const position& where) const {
+    if (proved_ && *proved_ == where) {
+        return true;
+    }
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        if (at(index).content.where == where && !at(index).settled) {
+            return true;
+        }
+    }
+    return false;
+}
+
+stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_belief how) {
     WALRELAY_ASSERT(epoch > epoch_);
+    const auto& checkpoint = tail.checkpoint();
+    const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ && line_.shares(*checkpoint) &&
+                          sent_itself(*checkpoint);
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
@@ -137,16 +230,63 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail) {
         admitted_.reset();
         stored_.reset();
         tail_.reset();
+        proved_.reset();
     }
     if (tail.last_position) {
         tail_ = tail.last_position;
+    }
+    opened_with_ = tail;
+    claim_.reset();
+    belief_ = is_known ? tail_belief::exact : how;
+    if (belief_ == tail_belief::undecided) {
+        // The slot sends it again, and by then it is known what the stream has.
+        empty_window();
+        admitted_ = stored_;
     }
     for (std::uint64_t index = first_; index != end_; ++index) {
         at(index).sent = false;
         at(index).stored = at(index).settled;
     }
     on_open(tail);
+    take_checkpoint();
+    on_belief();
     return forgot ? stream_memory::forgot : stream_memory::kept;
+}
+
+void lane::believe(tail_belief how) {
+    belief_ = how;
+    claim_.reset();
+    take_checkpoint();
+    on_belief();
+}
+
+void lane::take_checkpoint() {
+    const auto& checkpoint = opened_with_.checkpoint();
+    if (!options_.sole_writer || !checkpoint || !line_.shares(*checkpoint)) {
+        return;
+    }
+    if (belief_ == tail_belief::exact) {
+        proved_ = !proved_ || proved_->at < checkpoint->at ? *checkpoint : *proved_;
+        skip_up_to(checkpoint->at);
+    } else if (belief_ == tail_belief::claim && (!stored_ || checkpoint->at > *stored_)) {
+        // The id is that of the last message; of an earlier one it is not known.
+        claim_ = tail_claim{opened_with_.last_sequence, *checkpoint,
+                            opened_with_.shared ? "" : opened_with_.final_id};
+        while (!empty() && at(first_).content.where.at <= checkpoint->at) {
+            forget_first();
+        }
+    }
+}
+
+void lane::settle_stored(const position& where) {
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        if (at(index).content.where == where) {
+            at(index).stored = true;
+            at(index).settled = true;
+        }
+    }
+    forget_stored();
+    on_belief();
 }
 
 outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,
@@ -207,8 +347,9 @@ void lane::forget_stored() {
         const auto where = at(first_).content.where;
         if (!at(first_).settled) {
             tail_ = where;
+            proved_ = where;
         }
-        if (where.origin == history_) {
+        if (line_.shares(where)) {
             stored_ = where.at;
         }
         forget_first();
@@ -216,7 +357,7 @@ void lane::forget_stored() {
 }
 
 void lane::skip_up_to(commit_position where) {
-    while (!empty() && at(first_).content.where.origin == history_ &&
+    while (!empty() && line_.shares(at(first_).content.where) &&
            at(first_).content.where.at <= where) {
         forget_first();
     }
@@ -236,6 +377,14 @@ void lane::forget_first() {
 lane_verdict lane::refuse(std::uint64_t index, std::string words) {
     refused_ = index;
     return trouble(lane_verdict::message_refused, std::move(words));
+}
+
+lane_verdict lane::taken(std::uint64_t index, std::uint64_t sequence) {
+    refused_ = index;
+    taken_at_ = sequence;
+    return trouble(lane_verdict::id_is_taken,
+                   "the stream already has this Nats-Msg-Id at sequence " +
+                       std::to_string(sequence));
 }
 
 lane_verdict lane::trouble(lane_verdict verdict, std::string words) {

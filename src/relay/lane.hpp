@@ -9,9 +9,11 @@
 #pragma once
 
 #include "core/instant.hpp"
+#include "core/lineage.hpp"
 #include "core/message.hpp"
 #include "core/position.hpp"
 #include "relay/publish_outcome.hpp"
+#include "relay/stored_rows.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -55,6 +57,34 @@ struct stream_tail {
     std::optional<position> safe_position = {};
     /// The position of the last message itself.
     std::optional<position> final_position = {};
+    /// Nats-Msg-Id of the last message.
+    std::string final_id = {};
+    /// It is another stream of the same name.
+    bool made_again = false;
+
+    /// The position up to which it says what the stream has, if it can be believed.
+    [[nodiscard]] const std::optional<position>& checkpoint() const {
+        return shared ? safe_position : last_position;
+    }
+};
+
+/// What the stream's tail is taken for.
+enum class tail_belief {
+    /// Every event up to its position is in the stream.
+    exact,
+    /// The same, but the row that it stands for must still be met.
+    claim,
+    /// Nothing, and nobody is to be asked: rows are recognised by Nats-Msg-Id alone.
+    nothing,
+    /// Nothing is sent until that is decided.
+    undecided,
+};
+
+/// The row that the stream's last message stands for, until the slot has sent it.
+struct tail_claim {
+    std::uint64_t sequence = 0;
+    position where = {};
+    std::string id = {};
 };
 
 /// What the stream has of what it had acked.
@@ -73,6 +103,9 @@ enum class lane_verdict {
     resync,
     /// The broker will never take the message `refused_message()`.
     message_refused,
+    /// The stream has the id of `refused_message()` at `taken_at()`, and it is not known whose it is
+    /// there: its own, published earlier, or that of another row.
+    id_is_taken,
     /// The stream must be changed by an operator.
     stream_unsuitable,
 };
@@ -90,11 +123,33 @@ public:
 
     // The side of the source.
 
-    /// The history whose positions the next messages have. A change of history forgets what was
-    /// skipped by position, because positions of two histories cannot be compared.
-    void set_history(history origin);
+    /// The history whose positions the next messages have. Where it goes on from the one before,
+    /// messages of the branch that was left are dropped and the others stay; another one forgets
+    /// what was skipped by position, because positions of two histories cannot be compared. Only
+    /// while closed, or at first.
+    void set_history(const lineage& line);
     /// Whether the stream or the window already has an event of this position.
-    [[nodiscard]] bool covers(commit_position where) const;
+    [[nodiscard]] bool covers(commit_position where) const {
+        return (admitted_ && where <= *admitted_) || (claim_ && where <= claim_->where.at);
+    }
+    /// The row of the stream's last message, as long as it is to be met. Rows up to it are covered,
+    /// but not known to be stored.
+    [[nodiscard]] const std::optional<tail_claim>& claim() const { return claim_; }
+    /// The slot has sent that row.
+    void claim_is_met();
+    /// Rows are looked up one by one from now on; the window must be empty.
+    void resume(std::shared_ptr<const stored_rows> rows);
+    [[nodiscard]] bool is_resuming() const { return resuming_ != nullptr; }
+    /// While resuming: whether the stream had it before.
+    [[nodiscard]] bool has_stored(const message& content) const;
+    /// While resuming: the stream's last message is the greatest again, so that the next relay may
+    /// believe it.
+    [[nodiscard]] bool has_resumed() const;
+    void end_resuming(tail_belief how);
+    /// Whether the window has a message of this position that is not known to be stored.
+    [[nodiscard]] bool holds(const position& where) const;
+    /// The same for one that the stream will never take: it is `refused_message()` now.
+    void refuse(const position& where, std::uint64_t sequence);
     /// Whether the window takes another message. A message larger than the window goes alone.
     [[nodiscard]] bool has_room() const;
     /// An empty message to be filled, and then to be admitted or left (the next call gives it
@@ -111,8 +166,16 @@ public:
 
     /// Whether the stream ends before what it had acked.
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
-    /// A connection is ready. `epoch` is greater than every earlier one.
-    stream_memory open(std::uint64_t epoch, const stream_tail& tail);
+    /// A connection is ready. `epoch` is greater than every earlier one. The tail is taken for
+    /// what `how` says where its row is not one that this lane has sent itself.
+    stream_memory open(std::uint64_t epoch, const stream_tail& tail,
+                       tail_belief how = tail_belief::exact);
+    /// Decides what the tail of the last `open` is taken for.
+    void believe(tail_belief how);
+    [[nodiscard]] tail_belief belief() const { return belief_; }
+    [[nodiscard]] const stream_tail& opened_with() const { return opened_with_; }
+    /// The message of this position is in the stream, as a look at it has shown.
+    void settle_stored(const position& where);
     void close();
     /// How many of the stream's last messages must be known for the next `open`; 0 if the last one
     /// is enough.
@@ -156,6 +219,8 @@ public:
     [[nodiscard]] std::uint64_t stored_count() const { return stored_count_; }
     /// The message of the last verdict message_refused, and why.
     [[nodiscard]] const message& refused_message() const { return at(refused_).content; }
+    /// The sequence of the last verdict id_is_taken.
+    [[nodiscard]] std::uint64_t taken_at() const { return taken_at_; }
     /// What the broker said with the last verdict other than carry_on.
     [[nodiscard]] const std::string& last_trouble() const { return last_trouble_; }
 
@@ -179,7 +244,16 @@ protected:
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
     [[nodiscard]] std::uint64_t first() const { return first_; }
     [[nodiscard]] std::uint64_t end() const { return end_; }
-    [[nodiscard]] const history& origin() const { return history_; }
+    [[nodiscard]] const lineage& line() const { return line_; }
+    /// Whether messages may be sent: it is open and known what the tail is taken for.
+    [[nodiscard]] bool may_send() const {
+        return epoch_open_ && belief_ != tail_belief::undecided;
+    }
+    /// Every event up to the tail's position is in the stream, and none beyond it.
+    [[nodiscard]] bool tail_is_checkpoint() const {
+        return belief_ == tail_belief::exact && !opened_with_.shared &&
+               opened_with_.last_position && line_.shares(*opened_with_.last_position);
+    }
     [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
 
     /// Marks as sent and returns it.
@@ -190,11 +264,12 @@ protected:
     /// Everything up to here is in the stream: drops it from the window.
     void skip_up_to(commit_position where);
     lane_verdict refuse(std::uint64_t index, std::string words);
+    lane_verdict taken(std::uint64_t index, std::uint64_t sequence);
     lane_verdict trouble(lane_verdict verdict, std::string words);
 
 private:
     virtual void on_open(const stream_tail& tail) = 0;
-    virtual void on_history() = 0;
+    virtual void on_belief() = 0;
     virtual void on_admitted(std::uint64_t index) = 0;
     virtual void on_emptied() = 0;
     virtual lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) = 0;
@@ -205,6 +280,9 @@ private:
     void forget_first();
     void empty_window();
     void widen();
+    void branch_off(const lineage& to, lsn branch);
+    [[nodiscard]] bool sent_itself(const position& where) const;
+    void take_checkpoint();
 
     lane_options options_;
     std::vector<entry> ring_;
@@ -217,8 +295,16 @@ private:
     bool look_back_ = true;
     std::size_t in_flight_limit_;
     monotonic_time last_ack_at_;
-    history history_;
+    lineage line_;
+    stream_tail opened_with_;
+    tail_belief belief_ = tail_belief::exact;
+    std::optional<tail_claim> claim_;
+    std::shared_ptr<const stored_rows> resuming_;
+    /// The stream's last message need not be of the greatest position.
+    bool is_disordered_ = false;
     std::optional<position> tail_;
+    /// The last that this lane knows to be in the stream with everything before it.
+    std::optional<position> proved_;
     /// Others wrote among the last messages, so that positions are not in order there.
     bool tail_is_shared_ = false;
     std::uint64_t known_sequence_ = 0;
@@ -226,6 +312,7 @@ private:
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;
     std::uint64_t refused_ = 0;
+    std::uint64_t taken_at_ = 0;
     std::string last_trouble_;
 };
 

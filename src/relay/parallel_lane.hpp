@@ -25,7 +25,7 @@ public:
 
 private:
     void on_open(const stream_tail& tail) override;
-    void on_history() override {}
+    void on_belief() override {}
     void on_admitted(std::uint64_t index) override;
     void on_emptied() override;
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;

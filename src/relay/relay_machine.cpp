@@ -35,6 +35,7 @@ void relay_machine::account_for_stored(instant now) {
     if (const auto settled = write_backs_.settled(lane_->stored_up_to())) {
         ledger_.stored_up_to(*settled);
     }
+    end_comparing_when_over();
     write_back_what_is_stored();
     hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
     report_confirmed(now);

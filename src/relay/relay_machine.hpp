@@ -21,6 +21,7 @@
 #include "relay/link.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
+#include "relay/tail_trust.hpp"
 #include "relay/table_duties.hpp"
 #include "relay/write_backs.hpp"
 
@@ -52,6 +53,10 @@ struct relay_options {
     /// How long a stop waits for acks and write-backs that are still out.
     std::chrono::milliseconds drain_timeout{10000};
     all_duties duties = {};
+    /// fingerprint_of what is relayed.
+    std::string rules = {};
+    /// An operator has said that the database is the right one, whatever its history. Once.
+    bool accepts_history = false;
 };
 
 /// Rows of the tables that come before anything that the slot sends.
@@ -73,6 +78,9 @@ struct postgres_session {
     std::chrono::milliseconds sender_timeout{0};
     /// Where the slot stood when streaming began.
     lsn slot_confirmed = {};
+    /// Of `origin`; nothing known of it beyond that where it is left out.
+    server_identity server = {};
+    std::string database = {};
     /// Rows come first (row_arrived, rows_ended), frames only after another connection.
     std::optional<backfill> rows_first = {};
     /// Rows that must be accounted for, where they were read.
@@ -96,6 +104,9 @@ public:
     void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
     void rows_ended(instant now);
     void slot_adopted(std::uint64_t epoch, instant now);
+    /// What read_stored asked for.
+    void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
+                     instant now);
     /// `what` is for the log.
     void dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now);
     void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
@@ -155,7 +166,23 @@ private:
     /// not, the connection is given up.
     bool was_another_relay(lsn slot_confirmed, instant now);
     [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
-    void begin_history(const history& origin);
+    /// What is known of earlier connections belongs to the history of `server` now.
+    void begin_history(const lineage& line);
+    /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
+    /// streamed from it where that is false.
+    [[nodiscard]] bool joins_history(const postgres_session& session, instant now);
+    [[nodiscard]] tail_question question_about(const postgres_session& session) const;
+    /// The same for the tail of an open lane, once streaming may begin.
+    [[nodiscard]] bool trusts_tail(instant now);
+    void compare_stored(const tail_answer& answer);
+    void begin_comparing(const std::shared_ptr<const stored_rows>& rows);
+    void end_comparing_when_over();
+    void give_comparing_up();
+    [[nodiscard]] stream_owner mark_now() const;
+    void keep_mark_true();
+    void remember_mark(std::string_view description);
+    void ask_whose_it_is(instant now);
+    void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
     void call_the_roll(const std::optional<roll>& asked);
@@ -208,6 +235,28 @@ private:
     int exit_code_ = 0;
     std::optional<monotonic_time> drain_until_;
     history history_;
+    /// The server of the last connection.
+    server_identity server_;
+    std::string database_;
+    /// Where the slot stood when that connection began.
+    lsn slot_confirmed_;
+    /// What the stream's description says, if it is ours.
+    std::optional<stream_owner> mark_;
+    /// While the rows that the slot sends are compared with the stream, one by one.
+    struct comparing {
+        stored_rows_request wanted;
+        std::string why;
+        bool reading = true;
+    };
+    std::optional<comparing> comparing_;
+    /// A message whose id the stream has, while it is found out whose it is there.
+    struct taken_id {
+        position where;
+        std::string id;
+        std::uint64_t sequence = 0;
+    };
+    std::optional<taken_id> taken_;
+    wall_time stream_created_;
     /// Where the slot may stand at most, as far as this relay knows.
     lsn slot_at_most_;
     std::uint32_t standby_tries_ = 0;

@@ -29,7 +29,7 @@ error behind_the_stream(const std::string& stream, const commit_position& ends, 
 }  // namespace
 
 bool relay_machine::has_room() const {
-    return phase_ == phase::running && postgres_.is_up() && !setting_aside_ && !fetching_ &&
+    return phase_ == phase::running && postgres_.is_up() && !(comparing_ && comparing_->reading) && !setting_aside_ && !fetching_ &&
            lane_->has_room() && write_backs_.has_room();
 }
 
@@ -38,11 +38,15 @@ bool relay_machine::wants_rows() const {
 }
 
 void relay_machine::begin_backfill(postgres_session session, instant now) {
+    if (!joins_history(session, now)) {
+        return;
+    }
     postgres_.connected(now.monotonic);
     standby_tries_ = 0;
     slot_at_most_ = {};
-    if (session.origin != history_) {
-        begin_history(session.origin);
+    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided) {
+        // All of the stream was read to tell which rows it has.
+        lane_->believe(tail_belief::exact);
     }
     const auto& what = *session.rows_first;
     backfilling_ = {what};
@@ -132,7 +136,7 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
     }
     // The last message, not the greatest position: what this relay published before the backfill
     // can arrive during it.
-    return tail.final_position && tail.final_position->origin == history_ &&
+    return tail.final_position && server_.line.shares(*tail.final_position) &&
            tail.final_position->at.commit == before_slot(what.consistent_point);
 }
 

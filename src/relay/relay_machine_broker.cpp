@@ -19,9 +19,10 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
             now);
         return;
     }
-    const stream_tail tail{facts.stream->last_sequence, facts.stream->last_position,
-                           facts.stream->shared, facts.stream->safe_position,
-                           facts.stream->final_position};
+    stream_tail tail{facts.stream->last_sequence,  facts.stream->last_position,
+                     facts.stream->shared,         facts.stream->safe_position,
+                     facts.stream->final_position, facts.stream->final_id};
+    tail.made_again = stream_created_ != wall_time{} && facts.stream->created != stream_created_;
     if (doubts(tail, now)) {
         return;
     }
@@ -29,8 +30,17 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
     hold_back_.thaw(now.monotonic);
     roll_call_.stream_has(facts.stream->recent);
+    stream_created_ = facts.stream->created;
+    remember_mark(facts.stream->description);
+    if (std::exchange(comparing_, std::nullopt)) {
+        lane_->end_resuming(tail_belief::undecided);
+    }
     const auto had = lane_->known_sequence();
-    const auto memory = lane_->open(epoch, tail);
+    const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
+    const auto how = backfilling_    ? tail_belief::exact
+                     : is_checkpoint ? tail_belief::undecided
+                                     : tail_belief::nothing;
+    const auto memory = lane_->open(epoch, tail, how);
     const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
     log(is_odd ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
     if (memory == stream_memory::forgot) {
@@ -41,6 +51,14 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     if (backfilling_ && !backfill_holds(tail)) {
         start_backfill_over("somebody else has written to it", now);
+        return;
+    }
+    if (lane_->belief() == tail_belief::undecided) {
+        // Only a fresh connection to PostgreSQL tells how much of it can be believed.
+        stream_from_the_slot_again(now);
+    }
+    settle_question(facts.stream->asked, now);
+    if (!lane_->is_open()) {
         return;
     }
     // The broker has just shown that it kept what is held.
@@ -110,7 +128,7 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     if (!gone || !options_.lane.sole_writer) {
         return true;
     }
-    return tail.last_position && tail.last_position->origin == history_ &&
+    return tail.last_position && server_.line.shares(*tail.last_position) &&
            tail.last_position->at >= *gone;
 }
 
@@ -147,7 +165,8 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
 }
 
 connect_broker relay_machine::to_broker(std::uint64_t epoch) {
-    return {epoch, lane_->wanted_look_back(), std::exchange(step_down_is_due_, false)};
+    return {epoch, lane_->wanted_look_back(), std::exchange(step_down_is_due_, false),
+            taken_ ? taken_->sequence : 0};
 }
 
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -190,6 +209,8 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
                                  instant now) {
     if (verdict == lane_verdict::message_refused) {
         message_was_refused(outcome, now);
+    } else if (verdict == lane_verdict::id_is_taken) {
+        ask_whose_it_is(now);
     } else if (verdict == lane_verdict::stream_unsuitable) {
         lose_broker({errc::broker_unsuitable,
                      "stream " + options_.stream + " does not take messages as it is set up",
@@ -225,6 +246,18 @@ void relay_machine::lose_stuck_broker(instant now) {
     broker_.wait(now.monotonic, soon);
 }
 
+void relay_machine::ask_whose_it_is(instant now) {
+    const message& refused = lane_->refused_message();
+    taken_ = {refused.where, refused.id, lane_->taken_at()};
+    lose_broker({errc::broker_lost,
+                 "stream " + options_.stream + " has the id of row id " + refused.id +
+                     " at sequence " + std::to_string(taken_->sequence) +
+                     " already; that message and the stream's tail are read",
+                 "", lane_->last_trouble()},
+                now);
+    broker_.wait(now.monotonic, std::chrono::milliseconds(0));
+}
+
 void relay_machine::message_was_refused(const publish_outcome& outcome, instant now) {
     const message& refused = lane_->refused_message();
     const position where = refused.where;
@@ -245,7 +278,7 @@ void relay_machine::message_was_refused(const publish_outcome& outcome, instant 
         return;
     }
     refusals_.erase(where.at);
-    if (!options_.dead_letters || where.origin != history_) {
+    if (!options_.dead_letters || !server_.line.shares(where)) {
         lose_broker(why, now);
         return;
     }

@@ -5,6 +5,7 @@
 #include "relay/relay_words.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace walrelay::relay {
@@ -28,21 +29,27 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
+    if (session.server.line.origin == history{}) {
+        session.server = {{session.origin}, lsn{std::numeric_limits<std::uint64_t>::max()}};
+    }
     if (session.rows_first) {
         begin_backfill(std::move(session), now);
+        return;
+    }
+    if (!joins_history(session, now)) {
         return;
     }
     if (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now)) {
         return;
     }
     postgres_.connected(now.monotonic);
-    if (session.origin != history_) {
-        begin_history(session.origin);
-    }
     if (std::exchange(standby_tries_, 0) >= standby_after_tries) {
         take_over();
     }
     lane_->prove_again();
+    if (!trusts_tail(now)) {
+        return;
+    }
     slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
     const auto stored = lane_->stored_up_to();
     const bool behind_the_slot = stored && stored->commit < session.slot_confirmed;
@@ -56,35 +63,17 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
                 "of one; if it was one when they were written, compare its rows with the stream");
     }
     feedback_.begin(session.sender_timeout, now.monotonic);
+    keep_mark_true();
     call_the_roll(session.newest_rows);
     account_for_stored(now);
     log(log_severity::info,
         std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
 }
 
-void relay_machine::begin_history(const history& origin) {
-    if (history_ != history{}) {
-        log(log_severity::warning,
-            "the database has another history than before (system identifier or timeline "
-            "changed): rows are recognised by Nats-Msg-Id alone until the stream's tail is of "
-            "the new one");
-    }
-    history_ = origin;
-    ledger_ = ledger{};
-    write_backs_ = write_backs{write_backs_.wanted()};
-    // What was confirmed of the old history must never be reported to the new one.
-    hold_back_ = hold_back{options_.confirm_delay};
-    feedback_ = feedback{};
-    slot_at_most_ = {};
-    left_at_.reset();
-    refusals_.clear();
-    lane_->set_history(history_);
-}
-
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
     // If another consumer held the slot in between, it was for that one to move it.
     const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-    return session.origin == history_ && !others_seen_ && known != lsn{} &&
+    return !others_seen_ && known != lsn{} &&
            session.slot_confirmed > known;
 }
 
@@ -93,7 +82,7 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
     if (slot_in_question_ && lane_->is_open()) {
         slot_in_question_ = false;
         const auto& tail = lane_->known_tail();
-        if (tail && tail->origin == history_ && (!left_at_ || tail->at > *left_at_)) {
+        if (tail && server_.line.shares(*tail) && (!left_at_ || tail->at > *left_at_)) {
             log(log_severity::info, "another relay had slot " + options_.slot + " in between");
             return true;
         }
@@ -182,6 +171,7 @@ void relay_machine::drop_source() {
     setting_aside_.reset();
     fetching_ = false;
     give_backfill_up();
+    give_comparing_up();
 }
 
 void relay_machine::stream_from_the_slot_again(instant now) {
@@ -277,6 +267,10 @@ void relay_machine::dead_letter_failed(std::uint64_t epoch, const error& why, in
 }
 
 void relay_machine::frame_failed(const error& why, instant now) {
+    if (why.code == errc::tail_not_met) {
+        slot_has_gap(explain_not_met(why, options_.slot), now);
+        return;
+    }
     if (advice_for(why.code) == advice::this_message) {
         // What was read before this row is still delivered and confirmed.
         log(log_severity::error, to_string(why) +

@@ -21,11 +21,12 @@ bool publishes_again(const republish_rule& rule, const row_update& row) {
 }
 
 std::string republish_occasion(const commit_position& where) {
-    constexpr std::size_t digits = 16;
-    std::array<char, digits + 1> hex{};
-    static_cast<void>(std::snprintf(hex.data(), hex.size(), "%016llX",
-                                    static_cast<unsigned long long>(where.commit.value)));
-    return "republish-" + std::string(hex.data()) + "-" + std::to_string(where.ordinal);
+    constexpr std::size_t length = 64;
+    std::array<char, length> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), "republish-%016llX-%llu",
+                                    static_cast<unsigned long long>(where.row.value),
+                                    static_cast<unsigned long long>(where.index)));
+    return text.data();
 }
 
 unfinished_row::unfinished_row(std::size_t table, commit_position where, const row_update& row)

@@ -2,7 +2,10 @@
 
 #include "relay/findings_list.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdio>
 
 namespace walrelay::relay {
 namespace {
@@ -10,6 +13,10 @@ namespace {
 constexpr std::string_view slot_key = "walrelay slot=";
 constexpr std::string_view database_key = " database=";
 constexpr std::string_view system_key = " system=";
+constexpr std::string_view timeline_key = " timeline=";
+constexpr std::string_view history_key = " history=";
+constexpr std::string_view rules_key = " rules=";
+constexpr std::string_view disordered_key = " disordered=";
 
 bool is_plain(char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -71,6 +78,44 @@ std::optional<std::string_view> value_of(std::string_view text, std::string_view
     return text.substr(begin, at - begin);
 }
 
+template <class Number>
+Number number_in(std::string_view text) {
+    Number number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// What every version adds stands behind what earlier ones knew; any part may be missing.
+void read_rest(std::string_view text, mark& into) {
+    auto& owner = into.owner;
+    const auto take = [&](std::string_view key, const auto& use) {
+        auto behind = into.end;
+        if (const auto value = value_of(text, key, behind)) {
+            use(*value);
+            into.end = behind;
+        }
+    };
+    take(system_key, [&](std::string_view value) {
+        owner.system_identifier = number_in<std::uint64_t>(value);
+    });
+    take(timeline_key,
+         [&](std::string_view value) { owner.timeline = number_in<std::uint32_t>(value); });
+    take(history_key, [&](std::string_view value) {
+        const auto plain = decoded(value);
+        const auto ends = plain ? parse_timeline_ends(*plain) : std::nullopt;
+        owner.ancestors = ends.value_or(std::vector<timeline_end>{});
+        owner.timeline = ends ? owner.timeline : 0;
+    });
+    take(rules_key, [&](std::string_view value) { owner.rules = value; });
+    take(disordered_key, [&](std::string_view value) {
+        const auto dash = std::min(value.find('-'), value.size());
+        const auto until = value.substr(std::min(dash + 1, value.size()));
+        owner.disordered_after = number_in<std::uint64_t>(value.substr(0, dash));
+        owner.disordered_until =
+            until.empty() ? std::nullopt : std::optional(number_in<std::uint64_t>(until));
+    });
+}
+
 std::optional<mark> find_mark(std::string_view text) {
     mark found;
     found.begin = text.find(slot_key);
@@ -86,12 +131,7 @@ std::optional<mark> find_mark(std::string_view text) {
         return std::nullopt;
     }
     found.owner = {std::move(*name), std::move(*of)};
-    auto behind = found.end;
-    if (const auto system = value_of(text, system_key, behind)) {
-        std::from_chars(system->data(), system->data() + system->size(),
-                        found.owner.system_identifier);
-        found.end = behind;
-    }
+    read_rest(text, found);
     return found;
 }
 
@@ -101,11 +141,57 @@ bool same_but_for_system(const stream_owner& one, const stream_owner& other) {
 
 }  // namespace
 
+std::string fingerprint_of(const std::vector<outbox_table>& tables) {
+    std::vector<std::string> parts;
+    for (const auto& table : tables) {
+        auto& part = parts.emplace_back();
+        const auto rule = table.republish.value_or(republish_rule{});
+        for (const std::string_view text :
+             {std::string_view(table.table.schema), std::string_view(table.table.name),
+              std::string_view(table.message_prefix), std::string_view(table.message_id),
+              std::string_view(rule.column), std::string_view(rule.value)}) {
+            part.append(text);
+            part += '\0';
+        }
+        const auto& columns = table.columns;
+        for (const auto* name : {&columns.id, &columns.aggregate_type, &columns.aggregate_id,
+                                 &columns.event_type, &columns.version, &columns.created_at}) {
+            part += name->value_or("");
+            part += '\0';
+        }
+    }
+    std::sort(parts.begin(), parts.end());
+    // FNV-1a, because the result outlives the program.
+    std::uint64_t hash = 0xCBF29CE484222325U;
+    for (const auto& part : parts) {
+        for (const char each : part) {
+            hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3U;
+        }
+    }
+    std::array<char, 17> text{};
+    static_cast<void>(std::snprintf(text.data(), text.size(), "%016llx",
+                                    static_cast<unsigned long long>(hash)));
+    return text.data();
+}
+
 std::string to_string(const stream_owner& owner) {
     auto text = std::string(slot_key) + encoded(owner.slot) + std::string(database_key) +
                 encoded(owner.database);
     if (owner.system_identifier != 0) {
         text += std::string(system_key) + std::to_string(owner.system_identifier);
+    }
+    if (owner.timeline != 0) {
+        text += std::string(timeline_key) + std::to_string(owner.timeline);
+    }
+    if (!owner.ancestors.empty()) {
+        text += std::string(history_key) + encoded(to_string(owner.ancestors));
+    }
+    if (!owner.rules.empty()) {
+        text += std::string(rules_key) + owner.rules;
+    }
+    if (owner.disordered_after != 0 || owner.disordered_until != 0U) {
+        text += std::string(disordered_key) + std::to_string(owner.disordered_after) + "-" +
+                (owner.disordered_until ? std::to_string(*owner.disordered_until) : "");
     }
     return text;
 }
@@ -122,7 +208,7 @@ std::optional<std::string> description_to_claim(const stream_owner& owner,
     }
     const auto found = find_mark(description);
     if (!found || !same_but_for_system(found->owner, owner) || owner.system_identifier == 0 ||
-        found->owner.system_identifier == owner.system_identifier) {
+        found->owner == owner) {
         return std::nullopt;
     }
     return std::string(description.substr(0, found->begin)) + to_string(owner) +

@@ -4,8 +4,13 @@
 // A position does not name its database, so that two relays of different slots which write into one
 // stream would each skip rows of the other. The system identifier tells a restored or upgraded
 // server; it alone forbids nothing.
+//
+// The rest of the mark says under which rules the stream's last message is a checkpoint: which
+// tables were relayed, by a sole writer or not, from which history. Where they have changed, the
+// messages are compared with what the slot sends, one by one (relay/stored_rows).
 #pragma once
 
+#include "core/lineage.hpp"
 #include "relay/preflight.hpp"
 
 #include <cstdint>
@@ -19,19 +24,38 @@ struct stream_owner {
     std::string slot;
     std::string database;
     std::uint64_t system_identifier = 0;  // 0 is not known
+    /// As of core/lineage.hpp; 0 is not known.
+    std::uint32_t timeline = 0;
+    std::vector<timeline_end> ancestors = {};
+    /// fingerprint_of what is relayed, or one of the two below; empty is not known.
+    std::string rules = {};
+    /// Rows were published behind later ones after the one sequence and until the other, which is
+    /// nothing where that has not ended.
+    std::uint64_t disordered_after = 0;
+    std::optional<std::uint64_t> disordered_until = 0;
 
     friend bool operator==(const stream_owner&, const stream_owner&) = default;
 };
 
-/// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`. What is neither a
-/// letter, a digit nor one of `-._` stands there as %XX.
+/// In place of a fingerprint: walrelay is not the only writer.
+inline constexpr std::string_view shared_rules = "shared";
+/// The messages are being compared, so that the last one says nothing.
+inline constexpr std::string_view comparing_rules = "comparing";
+
+/// Of everything in the configuration that decides which changes are events, and their message ids;
+/// 16 hex digits.
+[[nodiscard]] std::string fingerprint_of(const std::vector<outbox_table>& tables);
+
+/// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`, and where they are
+/// known ` timeline=<number> history=<switch points> rules=<rules> disordered=<after>-<until>`. What
+/// is neither a letter, a digit nor one of `-._` stands there as %XX.
 [[nodiscard]] std::string to_string(const stream_owner& owner);
 
 /// The mark in a description, wherever it stands there; nothing if there is none.
 [[nodiscard]] std::optional<stream_owner> owner_in(std::string_view description);
 
 /// What the description is to become, for this owner: the mark where it is empty, the same text
-/// with the new mark where only the system identifier is another. Nothing if it stays as it is.
+/// with the new mark where slot and database are the same. Nothing if it stays as it is.
 [[nodiscard]] std::optional<std::string> description_to_claim(const stream_owner& owner,
                                                               std::string_view description);
 

@@ -11,10 +11,14 @@ namespace {
 
 /// The last position before this one, whether there is an event or not.
 commit_position before(commit_position where) {
-    if (where.ordinal > 0) {
-        return {where.commit, where.ordinal - 1};
+    constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
+    if (where.index > 0) {
+        return {where.commit, where.row, where.index - 1};
     }
-    return {lsn{where.commit.value - 1}, std::numeric_limits<std::uint64_t>::max()};
+    if (where.row.value > 0) {
+        return {where.commit, lsn{where.row.value - 1}, greatest};
+    }
+    return {lsn{where.commit.value - 1}, lsn{greatest}, greatest};
 }
 
 }  // namespace

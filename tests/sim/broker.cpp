@@ -62,6 +62,7 @@ void broker::look(broker_session session, std::uint64_t look_back,
                   std::function<void(result<broker_session>)> answer) {
     auto& seen = session.facts.stream.emplace();
     session.facts.max_payload_bytes = database::max_payload_bytes;
+    seen.description = description_;
     seen.last_sequence = stream_.last_sequence();
     if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
         const auto behind = std::min<std::uint64_t>(seen.last_sequence, 9);
@@ -89,12 +90,15 @@ void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
     }
     seen.last_message_there = true;
     seen.looked_back = look_back > 0;
-    const auto count = std::min(std::max<std::uint64_t>(look_back, 1), seen.last_sequence);
     const auto until = look_back > 0 ? stream_.last_sequence() : seen.last_sequence;
-    for (auto sequence = seen.last_sequence - count + 1; sequence <= until; ++sequence) {
-        const auto ours =
-            parse_position(stream_.messages()[static_cast<std::size_t>(sequence - 1)].position);
+    const auto count = std::min(std::max<std::uint64_t>(look_back, 1), until);
+    // What it ends with comes from one message.
+    seen.last_sequence = until;
+    for (auto sequence = until - count + 1; sequence <= until; ++sequence) {
+        const auto& message = stream_.messages()[static_cast<std::size_t>(sequence - 1)];
+        const auto ours = parse_position(message.position);
         seen.final_position = ours;
+        seen.final_id = message.id;
         if (!ours) {
             seen.shared = true;
             continue;
@@ -106,6 +110,13 @@ void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
             seen.safe_position = ours;
         }
     }
+}
+
+bool broker::describe(std::string description) {
+    if (up_ && has_leader_) {
+        description_ = std::move(description);
+    }
+    return up_ && has_leader_;
 }
 
 // Publishing.

@@ -78,6 +78,8 @@ public:
     void mend() { broken_ = false; }
     [[nodiscard]] bool is_broken() const { return broken_; }
     [[nodiscard]] const stream_model& stream() const { return stream_; }
+    /// False where the broker does not answer.
+    bool describe(std::string description);
 
 private:
     friend class broker_connection;
@@ -109,6 +111,7 @@ private:
     std::deque<proposal> proposals_;
     sim_time next_apply_{0};
     std::uint64_t term_ = 0;
+    std::string description_;
     bool up_ = true;
     bool has_leader_ = true;
     bool broken_ = false;

@@ -15,7 +15,7 @@ std::string name(const stored_message& taken) {
 
 std::string name(const outbox_event& event) {
     return event.id + " at " + to_string(event.where.commit) + "." +
-           std::to_string(event.where.ordinal);
+           std::to_string(event.where.index);
 }
 
 }  // namespace

@@ -133,15 +133,16 @@ void database::commit(writer& finished) {
     done.end = wal_end_;
     done.committed_at = world_.now_for_the_relay().wall;
     done.rows = std::exchange(finished.rows, {});
-    std::uint64_t ordinal = 0;
+    std::uint64_t count = 0;
     for (const auto& row : done.rows) {
         if (is_outbox(row.into)) {
+            ++count;
             events_.push_back(
-                {{done.commit, ordinal++}, row.id, "events." + row.kind, row.payload, row.defect});
+                {{done.commit, row.at, 0}, row.id, "events." + row.kind, row.payload, row.defect});
         }
     }
     world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
-               ordinal, " outbox rows of ", done.rows.size());
+               count, " outbox rows of ", done.rows.size());
     committed_.push_back(std::move(done));
 }
 

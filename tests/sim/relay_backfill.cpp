@@ -72,6 +72,8 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
                       ", with the stream up to ", seen);
     relay::postgres_session session;
     session.origin = database::origin;
+    session.server = {{database::origin}, around_.source.wal_end()};
+    session.database = "app";
     session.catalog = relay::table_catalog({database::outbox()}, around_.source.facts());
     session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};
     machine_->postgres_connected(epoch, std::move(session), now());

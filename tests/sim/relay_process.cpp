@@ -26,6 +26,7 @@ relay::relay_options options_of(const profile& how) {
     options.stream = "S";
     options.lane = {how.window_messages, how.window_bytes,
                     duration_cast<milliseconds>(how.ack_timeout), how.sole_writer};
+    options.rules = relay::fingerprint_of({database::outbox()});
     options.duties = {{.writes_back = how.write_backs}};
     options.confirm_delay = duration_cast<milliseconds>(how.confirm_delay);
     options.heals = how.backfills;
@@ -178,6 +179,8 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::close_postgres&) { close_postgres(); },
                    [this](const relay::finish_postgres&) { finish_postgres(); },
                    [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                   [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
+                   [this](const relay::read_stored& each) { read_stored(each); },
                    // Rows are known by their changes alone here.
                    [](const relay::look_for_rows&) {},
                    [this](const relay::write_back& rows) { write_back(rows); },
@@ -313,6 +316,7 @@ void relay_process::broker_answered(std::uint64_t epoch, const result<broker_ses
         facts.stream->last_position.reset();
         facts.stream->final_position.reset();
     }
+    description_ = facts.stream->description;
     machine_->broker_connected(epoch, facts, now());
 }
 
@@ -397,11 +401,12 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     postgres_ = *answer;
     const auto timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(around_.how.sender_timeout);
-    machine_->postgres_connected(
-        epoch,
-        {database::origin, relay::table_catalog({database::outbox()}, around_.source.facts()),
-         around_.how.plugin, timeout, (*answer)->began_at()},
-        now());
+    relay::postgres_session session{
+        database::origin, relay::table_catalog({database::outbox()}, around_.source.facts()),
+        around_.how.plugin, timeout, (*answer)->began_at()};
+    session.server = {{database::origin}, around_.source.wal_end()};
+    session.database = "app";
+    machine_->postgres_connected(epoch, std::move(session), now());
 }
 
 void relay_process::read_frames() {
@@ -415,6 +420,30 @@ void relay_process::read_frames() {
             machine.frame_arrived(postgres_->take_frame(), now());
         }
     });
+}
+
+void relay_process::mark_stream(const relay::stream_owner& owner) {
+    const auto text = relay::description_to_claim(owner, description_);
+    if (text && around_.the_broker.describe(*text)) {
+        description_ = *text;
+        around_.where.say(name_, ": marks the stream: ", *text);
+    }
+}
+
+void relay_process::read_stored(const relay::read_stored& wanted) {
+    mark_stream(wanted.mark);
+    const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
+    around_.where.after(takes, for_this_life([this, wanted] {
+                            const auto rows =
+                                std::make_shared<relay::stored_rows>(wanted.wanted);
+                            for (const auto& each : around_.the_broker.stream().messages()) {
+                                rows->add(each.sequence, parse_position(each.position), each.id);
+                            }
+                            rows->end(true, true);
+                            happens([this, epoch = wanted.epoch, rows](relay::relay_machine& to) {
+                                to.stored_read(epoch, {rows}, now());
+                            });
+                        }));
 }
 
 void relay_process::set_aside(const relay::store_dead_letter& poison) {

@@ -71,6 +71,8 @@ private:
     void connect_postgres(const relay::connect_postgres& wanted);
     void connect_slot(std::uint64_t epoch);
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
+    void mark_stream(const relay::stream_owner& owner);
+    void read_stored(const relay::read_stored& wanted);
     void set_aside(const relay::store_dead_letter& poison);
     void write_back(const relay::write_back& rows);
     void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
@@ -97,6 +99,7 @@ private:
     std::uint64_t broker_epoch_ = 0;    // 0 while none is wanted
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     connection_handle broker_;
+    std::string description_;
     session_handle postgres_;
     session_handle offered_;
     /// A row of the snapshot as the index of the database's event, and whether the stream had it

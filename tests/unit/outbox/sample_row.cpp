@@ -52,7 +52,7 @@ outbox_table usual_table() {
 
 message fresh_message() {
     message fresh;
-    fresh.where = {{7301, 2}, {lsn{0x1000000A0}, 5}};
+    fresh.where = {{7301, 2}, {lsn{0x1000000A0}, lsn{0x100000050}, 5}};
     fresh.committed_at = std::chrono::sys_days(std::chrono::year(2024) / 3 / 1);
     return fresh;
 }

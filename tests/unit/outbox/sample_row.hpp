@@ -58,7 +58,7 @@ void fill_usual(sample_row& row);
 
 /// A message at a fixed position and time, as a mapper is given it.
 [[nodiscard]] message fresh_message();
-inline constexpr const char* fresh_position = "7301.2.00000001000000A0.5";
+inline constexpr const char* fresh_position = "7301.2.00000001000000A0.0000000100000050.5";
 
 /// Maps with a mapper of its own; throws where the mapper refuses.
 [[nodiscard]] message map_row(const outbox_table& table, const sample_row& row);

@@ -32,7 +32,7 @@ stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
 /// A lane of room for four messages, with the events of commits 1, 2, 3, ...
 class FencedLane : public testing::Test {
 protected:
-    FencedLane() { tested.set_history(here); }
+    FencedLane() { tested.set_history({here}); }
 
     void admit(std::uint64_t commit, std::size_t body_bytes = 10) {
         message& filled = tested.vacancy();
@@ -216,12 +216,13 @@ TEST_F(FencedLane, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) 
     EXPECT_EQ(stored_commit(), 1U);
 }
 
-TEST_F(FencedLane, RefusesASecondRowWithTheIdOfAStoredOne) {
+TEST_F(FencedLane, AsksWhoseIdItIsThatTheStreamHadBefore) {
     tested.open(1, tail_at(10, 1));
     admit(2);
     send();
-    EXPECT_EQ(reply(tokens[0], duplicate(4)), lane_verdict::message_refused);
+    EXPECT_EQ(reply(tokens[0], duplicate(4)), lane_verdict::id_is_taken);
     EXPECT_EQ(tested.refused_message().id, "2");
+    EXPECT_EQ(tested.taken_at(), 4U);
 }
 
 TEST_F(FencedLane, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
@@ -247,7 +248,7 @@ TEST_F(FencedLane, CoversWhatTheTailOrTheWindowHas) {
 TEST_F(FencedLane, SkipsNothingByThePositionsOfAnotherHistory) {
     tested.open(1, {10, position{{7, 2}, {lsn{500}, 0}}});
     EXPECT_FALSE(tested.covers({lsn{5}, 0}));
-    tested.set_history({7, 2});
+    tested.set_history({{7, 2}});
     EXPECT_TRUE(tested.covers({lsn{5}, 0}));
 }
 
@@ -255,7 +256,7 @@ TEST_F(FencedLane, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     fenced_lane fresh({4, 1000, 5s});
     fresh.open(1, tail_at(10, 5));
     EXPECT_FALSE(fresh.covers({lsn{5}, 0}));
-    fresh.set_history(here);
+    fresh.set_history({here});
     EXPECT_TRUE(fresh.covers({lsn{5}, 0}));
     EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
 }
@@ -398,7 +399,7 @@ TEST_F(FencedLane, StartsOverBehindWhatIsStored) {
 
 TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
     fenced_lane wide({64, 100000, 5s});
-    wide.set_history(here);
+    wide.set_history({here});
     wide.open(1, {0, {}});
     for (std::uint64_t commit = 1; commit <= 64; ++commit) {
         message& filled = wide.vacancy();

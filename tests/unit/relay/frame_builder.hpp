@@ -87,6 +87,9 @@ inline std::string relation_frame(std::uint32_t oid, std::string_view schema, st
     return xlog_data(lsn{}, built.take());
 }
 
+/// Where the rows of a script lie if it does not say: all in one WAL record.
+inline constexpr lsn some_row{1};
+
 /// `u` in a tuple: the value was left where it is stored.
 inline constexpr std::string_view unchanged_value = "\1unchanged";
 
@@ -115,11 +118,11 @@ inline std::string update_frame(std::uint32_t oid,
     }
     built.u8('N');
     add_tuple(built, values);
-    return xlog_data(lsn{}, built.take());
+    return xlog_data(some_row, built.take());
 }
 
 inline std::string message_frame(std::string_view prefix, std::string_view content) {
-    return xlog_data(lsn{}, bytes_builder{}
+    return xlog_data(some_row, bytes_builder{}
                                 .u8('M')
                                 .u8('\1')
                                 .number(0, 8)
@@ -130,7 +133,8 @@ inline std::string message_frame(std::string_view prefix, std::string_view conte
 }
 
 inline std::string insert_frame(std::uint32_t oid,
-                                const std::vector<std::optional<std::string>>& values) {
+                                const std::vector<std::optional<std::string>>& values,
+                                lsn at = some_row) {
     bytes_builder built;
     built.u8('I').number(oid, 4).u8('N').number(values.size(), 2);
     for (const auto& value : values) {
@@ -140,7 +144,7 @@ inline std::string insert_frame(std::uint32_t oid,
             built.u8('n');
         }
     }
-    return xlog_data(lsn{}, built.take());
+    return xlog_data(at, built.take());
 }
 
 }  // namespace walrelay::test

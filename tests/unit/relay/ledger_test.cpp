@@ -6,7 +6,7 @@ namespace walrelay::relay {
 namespace {
 
 commit_position at(std::uint64_t commit, std::uint64_t ordinal) {
-    return {lsn{commit}, ordinal};
+    return {lsn{commit}, {}, ordinal};
 }
 
 TEST(Ledger, KnowsNothingAtFirst) {

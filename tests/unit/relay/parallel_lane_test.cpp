@@ -20,7 +20,7 @@ publish_outcome stored(std::uint64_t sequence) {
 
 class ParallelLane : public testing::Test {
 protected:
-    ParallelLane() { tested.set_history(here); }
+    ParallelLane() { tested.set_history({here}); }
 
     void admit(const std::string& aggregate, std::uint64_t commit) {
         message& filled = tested.vacancy();

@@ -93,7 +93,7 @@ TEST_F(RelayBackfill, SendsAgainWhatABrokerThatWentAwayHasNot) {
     script.old_row("b");
     script.broker_fails();
     script.passes(1s);
-    const auto done = script.broker_connects(1, commit_position{before_slot(begins), 0});
+    const auto done = script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
     EXPECT_THAT(done, ElementsAre("publish b@1"));
     script.rows_end();
     EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
@@ -116,7 +116,7 @@ TEST_F(RelayBackfill, LooksAgainWhereTheTailIsOfAnotherTry) {
     script.old_row("a");
     script.broker_fails();
     script.passes(1s);
-    const auto done = script.broker_connects(1, commit_position{lsn{0x7f7}, 0});
+    const auto done = script.broker_connects(1, commit_position{lsn{0x7f7}, lsn{1}, 0});
     EXPECT_THAT(done, Contains("close_postgres"));
     EXPECT_FALSE(script.machine().wants_rows());
     EXPECT_TRUE(script.machine().the_lane().empty());
@@ -128,8 +128,8 @@ TEST_F(RelayBackfill, LooksAgainWhereSomethingSentBeforeItArrivesLate) {
     script.old_row("b");
     script.broker_fails();
     script.passes(1s);
-    const auto done = script.broker_connects(2, commit_position{before_slot(begins), 0},
-                                             commit_position{lsn{0x700}, 0});
+    const auto done = script.broker_connects(2, commit_position{before_slot(begins), before_slot(begins), 0},
+                                             commit_position{lsn{0x700}, lsn{1}, 0});
     EXPECT_THAT(done, Contains("close_postgres"));
     EXPECT_FALSE(script.machine().wants_rows());
 }
@@ -140,7 +140,7 @@ TEST_F(RelayBackfill, ForgetsItsRowsWithTheConnection) {
     script.old_row("b");
     script.postgres_fails();
     EXPECT_TRUE(script.machine().the_lane().empty());
-    script.broker_connects(1, commit_position{before_slot(begins), 0});
+    script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
     EXPECT_THAT(script.passes(1s), ElementsAre("connect_postgres"));
     // Another slot, and a look at the stream that found "a" in it.
     script.postgres_connects_with_rows(lsn{0x1000}, 1);
@@ -164,14 +164,14 @@ TEST_F(RelayBackfill, SetsARefusedRowAsideWhenItIsReadAgain) {
     script.old_row("twin");
     script.reply({outcome_class::duplicate, 1, 0, {}});
     EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
-    script.broker_connects(1, commit_position{before_slot(begins), 0});
+    script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
     script.postgres_connects_with_rows(lsn{0x1000}, 1);
     EXPECT_THAT(script.old_row("twin"), ElementsAre("dead_letter 0/FFF.0"));
 }
 
 TEST_F(RelayBackfill, HaltsWhereTheStreamIsAheadOfTheDatabase) {
     script.start();
-    script.broker_connects(3, commit_position{lsn{0x9000}, 0});
+    script.broker_connects(3, commit_position{lsn{0x9000}, lsn{1}, 0});
     const auto done = script.postgres_connects_with_rows(begins, 3);
     EXPECT_THAT(done, Contains("finish 3"));
 }
@@ -205,7 +205,7 @@ TEST_F(RelayBackfillThatHeals, AsksForTheTablesWhereTheSlotWasMoved) {
     script.postgres_fails();
     script.passes(1s);
     script.postgres_connects_with(relay_script::origin, lsn{0x400});
-    script.broker_connects(1, commit_position{lsn{0x100}, 0});
+    script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
     script.passes(1s);
     const auto done = script.postgres_connects_with(relay_script::origin, lsn{0x400});
     EXPECT_THAT(done, Not(Contains("finish 3")));

@@ -124,7 +124,7 @@ TEST_F(RelayMachine, SendsWhatTheStreamLacksAgainAfterTheBrokerWasAway) {
     script.transaction(100, {"a", "b", "c"});
     script.broker_fails();
     script.passes(1s);
-    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}),
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0}),
                 ElementsAre("publish b@1"));
     EXPECT_THAT(script.acks(1), ElementsAre("publish c@2"));
     script.acks(1);
@@ -149,7 +149,7 @@ TEST_F(RelayMachine, ReadsTheTailAgainWhenAPublishIsRejectedByTheChain) {
 
 TEST_F(RelayMachine, SkipsWhatTheStreamHasWhenTheSlotResendsIt) {
     script.start();
-    script.broker_connects(2, commit_position{lsn{100}, 1});
+    script.broker_connects(2, commit_position{lsn{100}, lsn{1}, 1});
     script.postgres_connects();
     EXPECT_THAT(script.transaction(90, {"x"}), IsEmpty());
     EXPECT_THAT(script.transaction(100, {"a", "b", "c"}), ElementsAre("publish c@2"));
@@ -157,7 +157,7 @@ TEST_F(RelayMachine, SkipsWhatTheStreamHasWhenTheSlotResendsIt) {
 
 TEST_F(RelayMachine, ConfirmsResentTransactionsThatTheStreamHasWithoutPublishing) {
     script.start();
-    script.broker_connects(2, commit_position{lsn{100}, 1});
+    script.broker_connects(2, commit_position{lsn{100}, lsn{1}, 1});
     script.postgres_connects();
     script.transaction(100, {"a", "b"});
     EXPECT_EQ(confirmed(), lsn{101});
@@ -300,7 +300,7 @@ TEST_F(RelayMachine, NeverReportsThePositionOfAnotherHistory) {
     ASSERT_EQ(script.reported(), lsn{901});
     script.postgres_fails();
     script.passes(1s);
-    script.postgres_connects_with({7, 2});
+    script.postgres_connects_with({8, 1});
     script.passes(60s);
     EXPECT_EQ(script.reported(), lsn{});
 }

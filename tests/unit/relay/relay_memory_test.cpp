@@ -74,7 +74,7 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     script.transaction(300, {"c"});
     script.acks(2);
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, 0}),
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}),
                 ElementsAre("close_postgres"));
     EXPECT_THAT(script.last_log(), HasSubstr("it ended with sequence 3 and now ends with 1"));
     EXPECT_THAT(script.passes(0ms), Contains("connect_postgres"));
@@ -95,7 +95,7 @@ TEST_F(RelayMemoryWithDelay, ReadsTheTailBeforeItConfirmsWhatWasHeldWhileItStood
     script.acks(1);
     EXPECT_THAT(script.passes(120s), Contains("connect_broker"));
     EXPECT_EQ(script.machine().confirmed(), lsn{});
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     script.passes(1ms);
     EXPECT_EQ(script.machine().confirmed(), lsn{101});
 }
@@ -108,9 +108,14 @@ TEST_F(RelayMemory, TakesADeadLetterThatAnotherRelayHadStoredForSettled) {
     script.frame(test::insert_frame(16384, {"b", std::nullopt, "{}"}));
     script.broker_fails();
     script.passes(1s);
-    script.broker_connects(5, commit_position{lsn{200}, 0});
+    EXPECT_THAT(script.broker_connects(5, commit_position{lsn{200}, lsn{1}, 0}),
+                ElementsAre("close_postgres"));
     EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
-    script.frame(test::commit_frame(lsn{100}, lsn{101}));
+    script.passes(1ms);
+    script.postgres_connects();
+    script.transaction(100, {"b"});
+    EXPECT_EQ(script.machine().confirmed(), lsn{}) << "another relay's tail is still to be met";
+    script.transaction(200, {"c"});
     EXPECT_EQ(script.machine().confirmed(), lsn{101});
 }
 
@@ -133,7 +138,7 @@ TEST_F(RelayMemoryWithDelay, AsksTheBrokerMoreThanOnceBeforeItBelievesThat) {
     EXPECT_THAT(script.broker_connects(0), ElementsAre("close_broker"));
     script.passes(1s);
     // It had only just begun to read its own files.
-    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}), IsEmpty());
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0}), IsEmpty());
     EXPECT_THAT(script.transaction(200, {"b"}), ElementsAre("publish b@1"));
 }
 
@@ -142,7 +147,7 @@ TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
     script.transaction(100, {"a", "b"});
     script.acks(2);
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, 0}),
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}),
                 Contains("finish_postgres"));
     EXPECT_THAT(script.last_log(), HasSubstr("walrelay verify"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
@@ -150,19 +155,19 @@ TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
 
 TEST_F(RelayMemory, KnowsWhatWasConfirmedBeforeItBegan) {
     script.start();
-    script.broker_connects(5, commit_position{lsn{100}, 0});
+    script.broker_connects(5, commit_position{lsn{100}, lsn{1}, 0});
     script.postgres_connects_with(relay_script::origin, lsn{150});
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, 0}),
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, lsn{1}, 0}),
                 Contains("finish_postgres"));
 }
 
 TEST_F(RelayMemory, GoesOnWhereOnlyUnconfirmedMessagesAreForgotten) {
     script.start();
-    script.broker_connects(5, commit_position{lsn{200}, 0});
+    script.broker_connects(5, commit_position{lsn{200}, lsn{1}, 0});
     script.postgres_connects_with(relay_script::origin, lsn{150});
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{190}, 0}),
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{190}, lsn{1}, 0}),
                 ElementsAre("close_postgres"));
 }
 
@@ -174,7 +179,7 @@ TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
     script.passes(1s);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
                 ElementsAre("close_broker", "connect_broker", "close_postgres"));
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     EXPECT_THAT(script.passes(1s), Contains("connect_postgres"));
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
                 Contains("finish 3"));
@@ -188,7 +193,7 @@ TEST_F(RelayMemory, GoesOnWhereAnotherRelayMovedSlotAndStream) {
     script.postgres_fails();
     script.passes(1s);
     script.postgres_connects_with(relay_script::origin, lsn{202});
-    script.broker_connects(2, commit_position{lsn{200}, 0});
+    script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0});
     script.passes(1s);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{202}), IsEmpty());
     EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@2"));
@@ -223,7 +228,10 @@ TEST_F(RelayMemory, StandsByWhileAnotherConsumerHoldsTheSlotAndTakesOverAfterwar
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{500}),
                 ElementsAre("close_broker", "connect_broker"));
     EXPECT_FALSE(script.machine().is_standby());
-    EXPECT_THAT(script.broker_connects(7, commit_position{lsn{400}, 0}), IsEmpty());
+    EXPECT_THAT(script.broker_connects(7, commit_position{lsn{400}, lsn{1}, 0}),
+                ElementsAre("close_postgres"));
+    script.passes(1ms);
+    script.postgres_connects_with(relay_script::origin, lsn{500});
     EXPECT_THAT(script.transaction(600, {"a"}), ElementsAre("publish a@7"));
 }
 

@@ -43,7 +43,7 @@ protected:
         for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
             script.reply(refusal);
             script.passes(1s);
-            script.broker_connects(1, commit_position{lsn{100}, 0});
+            script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
         }
     }
 
@@ -117,15 +117,15 @@ TEST_F(RelayPoison, IsSentAsOftenAsAskedBeforeItIsSetAside) {
     EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker"));
     EXPECT_THAT(script.last_log(), HasSubstr("attempt 1 of 3"));
     EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
-    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, 0}),
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0}),
                 ElementsAre("publish b@1"));
     script.reply(refusal);
     script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker", "close_postgres"));
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("row id b")));
     script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     script.postgres_connects();
     EXPECT_THAT(script.transaction(100, {"a"}), IsEmpty());
     script.frame(test::begin_frame(lsn{200}));
@@ -154,10 +154,10 @@ TEST_F(RelayPoison, IsLeftToTheNextStartWhileTheRelayStops) {
     script.stops();
     script.reply(refusal);
     script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     script.reply(refusal);
     script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, 0});
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     EXPECT_THAT(script.reply(refusal), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
     EXPECT_EQ(script.reported(), lsn{101});

@@ -42,7 +42,7 @@ protected:
 
 TEST_F(RelayRepublish, PublishesTheRowAsANewMessage) {
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
-                ElementsAre("publish a;republish-0000000000000100-0@0"));
+                ElementsAre("publish a;republish-0000000000000001-0@0"));
     script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
     script_.acks(1);
     EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
@@ -69,7 +69,7 @@ TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
 TEST_F(RelayRepublish, CountsTheEventLikeAnyOther) {
     script_.frame(test::insert_frame(table_oid, {"a", "new", "{}"}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
-    EXPECT_THAT(script_.acks(1), Contains("publish a;republish-0000000000000100-1@1"));
+    EXPECT_THAT(script_.acks(1), Contains("publish a;republish-0000000000000001-1@1"));
 }
 
 TEST_F(RelayRepublish, FetchesWhatTheWalDoesNotHold) {
@@ -78,7 +78,7 @@ TEST_F(RelayRepublish, FetchesWhatTheWalDoesNotHold) {
     EXPECT_FALSE(script_.machine().wants_frames());
     EXPECT_THAT(script_.row_is_fetched(table_row{{{"id", 25}, {"kind", 25}, {"payload", 25}},
                                                  {"a", "changed since", "large"}}),
-                ElementsAre("publish a;republish-0000000000000100-0@0"));
+                ElementsAre("publish a;republish-0000000000000001-0@0"));
     EXPECT_TRUE(script_.machine().wants_frames());
 }
 
@@ -93,7 +93,7 @@ TEST_F(RelayRepublish, SetsARowAsideThatIsGone) {
 TEST_F(RelayRepublish, DoesNotFetchWhatTheStreamHas) {
     relay_script again{with_republish()};
     again.start();
-    again.broker_connects(1, commit_position{lsn{0x100}, 0});
+    again.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
     again.postgres_connects();
     again.frame(test::begin_frame(lsn{0x100}));
     EXPECT_THAT(again.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged})),

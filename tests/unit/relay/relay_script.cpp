@@ -70,7 +70,13 @@ struct describer {
     }
     std::string operator()(const relay::store_dead_letter& each) const {
         return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
-               std::to_string(each.letter.where.at.ordinal);
+               std::to_string(each.letter.where.at.index);
+    }
+    std::string operator()(const relay::mark_stream& each) const {
+        return "mark " + each.owner.rules;
+    }
+    std::string operator()(const relay::read_stored& each) const {
+        return "read_stored since " + to_string(each.wanted.since);
     }
     std::string operator()(const relay::look_for_rows& each) const {
         std::string text = "look_for_rows";
@@ -150,6 +156,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     broker_facts known;
     known.max_payload_bytes = 1U << 20U;
     known.stream.emplace();
+    known.stream->description = "walrelay slot=slot database=app system=7 timeline=1";
     known.stream->last_sequence = last_sequence;
     if (tail) {
         known.stream->last_position = position{origin, *tail};
@@ -165,10 +172,11 @@ std::vector<std::string> relay_script::broker_fails(errc code) {
 }
 
 std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn slot_confirmed) {
-    machine_.postgres_connected(postgres_epoch_,
-                                {whose, relay::table_catalog({outbox}, facts()),
-                                 output_plugin::pgoutput, std::chrono::seconds(60), slot_confirmed},
-                                now());
+    relay::postgres_session session{whose, relay::table_catalog({outbox}, facts()),
+                                    output_plugin::pgoutput, std::chrono::seconds(60),
+                                    slot_confirmed};
+    session.database = "app";
+    machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     auto lines = collect();
     auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
     lines.insert(lines.end(), more.begin(), more.end());

@@ -127,11 +127,11 @@ private:
     }
 
     [[nodiscard]] std::optional<commit_position> tail() const {
-        static const std::map<std::string, commit_position> positions{{"a", {lsn{100}, 0}},
-                                                                      {"b", {lsn{100}, 1}},
-                                                                      {"c", {lsn{100}, 2}},
-                                                                      {"d", {lsn{300}, 0}},
-                                                                      {"e", {lsn{300}, 1}}};
+        static const std::map<std::string, commit_position> positions{{"a", {lsn{100}, lsn{1}, 0}},
+                                                                      {"b", {lsn{100}, lsn{1}, 1}},
+                                                                      {"c", {lsn{100}, lsn{1}, 2}},
+                                                                      {"d", {lsn{300}, lsn{1}, 0}},
+                                                                      {"e", {lsn{300}, lsn{1}, 1}}};
         return stream_.empty() ? std::nullopt : std::optional(positions.at(stream_.back()));
     }
 

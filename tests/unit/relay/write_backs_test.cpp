@@ -9,7 +9,7 @@ namespace walrelay::relay {
 namespace {
 
 commit_position at(std::uint64_t commit, std::uint64_t ordinal = 0) {
-    return {lsn{commit}, ordinal};
+    return {lsn{commit}, {}, ordinal};
 }
 
 awaited_row row(std::size_t table, commit_position where, const std::string& key) {

@@ -1,0 +1,240 @@
+// The relay machine's part of the checkpoint: whether the stream's tail and the server's history
+// belong together. The rules are those of relay/tail_trust and relay/stored_rows.
+
+#include "relay/relay_machine.hpp"
+#include "relay/relay_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+void relay_machine::begin_history(const lineage& line) {
+    const auto branch = line.end_of(server_.line.origin.timeline);
+    const bool descends =
+        branch && line.origin.system_identifier == history_.system_identifier;
+    const auto known = std::max(slot_at_most_, hold_back_.confirmed());
+    if (history_ != history{}) {
+        log(log_severity::warning,
+            descends ? "the database is on timeline " + std::to_string(line.origin.timeline) +
+                           " now, which left timeline " + std::to_string(history_.timeline) +
+                           " at LSN " + to_string(*branch) +
+                           ": what both have in common is skipped exactly, and what was read "
+                           "beyond that is dropped"
+                     : "the database has another history than before (system identifier or "
+                       "timeline changed): rows are recognised by Nats-Msg-Id alone until the "
+                       "stream's tail is of the new one");
+    }
+    history_ = line.origin;
+    ledger_ = ledger{};
+    write_backs_ = write_backs{write_backs_.wanted()};
+    // What was confirmed of the old history must never be reported to the new one.
+    hold_back_ = hold_back{options_.confirm_delay};
+    feedback_ = feedback{};
+    slot_at_most_ = descends ? std::min(known, *branch) : lsn{};
+    left_at_.reset();
+    refusals_.clear();
+    lane_->set_history(line);
+}
+
+tail_question relay_machine::question_about(const postgres_session& session) const {
+    return {lane_->opened_with(),  options_.stream,        mark_, options_.rules, session.server,
+            session.slot_confirmed, options_.accepts_history};
+}
+
+bool relay_machine::joins_history(const postgres_session& session, instant now) {
+    if (session.server.line != server_.line && history_ != history{} && broker_.is_up()) {
+        // What is on its way belongs to the old history: the tail tells what came of it.
+        read_tail_again();
+    }
+    const auto asked = question_about(session);
+    if (auto refused = lane_->is_open() || lane_->known_sequence() > 0
+                           ? refuse_history(asked)
+                           : std::nullopt) {
+        lose_postgres(*refused, now);
+        return false;
+    }
+    if (session.server.line != server_.line) {
+        begin_history(session.server.line);
+    }
+    server_ = session.server;
+    database_ = session.database;
+    slot_confirmed_ = session.slot_confirmed;
+    return true;
+}
+
+bool relay_machine::trusts_tail(instant now) {
+    if (!options_.lane.sole_writer || !lane_->is_open() ||
+        lane_->belief() != tail_belief::undecided) {
+        return true;
+    }
+    const auto answer = judge({lane_->opened_with(), options_.stream, mark_, options_.rules,
+                               server_, slot_confirmed_, options_.accepts_history});
+    switch (answer.what) {
+        case tail_answer::kind::refused:
+            lose_postgres(*answer.why, now);
+            return false;
+        case tail_answer::kind::compare:
+            compare_stored(answer);
+            break;
+        case tail_answer::kind::exact:
+            lane_->believe(tail_belief::exact);
+            break;
+        case tail_answer::kind::claim:
+            lane_->believe(tail_belief::claim);
+            break;
+        case tail_answer::kind::nothing:
+            lane_->believe(tail_belief::nothing);
+            break;
+    }
+    return true;
+}
+
+// Comparing.
+
+void relay_machine::compare_stored(const tail_answer& answer) {
+    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U}, answer.remark};
+    auto& wanted = comparing_->wanted;
+    if (mark_) {
+        wanted.disordered_after = mark_->disordered_after;
+        wanted.disordered_until = mark_->disordered_until;
+    }
+    auto mark = mark_now();
+    mark.rules = comparing_rules;
+    const bool goes_on = mark_ && mark_->rules == comparing_rules;
+    mark.disordered_after = goes_on ? mark_->disordered_after : lane_->known_sequence();
+    mark.disordered_until.reset();
+    mark_ = mark;
+    actions_.emplace_back(read_stored{postgres_.epoch(), wanted, std::move(mark)});
+}
+
+void relay_machine::stored_read(std::uint64_t epoch,
+                                const result<std::shared_ptr<const stored_rows>>& rows,
+                                instant now) {
+    if (epoch != postgres_.epoch() || !comparing_ || !comparing_->reading || is_closing()) {
+        return;
+    }
+    if (!rows) {
+        lose_postgres(rows.error(), now);
+        return;
+    }
+    if (!lane_->is_open() || (*rows)->last_sequence() > lane_->known_sequence()) {
+        // Written to meanwhile, which the tail must show first.
+        stream_from_the_slot_again(now);
+        return;
+    }
+    begin_comparing(*rows);
+    account_for_stored(now);
+}
+
+void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& rows) {
+    comparing_->reading = false;
+    const auto& orphaned = rows->orphaned();
+    if (orphaned.count > 0) {
+        log(log_severity::error,
+            "stream " + options_.stream + " has " + counted(orphaned.count, "message") +
+                " whose rows this database does not have: sequence " +
+                std::to_string(orphaned.first_sequence) + " to " +
+                std::to_string(orphaned.last_sequence) +
+                ". They were committed on a server that was lost before they were replicated; "
+                "consumers may have acted on them, walrelay verify lists them as orphaned");
+    }
+    if (rows->floor()) {
+        log(log_severity::warning,
+            "stream " + options_.stream +
+                " has dropped messages that are to be compared: rows before LSN " +
+                to_string(rows->floor()->commit) + " are taken for published");
+    }
+    log(log_severity::info, "comparing the rows that slot " + options_.slot + " sends with " +
+                                counted(rows->size(), "message") + " of stream " +
+                                options_.stream + ", because " + comparing_->why +
+                                ": what the stream has is skipped, the rest is published");
+    lane_->resume(rows);
+    end_comparing_when_over();
+}
+
+void relay_machine::end_comparing_when_over() {
+    if (!comparing_ || comparing_->reading || !lane_->has_resumed()) {
+        return;
+    }
+    comparing_.reset();
+    options_.accepts_history = false;
+    lane_->end_resuming(tail_belief::exact);
+    log(log_severity::info, "compared: stream " + options_.stream + " has all rows up to LSN " +
+                                to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
+    auto mark = mark_now();
+    mark.disordered_after = mark_ ? mark_->disordered_after : 0;
+    mark.disordered_until = lane_->known_sequence();
+    mark_ = mark;
+    actions_.emplace_back(mark_stream{std::move(mark)});
+}
+
+void relay_machine::give_comparing_up() {
+    if (!std::exchange(comparing_, std::nullopt) || is_closing()) {
+        return;
+    }
+    // What is in the window has a place that the next try does not know.
+    read_tail_again();
+    lane_->start_over();
+    lane_->end_resuming(tail_belief::undecided);
+}
+
+// The mark.
+
+stream_owner relay_machine::mark_now() const {
+    stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
+                      server_.line.origin.timeline, server_.line.ancestors};
+    mark.rules = options_.lane.sole_writer ? options_.rules : std::string(shared_rules);
+    return mark;
+}
+
+void relay_machine::remember_mark(std::string_view description) {
+    auto found = owner_in(description);
+    const bool is_ours = found && found->slot == options_.slot &&
+                         (database_.empty() || found->database == database_);
+    const bool compares = mark_ && mark_->rules == comparing_rules;
+    // What this relay has just written need not be there yet.
+    if (!compares) {
+        mark_ = is_ours ? std::move(found) : std::nullopt;
+    }
+}
+
+void relay_machine::keep_mark_true() {
+    if (comparing_ || database_.empty() || (!options_.lane.sole_writer && !mark_) || lane_->belief() == tail_belief::undecided) {
+        return;
+    }
+    auto mark = mark_now();
+    if (mark_) {
+        mark.disordered_after = mark_->disordered_after;
+        mark.disordered_until = mark_->disordered_until;
+    }
+    if (!mark_ || *mark_ != mark) {
+        mark_ = mark;
+        actions_.emplace_back(mark_stream{std::move(mark)});
+    }
+}
+
+// Ids that the stream has.
+
+void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
+    const auto asked = std::exchange(taken_, std::nullopt);
+    if (!asked || !answer || answer->sequence != asked->sequence ||
+        !lane_->holds(asked->where)) {
+        return;
+    }
+    const bool same = answer->where && server_.line.shares(*answer->where) &&
+                      answer->where->at == asked->where.at;
+    if (same) {
+        log(log_severity::info, "the message of row id " + asked->id + " is in stream " +
+                                    options_.stream + " already, at sequence " +
+                                    std::to_string(asked->sequence) + ": it is this row's own");
+        lane_->settle_stored(asked->where);
+        return;
+    }
+    lane_->refuse(asked->where, asked->sequence);
+    publish_outcome outcome;
+    outcome.kind = outcome_class::duplicate;
+    outcome.sequence = asked->sequence;
+    message_was_refused(outcome, now);
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,90 @@
+// What a stream has of the rows that the slot still sends, message by message. Pure.
+//
+// The stream's last message alone is a checkpoint only where everything before it was published
+// under the same rules. After a change of the configuration, of sole_writer, of the history or of
+// the form of positions that is not so; then every row is looked up here.
+#pragma once
+
+#include "core/lineage.hpp"
+#include "core/lsn.hpp"
+#include "core/message.hpp"
+#include "core/position.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace walrelay::relay {
+
+/// Which messages are wanted.
+struct stored_rows_request {
+    /// Where the slot stands: rows of transactions that committed before are not sent any more.
+    lsn since;
+    lineage line;
+    /// A row is the same only if its message id is, too: LSNs of another history may be used again.
+    bool compares_ids = false;
+    /// The sequences within which rows were published that had been left out before, so that
+    /// positions are not in order there; the second is nothing where that has not ended.
+    std::uint64_t disordered_after = 0;
+    std::optional<std::uint64_t> disordered_until = 0;
+};
+
+class stored_rows {
+public:
+    /// Messages of the stream that the history of the database does not have.
+    struct orphans {
+        std::uint64_t count = 0;
+        std::uint64_t first_sequence = 0;
+        std::uint64_t last_sequence = 0;
+    };
+
+    explicit stored_rows(stored_rows_request wanted) : wanted_(std::move(wanted)) {}
+
+    /// To be called with the messages of the stream in their order, beginning anywhere; `where` is
+    /// nothing for one that is not walrelay's.
+    void add(std::uint64_t sequence, const std::optional<position>& where, std::string_view id);
+    /// Whether what was added begins before the first row that the slot sends; otherwise the stream
+    /// must be read from further back.
+    [[nodiscard]] bool reaches_back() const;
+    /// No more messages; `from_the_beginning` if the stream has none before the first that was
+    /// added, and `is_whole` if it never had any.
+    void end(bool from_the_beginning, bool is_whole);
+
+    /// Whether the stream has the event of this position and id.
+    [[nodiscard]] bool has(const commit_position& where, std::string_view id) const;
+    /// The greatest position; nothing if there is none.
+    [[nodiscard]] const std::optional<commit_position>& newest() const { return newest_; }
+    /// Rows up to this one cannot be looked up, because the stream has dropped its oldest messages;
+    /// they count as stored. Nothing where that is not so.
+    [[nodiscard]] const std::optional<commit_position>& floor() const { return floor_; }
+    [[nodiscard]] const orphans& orphaned() const { return orphans_; }
+    /// Of the last message that was added; 0 if there is none.
+    [[nodiscard]] std::uint64_t last_sequence() const { return last_sequence_; }
+    [[nodiscard]] std::size_t size() const { return rows_.size() + counted_.size(); }
+
+private:
+    struct row {
+        lsn at;
+        std::uint64_t index = 0;
+        std::uint64_t id_hash = 0;
+
+        friend auto operator<=>(const row&, const row&) = default;
+    };
+
+    stored_rows_request wanted_;
+    std::vector<row> rows_;
+    /// By commit and id, where positions are of the first version.
+    std::set<std::pair<lsn, std::string>> counted_;
+    std::optional<commit_position> first_;
+    std::uint64_t first_sequence_ = 0;
+    std::uint64_t last_sequence_ = 0;
+    std::optional<commit_position> newest_;
+    std::optional<commit_position> floor_;
+    orphans orphans_;
+};
+
+}  // namespace walrelay::relay

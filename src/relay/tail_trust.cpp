@@ -1,0 +1,154 @@
+#include "relay/tail_trust.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+namespace {
+
+constexpr const char* how_to_go_on =
+    "see that postgres.conninfo leads to the database that the stream was filled from (the primary, "
+    "not an old one or a copy). If it does, because it was restored or failed over on purpose: "
+    "walrelay run --accept-history goes on with it once; it compares every row that the slot sends "
+    "with the stream, and names the messages whose rows this database does not have";
+
+std::string name_of(const tail_question& asked) {
+    return "stream " + asked.stream + " ends with sequence " +
+           std::to_string(asked.tail.last_sequence) + ", position " +
+           to_string(*asked.tail.checkpoint());
+}
+
+error refusal(std::string what) {
+    return {errc::tail_not_met, std::move(what), how_to_go_on};
+}
+
+error younger(const tail_question& asked, std::uint32_t timeline) {
+    return refusal("the server is on timeline " +
+                   std::to_string(asked.server.line.origin.timeline) + ", and stream " +
+                   asked.stream + " has messages of timeline " + std::to_string(timeline) +
+                   ", which came later: this is an old primary, or a copy of one; nothing of it "
+                   "was published");
+}
+
+error foreign(const tail_question& asked, std::uint32_t timeline) {
+    return refusal("timeline " + std::to_string(asked.server.line.origin.timeline) +
+                   " of the server does not descend from the timeline " +
+                   std::to_string(timeline) + " that stream " + asked.stream +
+                   " was filled from: another standby was promoted; nothing of it was published");
+}
+
+error beyond(const tail_question& asked) {
+    return refusal(name_of(asked) + ", which lies beyond the WAL of the server (it ends at " +
+                   to_string(asked.server.wal_end) +
+                   "): the server was restored from a copy, or the message is forged; nothing "
+                   "was published or confirmed since");
+}
+
+bool is_prefix(const std::vector<timeline_end>& part, const std::vector<timeline_end>& whole) {
+    return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+/// Whether the server's history goes on from that of the mark, or is the same.
+bool goes_on_from(const stream_owner& mark, const lineage& line) {
+    if (mark.timeline == line.origin.timeline) {
+        // A server can have lost the file of its history.
+        return mark.ancestors == line.ancestors || mark.ancestors.empty() ||
+               line.ancestors.empty();
+    }
+    return line.end_of(mark.timeline) && is_prefix(mark.ancestors, line.ancestors);
+}
+
+bool is_of_this_system(const tail_question& asked) {
+    return asked.mark && asked.mark->timeline != 0 &&
+           asked.mark->system_identifier == asked.server.line.origin.system_identifier;
+}
+
+std::optional<error> refuse_timeline(const tail_question& asked) {
+    const auto& line = asked.server.line;
+    if (is_of_this_system(asked) && !goes_on_from(*asked.mark, line)) {
+        return asked.mark->timeline > line.origin.timeline ? younger(asked, asked.mark->timeline)
+                                                           : foreign(asked, asked.mark->timeline);
+    }
+    const auto& where = asked.tail.checkpoint();
+    if (where && where->origin.system_identifier == line.origin.system_identifier &&
+        !line.includes(where->origin.timeline)) {
+        return where->origin.timeline > line.origin.timeline
+                   ? younger(asked, where->origin.timeline)
+                   : foreign(asked, where->origin.timeline);
+    }
+    return std::nullopt;
+}
+
+bool same_rules(const tail_question& asked) {
+    const auto& mark = asked.mark;
+    return mark && mark->rules == asked.rules && is_of_this_system(asked) &&
+           mark->timeline == asked.server.line.origin.timeline;
+}
+
+std::string why_compared(const tail_question& asked) {
+    const auto& mark = asked.mark;
+    if (!mark || mark->rules.empty()) {
+        return "it is not known under which configuration its last messages were published";
+    }
+    if (mark->rules == shared_rules) {
+        return "nats.sole_writer was false before";
+    }
+    if (mark->rules == comparing_rules) {
+        return "an earlier comparison has not ended";
+    }
+    if (mark->rules != asked.rules) {
+        return "the configured tables have changed";
+    }
+    return "the server has another timeline than before";
+}
+
+}  // namespace
+
+std::optional<error> refuse_history(const tail_question& asked) {
+    if (asked.accepts_history) {
+        return std::nullopt;
+    }
+    return refuse_timeline(asked);
+}
+
+tail_answer judge(const tail_question& asked) {
+    using kind = tail_answer::kind;
+    if (asked.accepts_history) {
+        return {kind::compare, {}, "the history of the database was accepted", true};
+    }
+    if (auto why = refuse_timeline(asked)) {
+        return {kind::refused, std::move(why)};
+    }
+    const auto& where = asked.tail.checkpoint();
+    const auto& line = asked.server.line;
+    if (!where || where->origin.system_identifier != line.origin.system_identifier) {
+        return {kind::nothing};
+    }
+    if (!line.shares(*where)) {
+        return {kind::compare, {}, "its last messages are of a branch that was left at a promotion"};
+    }
+    if (where->at.commit >= asked.server.wal_end) {
+        return {kind::refused, beyond(asked)};
+    }
+    if (where->at.commit < asked.slot_confirmed || is_of_a_snapshot(where->at)) {
+        return {kind::exact};
+    }
+    const auto& last = asked.tail.final_position;
+    if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
+        return {kind::compare, {}, "its last messages are not in the order of their positions", true};
+    }
+    if (!same_rules(asked) || counts_events(where->at)) {
+        return {kind::compare, {}, why_compared(asked)};
+    }
+    return {kind::claim};
+}
+
+error explain_not_met(error failure, const std::string& slot) {
+    failure.what += ": slot " + slot +
+                    " has gone past that place. The server was restored from a copy, another "
+                    "standby was promoted, or somebody else wrote the message; nothing was "
+                    "confirmed since";
+    failure.remedy = how_to_go_on;
+    return failure;
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,149 @@
+#include "relay/tail_trust.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using kind = tail_answer::kind;
+using testing::HasSubstr;
+
+constexpr std::uint64_t our_system = 7;
+
+/// A server on timeline 2, which left timeline 1 at 1000; its WAL ends at 5000, the slot stands at
+/// 900, and the stream was filled from there under the rules of now.
+class TailTrust : public testing::Test {
+protected:
+    void tail_is(std::uint32_t timeline, std::uint64_t commit, std::uint64_t system = our_system) {
+        tail = {10, position{{system, timeline}, {lsn{commit}, lsn{commit - 1}, 0}}};
+        tail.final_position = tail.last_position;
+    }
+    tail_answer answer() { return judge(question()); }
+    tail_question question() {
+        return {tail, stream, mark, rules, server, lsn{900}, accepts_history};
+    }
+    std::string refusal() {
+        const auto given = answer();
+        return given.what == kind::refused ? given.why->what : "not refused";
+    }
+
+    stream_tail tail;
+    std::string stream = "S";
+    std::string rules = "0123456789abcdef";
+    server_identity server{{{our_system, 2}, {{1, lsn{1000}}}}, lsn{5000}};
+    std::optional<stream_owner> mark =
+        stream_owner{"slot", "db", our_system, 2, {{1, lsn{1000}}}, rules};
+    bool accepts_history = false;
+};
+
+TEST_F(TailTrust, WantsToMeetTheRowThatTheSlotStillSends) {
+    tail_is(2, 2000);
+    EXPECT_EQ(answer().what, kind::claim);
+    tail_is(1, 952);
+    EXPECT_EQ(answer().what, kind::claim);
+}
+
+TEST_F(TailTrust, BelievesWhatTheSlotDoesNotSendAnyMore) {
+    tail_is(1, 896);
+    EXPECT_EQ(answer().what, kind::exact);
+    mark.reset();
+    EXPECT_EQ(answer().what, kind::exact);
+}
+
+TEST_F(TailTrust, BelievesRowsFromBeforeTheSlot) {
+    tail.last_position = position{{our_system, 2}, {before_slot(lsn{2000}), {}, 5}};
+    EXPECT_EQ(answer().what, kind::exact);
+}
+
+TEST_F(TailTrust, RefusesWhatLiesBeyondTheWalOfTheServer) {
+    tail_is(2, 5000);
+    EXPECT_THAT(refusal(), HasSubstr("beyond the WAL of the server (it ends at 0/1388)"));
+    tail_is(2, 4992);
+    EXPECT_EQ(answer().what, kind::claim);
+}
+
+TEST_F(TailTrust, RefusesAnOldPrimary) {
+    server = {{{our_system, 1}}, lsn{5000}};
+    tail_is(1, 952);
+    EXPECT_THAT(refusal(), HasSubstr("the server is on timeline 1, and stream S has messages of "
+                                     "timeline 2"));
+    mark.reset();
+    tail_is(2, 952);
+    EXPECT_THAT(refusal(), HasSubstr("this is an old primary"));
+}
+
+TEST_F(TailTrust, RefusesAnotherStandbyThatWasPromotedToTheSameNumber) {
+    server.line.ancestors = {{1, lsn{1100}}};
+    tail_is(2, 2000);
+    EXPECT_THAT(refusal(), HasSubstr("another standby was promoted"));
+}
+
+TEST_F(TailTrust, RefusesATimelineThatDoesNotDescendFromTheStreams) {
+    server.line = {{our_system, 3}, {{1, lsn{1000}}}};
+    tail_is(2, 952);
+    EXPECT_THAT(refusal(), HasSubstr("does not descend from the timeline 2"));
+    mark.reset();
+    EXPECT_THAT(refusal(), HasSubstr("does not descend from the timeline 2"));
+}
+
+TEST_F(TailTrust, TakesAServerThatHasLostItsHistoryFileForTheSame) {
+    server.line.ancestors.clear();
+    tail_is(2, 2000);
+    EXPECT_EQ(answer().what, kind::claim);
+}
+
+TEST_F(TailTrust, ComparesAfterAPromotion) {
+    server = {{{our_system, 3}, {{1, lsn{1000}}, {2, lsn{3000}}}}, lsn{6000}};
+    tail_is(2, 2000);
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_THAT(answer().remark, HasSubstr("another timeline"));
+    tail_is(2, 3000);
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_THAT(answer().remark, HasSubstr("a branch that was left"));
+}
+
+TEST_F(TailTrust, ComparesWhereTheRulesHaveChangedOrAreNotKnown) {
+    tail_is(2, 2000);
+    mark->rules = "another";
+    EXPECT_THAT(answer().remark, HasSubstr("the configured tables have changed"));
+    mark->rules = shared_rules;
+    EXPECT_THAT(answer().remark, HasSubstr("sole_writer was false"));
+    mark->rules = comparing_rules;
+    EXPECT_THAT(answer().remark, HasSubstr("an earlier comparison"));
+    mark.reset();
+    EXPECT_EQ(answer().what, kind::compare);
+}
+
+TEST_F(TailTrust, ComparesPositionsOfTheFirstVersion) {
+    tail.last_position = position{{our_system, 2}, {lsn{2000}, {}, 5}};
+    EXPECT_EQ(answer().what, kind::compare);
+}
+
+TEST_F(TailTrust, ComparesIdsAsWellWhereTheStreamIsNotInOrder) {
+    tail_is(2, 2000);
+    tail.final_position = position{{our_system, 2}, {lsn{1500}, lsn{1400}, 0}};
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
+}
+
+TEST_F(TailTrust, KnowsNothingOfAnotherSystem) {
+    tail_is(2, 2000, 8);
+    EXPECT_EQ(answer().what, kind::nothing);
+    mark->system_identifier = 8;
+    mark->timeline = 9;
+    EXPECT_EQ(answer().what, kind::nothing);
+}
+
+TEST_F(TailTrust, ComparesEverythingWhereAnOperatorAcceptsTheHistory) {
+    accepts_history = true;
+    tail_is(2, 9000);
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
+    tail_is(3, 2000);
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_FALSE(refuse_history(question()).has_value());
+}
+
+}  // namespace
+}  // namespace walrelay::relay
