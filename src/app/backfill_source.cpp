@@ -64,7 +64,8 @@ awaitable<result<relay::postgres_session>> backfill_source::begin() {
     }
     const bool heals = reason_ == relay::backfill_reason::slot_lost;
     relay::postgres_session session;
-    session.origin = origin_;
+    session.origin = server_.line.origin;
+    session.server = server_;
     session.catalog = relay::table_catalog(settings_.outbox, facts_);
     session.plugin = plugin_;
     session.rows_first = {slot_.consistent_point, search_->stream_sequence(),
@@ -86,11 +87,11 @@ backfill_source::outcome<> backfill_source::make_slot() {
         co_return sql.error();
     }
     sql_.emplace(std::move(*sql));
-    const auto origin = co_await postgres::identify(*replication_);
-    if (!origin) {
-        co_return origin.error();
+    auto server = co_await postgres::identify(*replication_);
+    if (!server) {
+        co_return server.error();
     }
-    origin_ = *origin;
+    server_ = std::move(*server);
     plugin_ = relay::choose_plugin(expectations_of(settings_), facts_);
     log_info("taking a snapshot of the outbox tables; it waits for the transactions that run now");
     auto made = co_await make_temporary_slot();

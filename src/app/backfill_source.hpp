@@ -11,6 +11,7 @@
 #include "core/change.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/outbox_snapshot.hpp"
 #include "postgres/snapshot_slot.hpp"
@@ -72,7 +73,7 @@ private:
     output_plugin plugin_ = output_plugin::pgoutput;
     std::optional<postgres::connection> replication_;
     std::optional<postgres::connection> sql_;
-    history origin_;
+    server_identity server_;
     postgres::snapshot_slot slot_;
     postgres::snapshot_facts snapshot_;
     std::shared_ptr<missing_search> search_;

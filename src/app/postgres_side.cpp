@@ -87,9 +87,9 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     if (!replication) {
         co_return replication.error();
     }
-    const auto origin = co_await postgres::identify(*replication);
-    if (!origin) {
-        co_return origin.error();
+    auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
     postgres::start_options options{
@@ -101,9 +101,10 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     if (!stream) {
         co_return stream.error();
     }
-    relay::postgres_session session{*origin, relay::table_catalog(settings.outbox, facts), *plugin,
-                                    facts.sender_timeout,
-                                    facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
+    relay::postgres_session session{
+        server->line.origin, relay::table_catalog(settings.outbox, facts), *plugin,
+        facts.sender_timeout, facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
+    session.server = std::move(*server);
     // A slot that is made only now has skipped nothing.
     if (call_roll && facts.slot && !facts.in_recovery) {
         session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);

@@ -44,8 +44,9 @@ std::string_view take_until(std::string_view& text, char separator) {
 }  // namespace
 
 std::optional<lsn> lineage::end_of(std::uint32_t timeline) const {
-    const auto found = std::find_if(ancestors.begin(), ancestors.end(),
-                                    [&](const timeline_end& each) { return each.timeline == timeline; });
+    const auto found =
+        std::find_if(ancestors.begin(), ancestors.end(),
+                     [&](const timeline_end& each) { return each.timeline == timeline; });
     return found == ancestors.end() ? std::nullopt : std::optional(found->at);
 }
 
@@ -84,7 +85,8 @@ std::optional<std::vector<timeline_end>> parse_timeline_history(std::string_view
 std::string to_string(const std::vector<timeline_end>& ends) {
     std::string text;
     for (const auto& each : ends) {
-        text += (text.empty() ? "" : ",") + std::to_string(each.timeline) + "@" + to_string(each.at);
+        text +=
+            (text.empty() ? "" : ",") + std::to_string(each.timeline) + "@" + to_string(each.at);
     }
     return text;
 }

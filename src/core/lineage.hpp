@@ -34,8 +34,8 @@ struct lineage {
     /// the server no longer has the file.
     std::vector<timeline_end> ancestors = {};
 
-    /// Where `timeline` ended on the way to this server: nothing for its own, which goes on, and for
-    /// one that is no ancestor.
+    /// Where `timeline` ended on the way to this server: nothing for its own, which goes on, and
+    /// for one that is no ancestor.
     [[nodiscard]] std::optional<lsn> end_of(std::uint32_t timeline) const;
     /// Whether `timeline` is this server's own or one that it descends from.
     [[nodiscard]] bool includes(std::uint32_t timeline) const;
@@ -44,6 +44,15 @@ struct lineage {
     [[nodiscard]] bool shares(const position& where) const;
 
     friend bool operator==(const lineage&, const lineage&) = default;
+};
+
+/// What a connection reaches.
+struct server_identity {
+    lineage line;
+    /// The end of the WAL that the server had flushed (a standby: received or replayed).
+    lsn wal_end;
+
+    friend bool operator==(const server_identity&, const server_identity&) = default;
 };
 
 /// Reads the content of a timeline history file: lines of timeline, switch point and reason, apart

@@ -6,6 +6,8 @@
 #include "postgres/table_inspection.hpp"
 #include "postgres/write_back_probe.hpp"
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::postgres {
@@ -131,6 +133,40 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     co_return result<void>{};
 }
 
+error unreadable_history(std::uint32_t timeline) {
+    return {errc::postgres_unsuitable,
+            "PostgreSQL's history file of timeline " + std::to_string(timeline) +
+                " is not one: the branches of the database cannot be told apart",
+            "restore the file in pg_wal from the archive"};
+}
+
+/// The first timeline has no history file. A file that was removed is no error: what cannot be
+/// compared then is judged by whoever compares. The content comes as it is in the file, whatever
+/// type the column says (PostgreSQL source, SendTimeLineHistory).
+boost::asio::awaitable<result<std::vector<timeline_end>>> ask_ancestors(connection& replication,
+                                                                        std::uint32_t timeline) {
+    constexpr std::string_view undefined_file = "58P01";
+    if (timeline <= 1) {
+        co_return std::vector<timeline_end>{};
+    }
+    const auto rows = co_await replication.ask("TIMELINE_HISTORY " + std::to_string(timeline));
+    if (rows.has_error() && rows.error().sqlstate == undefined_file) {
+        co_return std::vector<timeline_end>{};
+    }
+    if (rows.has_error()) {
+        co_return explain(rows.error(),
+                          {.action = server_action::query, .role = replication.role()});
+    }
+    if (rows->empty() || rows->rows().front().size() < 2) {
+        co_return no_answer();
+    }
+    auto ends = parse_timeline_history(rows->text(0, 1));
+    if (!ends) {
+        co_return unreadable_history(timeline);
+    }
+    co_return std::move(*ends);
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
@@ -159,7 +195,7 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     co_return facts;
 }
 
-boost::asio::awaitable<result<history>> identify(connection& replication) {
+boost::asio::awaitable<result<server_identity>> identify(connection& replication) {
     const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
     if (rows.has_error()) {
         co_return rows.error();
@@ -169,10 +205,17 @@ boost::asio::awaitable<result<history>> identify(connection& replication) {
     }
     fact_reader reader{*rows};
     const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
+    server_identity found{.line = {.origin = origin},
+                          .wal_end = reader.maybe_lsn(0, 2).value_or(lsn{})};
     if (reader.failure().has_value()) {
         co_return *reader.failure();
     }
-    co_return origin;
+    auto ancestors = co_await ask_ancestors(replication, origin.timeline);
+    if (ancestors.has_error()) {
+        co_return ancestors.error();
+    }
+    found.line.ancestors = std::move(*ancestors);
+    co_return found;
 }
 
 }  // namespace walrelay::postgres

@@ -3,8 +3,8 @@
 
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "core/outbox_table.hpp"
-#include "core/position.hpp"
 #include "postgres/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -31,7 +31,9 @@ struct inspection_request {
 [[nodiscard]] boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
                                                                      inspection_request request);
 
-/// System identifier and timeline through a connection of connection_kind::replication.
-[[nodiscard]] boost::asio::awaitable<result<history>> identify(connection& replication);
+/// Which server this is and where its history came from, through a connection of
+/// connection_kind::replication. Needs no right besides REPLICATION. The ancestors are empty where
+/// the server no longer has its history file.
+[[nodiscard]] boost::asio::awaitable<result<server_identity>> identify(connection& replication);
 
 }  // namespace walrelay::postgres

@@ -12,6 +12,7 @@
 
 #include "core/facts.hpp"
 #include "core/instant.hpp"
+#include "core/lineage.hpp"
 #include "relay/action.hpp"
 #include "relay/feedback.hpp"
 #include "relay/hold_back.hpp"
@@ -85,6 +86,8 @@ struct postgres_session {
     std::optional<backfill> rows_first = {};
     /// Rows that must be accounted for, where they were read.
     std::optional<roll> newest_rows = {};
+    /// The server of `origin` with its ancestors and the end of its WAL.
+    server_identity server = {};
 };
 
 class relay_machine {

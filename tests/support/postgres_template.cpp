@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -34,8 +35,9 @@ log_min_messages = warning
 log_replication_commands = on
 )";
 
-void initialise(const std::filesystem::path& folder, const std::filesystem::path& data) {
-    run_to_success({.program = (postgres_binary_folder() / "initdb").string(),
+void initialise(const std::filesystem::path& binaries, const std::filesystem::path& folder,
+                const std::filesystem::path& data) {
+    run_to_success({.program = (binaries / "initdb").string(),
                     .arguments = {"--pgdata=" + data.string(), "--no-sync", "--auth=trust",
                                   "--username=postgres", "--encoding=UTF8", "--locale=C"},
                     .run_as = postgres_account(),
@@ -45,9 +47,10 @@ void initialise(const std::filesystem::path& folder, const std::filesystem::path
 }
 
 /// Servers of old minor versions do not have the setting and would not start with it.
-bool knows_output_plugin_libraries(const std::filesystem::path& folder,
+bool knows_output_plugin_libraries(const std::filesystem::path& binaries,
+                                   const std::filesystem::path& folder,
                                    const std::filesystem::path& data) {
-    child_process process({.program = (postgres_binary_folder() / "postgres").string(),
+    child_process process({.program = (binaries / "postgres").string(),
                            .arguments = {"-D", data.string(), "-C", "output_plugin_libraries"},
                            .run_as = postgres_account(),
                            .folder = folder,
@@ -55,14 +58,14 @@ bool knows_output_plugin_libraries(const std::filesystem::path& folder,
     return process.wait_exit(patience) == 0;
 }
 
-temporary_folder make_template() {
+temporary_folder make_template(const std::filesystem::path& binaries) {
     temporary_folder folder("postgres-template");
     give_to_postgres(folder.path());
     const auto data = folder.path() / "data";
-    initialise(folder.path(), data);
+    initialise(binaries, folder.path(), data);
     std::ofstream configuration(data / "postgresql.conf", std::ios::app);
     configuration << common_settings;
-    if (knows_output_plugin_libraries(folder.path(), data)) {
+    if (knows_output_plugin_libraries(binaries, folder.path(), data)) {
         configuration << "output_plugin_libraries = 'pgoutput, test_decoding, wal2json'\n";
     }
     return folder;
@@ -117,8 +120,14 @@ void give_to_postgres(const std::filesystem::path& folder) {
     }
 }
 
-void copy_postgres_template(const std::filesystem::path& target) {
-    static const temporary_folder original = make_template();
+void copy_postgres_template(const std::filesystem::path& target,
+                            const std::filesystem::path& binaries) {
+    static std::map<std::filesystem::path, temporary_folder> originals;
+    auto found = originals.find(binaries);
+    if (found == originals.end()) {
+        found = originals.emplace(binaries, make_template(binaries)).first;
+    }
+    const auto& original = found->second;
     run_to_success({.program = "cp",
                     .arguments = {"-a", (original.path() / "data").string(), target.string()},
                     .folder = original.path(),

@@ -15,8 +15,9 @@ namespace walrelay::test {
 /// Makes the servers' account own a folder and all that is in it.
 void give_to_postgres(const std::filesystem::path& folder);
 
-/// Copies a freshly initialised data folder to `target`, which must not exist yet. Throws
-/// std::runtime_error.
-void copy_postgres_template(const std::filesystem::path& target);
+/// Copies a data folder freshly initialised by the initdb in `binaries` to `target`, which must not
+/// exist yet. Throws std::runtime_error.
+void copy_postgres_template(const std::filesystem::path& target,
+                            const std::filesystem::path& binaries);
 
 }  // namespace walrelay::test

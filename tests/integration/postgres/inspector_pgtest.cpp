@@ -45,9 +45,9 @@ TEST_F(Inspector, DescribesTheServer) {
 
 TEST_F(Inspector, AgreesWithIdentifySystem) {
     auto replication = connect(postgres::connection_kind::replication);
-    const auto origin = run(postgres::identify(replication));
-    ASSERT_TRUE(origin.has_value());
-    EXPECT_EQ(*origin, facts_of().origin);
+    const auto server = run(postgres::identify(replication));
+    ASSERT_TRUE(server.has_value());
+    EXPECT_EQ(server->line.origin, facts_of().origin);
 }
 
 TEST_F(Inspector, NeedsNoRights) {

@@ -3,6 +3,7 @@
 #include "support/nats_server.hpp"
 #include "support/outbox_events.hpp"
 #include "support/postgres_server.hpp"
+#include "support/postgres_standby.hpp"
 #include "support/stream_follower.hpp"
 #include "support/stream_reader.hpp"
 
@@ -29,6 +30,44 @@ TEST(PostgresServer, KeepsPortAndDataThroughEveryKindOfStop) {
     EXPECT_EQ(server.port(), port);
     EXPECT_EQ(server.session().value_of("SELECT sum(n) FROM kept"), "1");
     EXPECT_EQ(postgres_session(server.socket_conninfo()).value_of("SHOW wal_level"), "logical");
+}
+
+TEST(PostgresServer, GetsASavedDiskBack) {
+    postgres_server server;
+    const temporary_folder saved("saved");
+    server.session().execute("CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)");
+    server.stop(postgres_stop::fast);
+    server.save_disk(saved.path() / "data");
+    server.start();
+    server.session().execute("INSERT INTO kept VALUES (2)");
+    server.stop(postgres_stop::immediate);
+    server.restore_disk(saved.path() / "data");
+    server.start();
+    EXPECT_EQ(server.session().value_of("SELECT sum(n) FROM kept"), "1");
+}
+
+TEST(PostgresStandby, FollowsUntilItIsPromoted) {
+    postgres_server primary;
+    primary.session().execute("CREATE TABLE kept (n int)");
+    postgres_standby standby(primary.conninfo(), {.slot = "standby_slot", .name = "follower"});
+    postgres_standby silent(primary.conninfo(), {.hot_standby = false});
+    primary.session().execute("INSERT INTO kept VALUES (1)");
+    standby.catch_up(primary);
+    EXPECT_EQ(standby.session().value_of("SELECT pg_is_in_recovery()"), "t");
+    EXPECT_EQ(standby.session().value_of("SELECT sum(n) FROM kept"), "1");
+    EXPECT_EQ(primary.session().value_of("SELECT count(*) FROM pg_stat_replication WHERE "
+                                         "application_name = 'follower'"),
+              "1");
+    EXPECT_EQ(primary.session().value_of(
+                  "SELECT active FROM pg_replication_slots WHERE slot_name = 'standby_slot'"),
+              "t");
+    primary.kill_9();
+    standby.promote();
+    silent.promote();
+    for (const auto* each : {&standby, &silent}) {
+        each->session().execute("INSERT INTO kept VALUES (2)");
+        EXPECT_EQ(each->session().value_of("SELECT sum(n) FROM kept"), "3");
+    }
 }
 
 TEST(PostgresServer, TakesSettingsAndEncodings) {
