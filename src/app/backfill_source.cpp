@@ -66,6 +66,7 @@ awaitable<result<relay::postgres_session>> backfill_source::begin() {
     relay::postgres_session session;
     session.origin = server_.line.origin;
     session.server = server_;
+    session.database = facts_.database;
     session.catalog = relay::table_catalog(settings_.outbox, facts_);
     session.plugin = plugin_;
     session.rows_first = {slot_.consistent_point, search_->stream_sequence(),

@@ -10,6 +10,7 @@
 #include "postgres/provisioner.hpp"
 #include "relay/preflight.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,15 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
         server->line.origin, relay::table_catalog(settings.outbox, facts), *plugin,
         facts.sender_timeout, facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
     session.server = std::move(*server);
+    session.database = facts.database;
+    // Until it was taken, another relay could move it, and publish what came meanwhile.
+    auto slot = settings.postgres.slot;
+    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
+    if (!place) {
+        co_return place.error();
+    }
+    session.slot_confirmed = place->confirmed.value_or(session.slot_confirmed);
+    session.server.wal_end = std::max(session.server.wal_end, place->wal_end);
     // A slot that is made only now has skipped nothing.
     if (call_roll && facts.slot && !facts.in_recovery) {
         session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);

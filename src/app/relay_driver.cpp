@@ -133,8 +133,8 @@ void relay_driver::obey(relay::action& wanted) {
                           [this](const relay::mark_stream& mark) {
                               asio::co_spawn(io_, mark_stream(mark.owner), asio::detached);
                           },
-                          [this](const relay::read_stored& wanted) {
-                              asio::co_spawn(io_, read_stored(wanted), asio::detached);
+                          [this](const relay::read_stored& which) {
+                              asio::co_spawn(io_, read_stored(which), asio::detached);
                           },
                           [this](relay::look_for_rows& which) {
                               asio::co_spawn(io_, look_for_rows(std::move(which.ids)),

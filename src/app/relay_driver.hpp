@@ -27,6 +27,9 @@ public:
 
     /// Before `start`: goes on without asking for rows that the stream lacks.
     void skip_roll_call() { roll_was_called_ = true; }
+    /// Before `start`: goes on with the database that is there, whatever the stream says of its
+    /// history.
+    void accept_history() { machine_.accept_history(); }
 
     void start();
     /// Drain, confirm, end.

@@ -218,4 +218,22 @@ boost::asio::awaitable<result<server_identity>> identify(connection& replication
     co_return found;
 }
 
+boost::asio::awaitable<result<slot_place>> place_of_slot(connection& sql, std::string slot) {
+    constexpr const char* place_sql = R"sql(
+SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+            ELSE pg_current_wal_flush_lsn() END,
+       (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1))sql";
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(place_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    const slot_place found{reader.maybe_lsn(0, 1), reader.maybe_lsn(0, 0).value_or(lsn{})};
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return found;
+}
+
 }  // namespace walrelay::postgres

@@ -9,6 +9,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,16 @@ struct inspection_request {
 /// connection_kind::replication. Needs no right besides REPLICATION. The ancestors are empty where
 /// the server no longer has its history file.
 [[nodiscard]] boost::asio::awaitable<result<server_identity>> identify(connection& replication);
+
+/// Where a slot stands, and how far the WAL has come.
+struct slot_place {
+    /// Nothing if there is no such slot.
+    std::optional<lsn> confirmed;
+    lsn wal_end;
+};
+
+/// Through a connection of connection_kind::sql. Stays true while the caller streams from the slot.
+[[nodiscard]] boost::asio::awaitable<result<slot_place>> place_of_slot(connection& sql,
+                                                                       std::string slot);
 
 }  // namespace walrelay::postgres

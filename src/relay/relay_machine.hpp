@@ -79,14 +79,13 @@ struct postgres_session {
     std::chrono::milliseconds sender_timeout{0};
     /// Where the slot stood when streaming began.
     lsn slot_confirmed = {};
-    /// Of `origin`; nothing known of it beyond that where it is left out.
-    server_identity server = {};
     std::string database = {};
     /// Rows come first (row_arrived, rows_ended), frames only after another connection.
     std::optional<backfill> rows_first = {};
     /// Rows that must be accounted for, where they were read.
     std::optional<roll> newest_rows = {};
-    /// The server of `origin` with its ancestors and the end of its WAL.
+    /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
+    /// where it is left out.
     server_identity server = {};
 };
 
@@ -95,6 +94,8 @@ public:
     relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
                   std::uint64_t seed);
 
+    /// Before `start`: see relay_options.
+    void accept_history() { options_.accepts_history = true; }
     void start();
     void broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now);
     /// The try failed, or the connection ended.
