@@ -32,3 +32,7 @@ SELECT format('GRANT SELECT, UPDATE, DELETE ON %s TO %I', :'outbox'::regclass, :
 \ir dead_letter.sql
 GRANT USAGE ON SCHEMA walrelay TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
+
+-- Halts (run keeps them, resume ends them).
+\ir halt.sql
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO :"role";

@@ -5,6 +5,7 @@
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
 #include "core/json_string.hpp"
+#include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
 #include "relay/stream_owner.hpp"
 
@@ -44,6 +45,27 @@ awaitable<std::optional<stream_facts>> look_at_broker(executors on,
     co_return (*broker)->facts().stream;
 }
 
+awaitable<void> look_for_halt(postgres::connection& sql, const config::settings& settings,
+                              std::vector<finding>& found) {
+    const auto& slot = settings.postgres.slot;
+    const auto halt = co_await postgres::read_halt(sql, slot);
+    if (!halt) {
+        auto unknown = finding_of(halt.error());
+        unknown.severity = finding_severity::warning;
+        found.push_back(std::move(unknown));
+    } else if (*halt && (*halt)->resumed_at) {
+        found.push_back({finding_severity::note,
+                         "slot " + slot + " was halted at " + (*halt)->halted_at +
+                             " and resumed at " + *(*halt)->resumed_at,
+                         "nothing to do: the next walrelay run goes on"});
+    } else if (*halt) {
+        found.push_back(
+            {finding_severity::error,
+             "slot " + slot + " is halted since " + (*halt)->halted_at + ": " + (*halt)->reason,
+             (*halt)->fix + "; walrelay resume lets relays go on"});
+    }
+}
+
 awaitable<std::vector<finding>> look_at_postgres(executors on, const config::settings& settings,
                                                  std::optional<stream_facts> stream) {
     auto sql = co_await open_sql(on.loop, settings);
@@ -62,6 +84,7 @@ awaitable<std::vector<finding>> look_at_postgres(executors on, const config::set
             relay::owner_findings(expected, owner_of(settings, *facts), stream->description);
         found.insert(found.begin(), taken.begin(), taken.end());
     }
+    co_await look_for_halt(*sql, settings, found);
     co_return found;
 }
 

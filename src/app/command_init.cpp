@@ -8,6 +8,7 @@
 #include "app/translate.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/dead_letter_store.hpp"
+#include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +33,22 @@ awaitable<result<void>> make_dead_letter_table(postgres::connection& sql) {
         log_info("created table walrelay.dead_letter");
     }
     co_return made;
+}
+
+/// A warning where it cannot be made: what is relayed does not depend on it.
+awaitable<void> make_halt_table(postgres::connection& sql) {
+    const auto there = co_await postgres::has_halt_table(sql);
+    if (there && *there) {
+        co_return;
+    }
+    const auto made = co_await postgres::create_halt_table(sql);
+    if (made) {
+        log_info("created table walrelay.halt");
+    } else {
+        log_warning(to_string(made.error()) +
+                    "; without it nothing keeps a relay that is started again from going on past "
+                    "a gap");
+    }
 }
 
 bool run_makes_the_slot(const config::settings& settings) {
@@ -97,6 +114,7 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
             co_return fail(made.error());
         }
     }
+    co_await make_halt_table(*sql);
     co_await claim_stream(on.blocking, settings, owner, description);
     log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
              settings.nats.stream + "; start with walrelay run");
@@ -119,6 +137,7 @@ void print_all(const config::settings& settings, output_plugin plugin) {
     if (sets_poison_aside(settings)) {
         fmt::print("\n{}", postgres::dead_letter_table_sql());
     }
+    fmt::print("\n{}", postgres::halt_table_sql());
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));
 }

@@ -71,6 +71,9 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     });
     auto* const verify = program.add_subcommand(
         "verify", "compare the outbox tables with the stream: missing, twice, out of order");
+    auto* const resume = program.add_subcommand(
+        "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
+    add_settings(*resume, line, "outbox");
     auto* const version = program.add_subcommand("version", "print the version");
     for (auto* const each : {run, init, check, verify}) {
         add_settings(*each, line);
@@ -93,6 +96,7 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
                   : check->parsed()       ? command::check
                   : verify->parsed()      ? command::verify
                   : dead_letter->parsed() ? command::dead_letter
+                  : resume->parsed()      ? command::resume
                                           : command::version;
     static_cast<void>(version);
     return {std::move(line), exit_done};

@@ -10,7 +10,7 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, verify, dead_letter, version };
+enum class command { run, init, check, verify, dead_letter, resume, version };
 
 struct command_line {
     command wanted = command::run;

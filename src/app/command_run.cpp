@@ -1,41 +1,68 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "app/halt_stay.hpp"
 #include "app/log.hpp"
 #include "app/relay_driver.hpp"
 #include "app/translate.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include <csignal>
+#include <functional>
 #include <random>
 
 namespace walrelay::app {
 namespace {
 
-void stop_on_signals(boost::asio::signal_set& signals, relay_driver& driver) {
-    signals.async_wait([&](const boost::system::error_code& cancelled, int /*number*/) {
-        if (!cancelled) {
-            driver.stop();
-            // A second signal ends the waiting for acks.
-            stop_on_signals(signals, driver);
-        }
-    });
+/// SIGTERM and SIGINT, also those that arrive between two lives of a relay.
+class stop_signals {
+public:
+    stop_signals() { listen(); }
+
+    [[nodiscard]] bool have_come() {
+        io_.poll();
+        return come_;
+    }
+
+private:
+    void listen() {
+        set_.async_wait([this](const boost::system::error_code& cancelled, int /*number*/) {
+            come_ = come_ || !cancelled;
+        });
+    }
+
+    boost::asio::io_context io_{1};
+    boost::asio::signal_set set_{io_, SIGTERM, SIGINT};
+    bool come_ = false;
+};
+
+/// Calls it for every signal: a second one ends the waiting for acks.
+void on_signals(boost::asio::signal_set& signals, const std::function<void()>& stop) {
+    signals.async_wait(
+        [&signals, stop](const boost::system::error_code& cancelled, int /*number*/) {
+            if (!cancelled) {
+                stop();
+                on_signals(signals, stop);
+            }
+        });
 }
 
-}  // namespace
+struct ended_life {
+    int exit_code = exit_operator_needed;
+    /// Where an operator is needed.
+    std::optional<halted_relay> halted = {};
+};
 
-int command_run(const config::settings& settings, bool skip_roll_call) {
-    auto mappers = mappers_of(settings);
-    if (!mappers) {
-        log_error(to_string(mappers.error()));
-        return exit_usage;
-    }
+/// One relay from its start to its end, with all that it needs.
+ended_life live(const config::settings& settings, std::vector<outbox::table_mapper> mappers,
+                bool skip_roll_call) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     std::random_device random;
-    relay_driver driver(io, settings, std::move(*mappers), random());
-    stop_on_signals(signals, driver);
+    relay_driver driver(io, settings, std::move(mappers), random());
+    on_signals(signals, [&driver] { driver.stop(); });
     if (skip_roll_call) {
         driver.skip_roll_call();
     }
@@ -43,7 +70,50 @@ int command_run(const config::settings& settings, bool skip_roll_call) {
     io.run();
     signals.cancel();
     driver.clean_up();
-    return driver.exit_code().value_or(exit_operator_needed);
+    ended_life ended{driver.exit_code().value_or(exit_operator_needed)};
+    if (ended.exit_code == exit_operator_needed && driver.halted_for()) {
+        const auto& why = *driver.halted_for();
+        ended.halted = {why, why.code != errc::gap_found || driver.halt_is_kept()};
+    }
+    return ended;
+}
+
+/// Until the relay may start over, or a signal.
+void stay(const config::settings& settings, halted_relay relay) {
+    boost::asio::io_context io(1);
+    boost::asio::signal_set signals(io, SIGTERM, SIGINT);
+    on_signals(signals, [&io] { io.stop(); });
+    boost::asio::co_spawn(io, stay_halted(io.get_executor(), settings, std::move(relay)),
+                          [&io](const std::exception_ptr& thrown) {
+                              if (thrown) {
+                                  std::rethrow_exception(thrown);
+                              }
+                              io.stop();
+                          });
+    io.run();
+}
+
+}  // namespace
+
+int command_run(const config::settings& settings, bool skip_roll_call) {
+    stop_signals stop;
+    for (bool first = true;; first = false) {
+        auto mappers = mappers_of(settings);
+        if (!mappers) {
+            log_error(to_string(mappers.error()));
+            return exit_usage;
+        }
+        auto ended = live(settings, std::move(*mappers), first && skip_roll_call);
+        const bool stays = ended.halted && settings.delivery.on_halt == config::halt_policy::stay;
+        if (!stays || stop.have_come()) {
+            return ended.exit_code;
+        }
+        stay(settings, std::move(*ended.halted));
+        if (stop.have_come()) {
+            log_info("stopped while halted");
+            return exit_done;
+        }
+    }
 }
 
 }  // namespace walrelay::app

@@ -16,6 +16,8 @@ namespace walrelay::app {
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
                                       const dead_letter_request& request);
+/// Lets relays go on past what the slot was halted for.
+[[nodiscard]] int command_resume(const config::settings& settings);
 /// Compares the outbox tables with the stream and prints what differs.
 [[nodiscard]] int command_verify(const config::settings& settings, const verify_options& options);
 [[nodiscard]] int command_version();

@@ -2,6 +2,7 @@
 
 #include "app/backfill_source.hpp"
 #include "app/findings_error.hpp"
+#include "app/halt_gate.hpp"
 #include "app/log.hpp"
 #include "app/roll_taking.hpp"
 #include "app/translate.hpp"
@@ -136,6 +137,20 @@ awaitable<result<ready_postgres>> prepare(executors on, const config::settings& 
                                       known.call_roll);
 }
 
+/// Asks again now that nobody else can halt the slot, and ends the halt that was passed.
+awaitable<result<void>> pass(halt_gate& gate, passage before, postgres::connection& sql) {
+    const auto still = co_await gate.ask(sql);
+    if (!still) {
+        co_return still.error();
+    }
+    if (*still != before) {
+        co_return error{errc::postgres_lost,
+                        "the slot was halted or resumed while it was being taken"};
+    }
+    co_await gate.streams(sql);
+    co_return result<void>{};
+}
+
 }  // namespace
 
 awaitable<result<void>> make_publication(postgres::connection& sql,
@@ -199,10 +214,18 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
 }
 
 awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::settings& settings,
-                                                   known_before known) {
+                                                   known_before known, halt_gate& gate) {
     auto sql = co_await open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
+    }
+    const auto may_pass = co_await gate.ask(*sql);
+    if (!may_pass) {
+        co_return may_pass.error();
+    }
+    known.gap = known.gap || *may_pass == passage::heals;
+    if (*may_pass == passage::resumed) {
+        known.call_roll.reset();
     }
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
@@ -210,7 +233,15 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
     }
     auto owner = owner_of(settings, *facts);
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
+    if (ready && ready->stream) {
+        // The relay that held the slot until now may have halted it after it was looked at.
+        const auto passed = co_await pass(gate, *may_pass, ready->sentinel);
+        if (!passed) {
+            co_return passed.error();
+        }
+    }
     if (ready) {
+        ready->resumed = *may_pass == passage::resumed;
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);
     }

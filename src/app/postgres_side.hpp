@@ -20,6 +20,7 @@
 namespace walrelay::app {
 
 class backfill_source;
+class halt_gate;
 
 struct ready_postgres {
     relay::postgres_session session;
@@ -31,6 +32,8 @@ struct ready_postgres {
     postgres::connection sentinel;
     /// Of the stream that they go into.
     relay::stream_owner owner = {};
+    /// An operator has decided to go on without what was found missing.
+    bool resumed = false;
 };
 
 /// What is known of earlier runs before PostgreSQL is looked at.
@@ -46,9 +49,10 @@ struct known_before {
     std::optional<wall_time> call_roll = {};
 };
 
-/// Findings that forbid streaming are an error, postgres_unsuitable.
+/// Findings that forbid streaming are an error, postgres_unsuitable; a slot that is halted is one,
+/// too (halted).
 [[nodiscard]] boost::asio::awaitable<result<ready_postgres>> prepare_postgres(
-    executors on, const config::settings& settings, known_before known);
+    executors on, const config::settings& settings, known_before known, halt_gate& gate);
 
 /// Makes publication and slot where they are missing. The plugin is the one the slot then has.
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(

@@ -29,6 +29,8 @@ int run_program(int argc, const char* const* argv) {
             return command_check(*settings, line.json);
         case command::dead_letter:
             return command_dead_letter(*settings, line.dead_letter);
+        case command::resume:
+            return command_resume(*settings);
         case command::verify:
             return command_verify(*settings, line.verify);
         default:

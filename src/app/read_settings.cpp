@@ -100,8 +100,10 @@ std::optional<config::settings> read_settings(const command_line& line) {
         return std::nullopt;
     }
     auto loaded = config::load(from);
-    if (!loaded && line.wanted == command::dead_letter && lacks_only_tables(loaded.error())) {
-        // Dead letters lie in walrelay's own table, whatever tables are relayed.
+    const bool needs_no_table =
+        line.wanted == command::dead_letter || line.wanted == command::resume;
+    if (!loaded && needs_no_table && lacks_only_tables(loaded.error())) {
+        // Dead letters and halts lie in walrelay's own tables, whatever tables are relayed.
         from.flags["outbox.table"] = "walrelay.dead_letter";
         loaded = config::load(from);
     }

@@ -54,7 +54,8 @@ relay_driver::relay_driver(asio::io_context& io, const config::settings& setting
       settings_(settings),
       machine_(relay_options_of(settings), std::move(mappers), seed),
       timer_(io),
-      cleanup_(io, settings) {}
+      cleanup_(io, settings),
+      gate_(settings) {}
 
 void relay_driver::start() {
     machine_.start();
@@ -147,13 +148,17 @@ void relay_driver::obey(relay::action& wanted) {
                           [this](const relay::fetch_row& row) {
                               asio::co_spawn(io_, fetch_row(row), asio::detached);
                           },
+                          [this](relay::store_halt& halt) {
+                              asio::co_spawn(io_, store_halt(std::move(halt)), asio::detached);
+                          },
                           [](const relay::write_log& line) { write_line(line); },
-                          [this](const relay::finish& finish) { end(finish.exit_code); }},
+                          [this](const relay::finish& finish) { end(finish); }},
                wanted);
 }
 
-void relay_driver::end(int exit_code) {
-    exit_code_ = exit_code;
+void relay_driver::end(const relay::finish& finish) {
+    exit_code_ = finish.exit_code;
+    halted_for_ = finish.why;
     cleanup_.end();
     broker_epoch_ = 0;
     close_postgres();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/cleanup.hpp"
+#include "app/halt_gate.hpp"
 #include "app/postgres_side.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
@@ -26,7 +27,10 @@ public:
                  std::vector<outbox::table_mapper> mappers, std::uint64_t seed);
 
     /// Before `start`: goes on without asking for rows that the stream lacks.
-    void skip_roll_call() { roll_was_called_ = true; }
+    void skip_roll_call() {
+        roll_was_called_ = true;
+        gate_.go_on_whatever_was_halted();
+    }
     /// Before `start`: goes on with the database that is there, whatever the stream says of its
     /// history.
     void accept_history() { machine_.accept_history(); }
@@ -39,6 +43,10 @@ public:
     void clean_up();
     /// Set once the relay has ended; the io_context is then stopped.
     [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
+    /// Why an operator is needed, where the relay has ended for that.
+    [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
+    /// Whether that is in walrelay.halt, where it belongs there.
+    [[nodiscard]] bool halt_is_kept() const { return halt_is_kept_; }
 
 private:
     struct postgres_link;
@@ -47,7 +55,7 @@ private:
     void settle();
     [[nodiscard]] std::optional<relay::action> next_action(monotonic_time started);
     void obey(relay::action& wanted);
-    void end(int exit_code);
+    void end(const relay::finish& finish);
     void obey_publish(const relay::outgoing& what);
     void arm_timer();
 
@@ -63,6 +71,7 @@ private:
     boost::asio::awaitable<void> mark_stream(relay::stream_owner owner);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
     boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);
+    boost::asio::awaitable<void> store_halt(relay::store_halt halt);
     boost::asio::awaitable<void> write_back(std::uint64_t epoch, relay::write_back_batch rows);
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
@@ -95,7 +104,10 @@ private:
     std::optional<wall_time> roll_is_due_;
     bool roll_was_called_ = false;
     std::optional<relay::stream_owner> owner_;  // once the database is known
+    halt_gate gate_;
+    bool halt_is_kept_ = false;
     std::optional<int> exit_code_;
+    std::optional<error> halted_for_;
 };
 
 }  // namespace walrelay::app

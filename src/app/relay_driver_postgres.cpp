@@ -20,7 +20,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     const auto epoch = wanted.epoch;
     const executors on{io_.get_executor(), blocking_.get_executor()};
     known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_};
-    auto ready = co_await prepare_postgres(on, settings_, std::move(known));
+    auto ready = co_await prepare_postgres(on, settings_, std::move(known), gate_);
     if (epoch != postgres_epoch_) {
         co_return;
     }
@@ -146,6 +146,7 @@ asio::awaitable<void> relay_driver::adopt_slot(std::uint64_t epoch) {
         co_return;
     }
     earlier_run_ = relay::earlier_run{"this relay has published the rows before it"};
+    gate_.healed();
     machine_.slot_adopted(epoch, now());
     settle();
 }
@@ -197,6 +198,13 @@ asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter l
     } else {
         machine_.dead_letter_failed(epoch, stored.error(), now());
     }
+    settle();
+}
+
+asio::awaitable<void> relay_driver::store_halt(relay::store_halt halt) {
+    halt_is_kept_ = co_await keep_halt(io_.get_executor(), settings_, std::move(halt.reason),
+                                       std::move(halt.fix));
+    machine_.halt_stored(now());
     settle();
 }
 

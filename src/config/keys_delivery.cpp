@@ -46,6 +46,18 @@ std::vector<key> time_keys() {
     };
 }
 
+std::vector<key> halt_keys() {
+    return {
+        choice_key<halt_policy>(
+            {"delivery", "on_halt", "",
+             "What the process does where an operator must decide: `\"exit\"` ends it with exit "
+             "code 3, `\"stay\"` keeps it without slot and broker, and it goes on by itself once "
+             "the cause is gone or `walrelay resume` was run."},
+            [](const destination& to) -> halt_policy& { return to.all.delivery.on_halt; },
+            {{"exit", halt_policy::exit}, {"stay", halt_policy::stay}}),
+    };
+}
+
 std::vector<key> doubt_keys() {
     return {
         duration_key(
@@ -84,7 +96,7 @@ std::vector<key> doubt_keys() {
 
 std::vector<key> delivery_keys() {
     std::vector<key> all;
-    for (auto part : {window_keys, time_keys, doubt_keys}) {
+    for (auto part : {window_keys, time_keys, doubt_keys, halt_keys}) {
         for (key& row : part()) {
             all.push_back(std::move(row));
         }

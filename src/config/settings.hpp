@@ -57,6 +57,9 @@ enum class poison_policy { dead_letter, halt };
 /// What happens where the slot no longer has what the stream lacks.
 enum class slot_loss_policy { halt, heal };
 
+/// What the process does where an operator must decide.
+enum class halt_policy { exit, stay };
+
 struct delivery_settings {
     std::uint64_t window_messages = 4096;
     byte_size window_bytes{32ULL << 20U};
@@ -67,6 +70,7 @@ struct delivery_settings {
     std::chrono::milliseconds backoff_max{30000};
     poison_policy on_poison = poison_policy::dead_letter;
     slot_loss_policy on_slot_loss = slot_loss_policy::halt;
+    halt_policy on_halt = halt_policy::exit;
 };
 
 enum class log_level { trace, debug, info, warn, error };

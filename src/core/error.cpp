@@ -47,6 +47,10 @@ std::string category::message(int value) const {
             return "the broker is not set up for walrelay";
         case errc::message_refused:
             return "the broker refused a message";
+        case errc::gap_found:
+            return "rows are in neither the slot nor the stream";
+        case errc::halted:
+            return "the slot is halted until an operator resumes it";
     }
     return "unknown error";
 }
@@ -84,6 +88,8 @@ advice advice_for(errc code) noexcept {
         case errc::postgres_unsuitable:
         case errc::tail_not_met:
         case errc::broker_unsuitable:
+        case errc::gap_found:
+        case errc::halted:
             return advice::this_configuration;
     }
     return advice::this_configuration;

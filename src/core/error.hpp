@@ -49,6 +49,11 @@ enum class errc {
     broker_unsuitable,
     /// The broker refused a message for what the message is.
     message_refused,
+    /// Neither slot nor stream has some rows any more, and the next start would go on past them
+    /// without a word: the one kind of halt that must be remembered.
+    gap_found,
+    /// A relay of this slot has found a gap before, and nobody has resumed it since.
+    halted,
 };
 
 /// What is to be done about an error.

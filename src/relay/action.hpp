@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -89,6 +90,13 @@ struct fetch_row {
     std::size_t table = 0;  // of the configuration
     std::string key;
 };
+/// Keep in the database why no relay of this slot may go on, within a few seconds and over a
+/// connection of its own, and report halt_stored, also where that was not possible.
+struct store_halt {
+    std::string reason;
+    /// What an operator can do about it.
+    std::string fix;
+};
 struct write_log {
     log_severity severity = log_severity::info;
     std::string text;
@@ -96,10 +104,13 @@ struct write_log {
 /// The relay is at its end; the program exits with this code.
 struct finish {
     int exit_code = 0;
+    /// Why an operator is needed, where one is.
+    std::optional<error> why = {};
 };
 
 using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
                             finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
-                            mark_stream, read_stored, look_for_rows, write_back, fetch_row, write_log, finish>;
+                            mark_stream, read_stored, look_for_rows, write_back, fetch_row,
+                            store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

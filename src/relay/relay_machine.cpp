@@ -146,10 +146,26 @@ void relay_machine::halt(const error& why, instant now) {
     if (is_closing()) {
         return;
     }
+    const bool at_a_gap = why.code == errc::gap_found || why.code == errc::halted;
     log(log_severity::error,
-        to_string(why) + ". Stopped; nothing was confirmed that is not in the stream");
+        to_string(why) + (at_a_gap ? ". Halted: no relay of this slot goes on until it is resumed"
+                                   : ". Stopped; nothing was confirmed that is not in the stream"));
     exit_code_ = exit_operator_needed;
+    halted_for_ = why;
+    if (why.code == errc::gap_found) {
+        phase_ = phase::closing;
+        drain_until_.reset();
+        storing_halt_ = true;
+        actions_.emplace_back(store_halt{why.what, why.remedy});
+        return;
+    }
     close_postgres_in_order(now);
+}
+
+void relay_machine::halt_stored(instant now) {
+    if (std::exchange(storing_halt_, false)) {
+        close_postgres_in_order(now);
+    }
 }
 
 void relay_machine::end() {
@@ -163,7 +179,7 @@ void relay_machine::end() {
     log(log_severity::info, "stopped: " + counted(lane_->stored_count(), "message") +
                                 " stored, slot " + options_.slot + " confirmed up to " +
                                 to_string(hold_back_.confirmed()));
-    actions_.emplace_back(finish{exit_code_});
+    actions_.emplace_back(finish{exit_code_, halted_for_});
 }
 
 bool relay_machine::wants_frames() const {

@@ -103,6 +103,8 @@ public:
     void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
     void postgres_failed(std::uint64_t epoch, const error& why, instant now);
     void postgres_finished();
+    /// The halt is kept, or cannot be.
+    void halt_stored(instant now);
     /// The next row of the backfill, of the configuration's table of this index. One that is
     /// `published` is in the stream already and only to be written back.
     void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
@@ -237,6 +239,10 @@ private:
     link postgres_;
     phase phase_ = phase::running;
     int exit_code_ = 0;
+    /// Why an operator is needed.
+    std::optional<error> halted_for_;
+    /// The slot is held until the halt is stored: the next relay that gets it must find that.
+    bool storing_halt_ = false;
     std::optional<monotonic_time> drain_until_;
     history history_;
     /// The server of the last connection.

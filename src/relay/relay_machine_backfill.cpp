@@ -118,7 +118,7 @@ void relay_machine::slot_adopted(std::uint64_t epoch, instant now) {
 
 void relay_machine::slot_has_gap(const error& why, instant now) {
     if (!options_.heals || gap_) {
-        lose_postgres(why, now);
+        halt(why, now);
         return;
     }
     log(log_severity::error, why.what +

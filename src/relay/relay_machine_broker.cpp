@@ -140,9 +140,9 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
                        " (it was made again, or the broker's machine lost unsynced writes)";
     if (!slot_has_what_follows(tail)) {
         const error gap{
-            errc::broker_unsuitable, what + ", and the slot has moved on past some of them",
+            errc::gap_found, what + ", and the slot has moved on past some of them",
             "run walrelay verify: it names the rows that the stream lacks (they are still in the "
-            "outbox table); start walrelay again to go on behind them; delivery.confirm_delay "
+            "outbox table); then walrelay resume, to go on after them; delivery.confirm_delay "
             "keeps the slot back so that such messages are sent again"};
         if (!options_.heals) {
             halt(gap, now);

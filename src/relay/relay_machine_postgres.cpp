@@ -13,14 +13,14 @@ namespace {
 
 error slot_moved(const std::string& slot, lsn stands, lsn known) {
     return {
-        errc::postgres_unsuitable,
+        errc::gap_found,
         "slot " + slot + " stands at LSN " + to_string(stands) +
             ", but this relay has confirmed no more than " + to_string(known) +
             ": somebody else has read, advanced or re-created it, and what lies between is "
             "not sent any more",
         "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what the "
-        "stream lacks from the table; or run walrelay verify, which names those rows, and "
-        "start walrelay again to go on from where the slot stands"};
+        "stream lacks from the table; or run walrelay verify, which names those rows, and then "
+        "walrelay resume, to go on from where the slot stands"};
 }
 
 }  // namespace
@@ -140,7 +140,9 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     drop_source();
     if (phase_ == phase::closing) {
         postgres_.shut();
-        end();
+        if (!storing_halt_) {
+            end();
+        }
         return;
     }
     if (why.code == errc::slot_in_use) {
@@ -276,6 +278,7 @@ void relay_machine::frame_failed(const error& why, instant now) {
         log(log_severity::error, to_string(why) +
                                      ". Stopping before this row (on_poison = \"halt\"); nothing "
                                      "is lost: the slot keeps it and everything behind it");
+        halted_for_ = why;
         drain(exit_operator_needed, now);
         return;
     }

@@ -20,7 +20,7 @@ std::string some_of(const std::vector<std::string>& ids) {
 }
 
 error rows_are_missing(const relay_options& options, const std::vector<std::string>& ids) {
-    return {errc::postgres_unsuitable,
+    return {errc::gap_found,
             counted(ids.size(), "row") + " of the newest in the outbox tables " +
                 (ids.size() == 1 ? "is" : "are") + " neither in stream " + options.stream +
                 " nor in the dead letters, and slot " + options.slot +
@@ -29,7 +29,8 @@ error rows_are_missing(const relay_options& options, const std::vector<std::stri
                 "may be more of them",
             "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
             "the stream lacks from the table; or run walrelay verify, which names all of those "
-            "rows, and then walrelay run --skip-roll-call once to go on without them"};
+            "rows, and then walrelay resume, to go on without them (or walrelay run "
+            "--skip-roll-call once)"};
 }
 
 }  // namespace

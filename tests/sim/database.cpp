@@ -154,6 +154,13 @@ bool database::store_dead_letter(const dead_letter& letter, checker& watch) {
     return up_;
 }
 
+void database::keep_halt(const std::string& reason) {
+    if (up_) {
+        world_.say("database: halted: ", reason);
+        halt_ = reason;
+    }
+}
+
 bool database::write_back(const relay::write_back_batch& batch, checker& watch) const {
     if (up_) {
         for (const auto& row : batch.rows) {

@@ -80,6 +80,11 @@ public:
     [[nodiscard]] bool store_dead_letter(const dead_letter& letter, checker& watch);
     /// Message ids.
     [[nodiscard]] const std::set<std::string>& dead_letters() const { return dead_letters_; }
+    /// Commits why nobody may go on, as walrelay.halt does; nothing where the database is down.
+    void keep_halt(const std::string& reason);
+    [[nodiscard]] const std::optional<std::string>& halt() const { return halt_; }
+    /// As `walrelay resume`, and the relay that goes on.
+    void end_halt() { halt_.reset(); }
     /// Commits a batch of write-backs; false where the database is down.
     [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
     /// What the catalog says now.
@@ -111,6 +116,7 @@ private:
     std::vector<transaction> committed_;
     std::vector<outbox_event> events_;
     std::set<std::string> dead_letters_;
+    std::optional<std::string> halt_;
     lsn wal_end_{0x1500000};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;

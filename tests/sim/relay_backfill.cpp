@@ -110,6 +110,9 @@ void relay_process::adopt_slot(std::uint64_t epoch) {
                                 return;
                             }
                             const auto adopted = around_.slot.adopt(*backfill_->slot);
+                            if (adopted) {
+                                around_.source.end_halt();
+                            }
                             happens([this, epoch, adopted](relay::relay_machine& machine) {
                                 if (adopted) {
                                     machine.slot_adopted(epoch, now());

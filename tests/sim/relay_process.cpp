@@ -185,6 +185,7 @@ void relay_process::obey(relay::action& wanted) {
                    [](const relay::look_for_rows&) {},
                    [this](const relay::write_back& rows) { write_back(rows); },
                    [](const relay::fetch_row&) {},
+                   [this](const relay::store_halt& halt) { store_halt(halt); },
                    [this](const relay::write_log& line) { heard(line); },
                    [this](const relay::finish& finish) {
                        around_.where.say(name_, ": ends with ", finish.exit_code);
@@ -350,7 +351,8 @@ void relay_process::close_broker() {
 
 void relay_process::connect_postgres(const relay::connect_postgres& wanted) {
     postgres_epoch_ = wanted.epoch;
-    if (around_.how.backfills && (wanted.gap || !around_.slot.exists())) {
+    const bool gap = wanted.gap || around_.source.halt();
+    if (around_.how.backfills && (gap || !around_.slot.exists())) {
         connect_snapshot(wanted.epoch, around_.slot.exists());
     } else {
         connect_slot(wanted.epoch);
@@ -396,6 +398,11 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     }
     if (!answer) {
         machine_->postgres_failed(epoch, answer.error(), now());
+        return;
+    }
+    if (const auto& halt = around_.source.halt(); halt && !around_.how.backfills) {
+        (*answer)->close();
+        machine_->postgres_failed(epoch, {errc::halted, "the slot is halted: " + *halt}, now());
         return;
     }
     postgres_ = *answer;
@@ -488,6 +495,16 @@ void relay_process::write_back(const relay::write_back& rows) {
             machine.write_back_failed(
                 epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
         });
+    });
+}
+
+void relay_process::store_halt(const relay::store_halt& halt) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, reason = halt.reason] {
+        around_.source.keep_halt(reason);
+        if (life == life_) {
+            happens([this](relay::relay_machine& machine) { machine.halt_stored(now()); });
+        }
     });
 }
 

@@ -75,6 +75,7 @@ private:
     void read_stored(const relay::read_stored& wanted);
     void set_aside(const relay::store_dead_letter& poison);
     void write_back(const relay::write_back& rows);
+    void store_halt(const relay::store_halt& halt);
     void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
     void close_broker();
     void close_postgres();

@@ -155,6 +155,7 @@ void simulation::supervise(relay_process& each) {
             throw violation("no halt without a cause", each.last_words());
         }
         broker_.mend();
+        database_.end_halt();
     }
     if (world_.is_calm() || world_.random().chance(300)) {
         each.start();

@@ -147,10 +147,51 @@ TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
     script.transaction(100, {"a", "b"});
     script.acks(2);
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}),
-                Contains("finish_postgres"));
-    EXPECT_THAT(script.last_log(), HasSubstr("walrelay verify"));
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}), ElementsAre("store_halt"));
+    EXPECT_THAT(script.last_log(), HasSubstr("walrelay resume"));
+    EXPECT_THAT(script.halt_is_stored(), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
+    EXPECT_EQ(script.halted_for()->code, errc::gap_found);
+}
+
+TEST_F(RelayMemory, HoldsTheSlotUntilTheHaltIsStored) {
+    connect();
+    script.transaction(100, {"a", "b"});
+    script.acks(2);
+    script.broker_fails();
+    broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0});
+    EXPECT_THAT(script.stops(), IsEmpty());
+    EXPECT_THAT(script.passes(4s), IsEmpty());
+    EXPECT_FALSE(script.machine().wants_frames());
+    EXPECT_THAT(script.halt_is_stored(), Contains("finish_postgres"));
+    EXPECT_THAT(script.halt_is_stored(), IsEmpty());
+}
+
+TEST_F(RelayMemory, StoresTheHaltAlsoWherePostgresqlGoesAwayMeanwhile) {
+    connect();
+    script.transaction(100, {"a", "b"});
+    script.acks(2);
+    script.broker_fails();
+    broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0});
+    EXPECT_THAT(script.postgres_fails(), ElementsAre("close_postgres"));
+    EXPECT_THAT(script.halt_is_stored(), ElementsAre("close_broker", "finish 3"));
+}
+
+TEST_F(RelayMemory, DoesNotStoreAHaltThatTheNextStartFindsByItself) {
+    script.start();
+    script.broker_connects(0);
+    EXPECT_THAT(script.postgres_fails(errc::postgres_unsuitable),
+                ElementsAre("close_postgres", "close_broker", "finish 3"));
+    EXPECT_EQ(script.halted_for()->code, errc::postgres_unsuitable);
+    EXPECT_EQ(script.halted_for()->remedy, "start it");
+}
+
+TEST_F(RelayMemory, DoesNotStoreAgainThatItIsHalted) {
+    script.start();
+    script.broker_connects(0);
+    EXPECT_THAT(script.postgres_fails(errc::halted),
+                ElementsAre("close_postgres", "close_broker", "finish 3"));
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("until it is resumed")));
 }
 
 TEST_F(RelayMemory, KnowsWhatWasConfirmedBeforeItBegan) {
@@ -158,8 +199,7 @@ TEST_F(RelayMemory, KnowsWhatWasConfirmedBeforeItBegan) {
     script.broker_connects(5, commit_position{lsn{100}, lsn{1}, 0});
     script.postgres_connects_with(relay_script::origin, lsn{150});
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, lsn{1}, 0}),
-                Contains("finish_postgres"));
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, lsn{1}, 0}), ElementsAre("store_halt"));
 }
 
 TEST_F(RelayMemory, GoesOnWhereOnlyUnconfirmedMessagesAreForgotten) {
@@ -182,7 +222,8 @@ TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
     script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     EXPECT_THAT(script.passes(1s), Contains("connect_postgres"));
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
-                Contains("finish 3"));
+                ElementsAre("store_halt"));
+    EXPECT_THAT(script.halt_is_stored(), ElementsAre("close_postgres", "close_broker", "finish 3"));
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("slot slot stands at LSN 0/66")));
 }
 

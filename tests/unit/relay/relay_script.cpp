@@ -93,6 +93,7 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
+    std::string operator()(const relay::store_halt&) const { return "store_halt"; }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
     std::string operator()(const relay::finish& each) const {
         return "finish " + std::to_string(each.exit_code);
@@ -142,6 +143,8 @@ void relay_script::note(const relay::action& wanted) {
         reported_ = flushed_in(status->bytes);
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
+    } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
+        halted_for_ = last->why;
     }
 }
 
@@ -246,6 +249,11 @@ std::vector<std::string> relay_script::write_back_fails(errc code) {
 
 std::vector<std::string> relay_script::postgres_finishes() {
     machine_.postgres_finished();
+    return collect();
+}
+
+std::vector<std::string> relay_script::halt_is_stored() {
+    machine_.halt_stored(now());
     return collect();
 }
 

@@ -38,8 +38,11 @@ public:
     std::vector<std::string> old_row(const std::string& id, const std::string& kind = "kind");
     std::vector<std::string> rows_end();
     std::vector<std::string> slot_is_adopted();
+    /// What the halt's `finish` says of its cause; nothing before it, or where it has none.
+    [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
+    std::vector<std::string> halt_is_stored();
     std::vector<std::string> dead_letter_is_stored();
     std::vector<std::string> dead_letter_fails(errc code);
     std::vector<std::string> rows_are_written_back();
@@ -81,6 +84,7 @@ private:
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
     std::optional<lsn> reported_;
+    std::optional<error> halted_for_;
 };
 
 }  // namespace walrelay::test

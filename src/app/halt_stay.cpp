@@ -1,0 +1,80 @@
+#include "app/halt_stay.hpp"
+
+#include "app/clock.hpp"
+#include "app/halt_gate.hpp"
+#include "app/log.hpp"
+#include "app/postgres_side.hpp"
+#include "relay/relay_words.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace walrelay::app {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+
+namespace {
+
+constexpr std::chrono::seconds look_every{2};
+constexpr std::chrono::minutes say_every{1};
+
+bool is_durable(const error& why) {
+    return why.code == errc::gap_found || why.code == errc::halted;
+}
+
+awaitable<void> wait(const asio::any_io_executor& executor, std::chrono::milliseconds time) {
+    asio::steady_timer clock(executor);
+    clock.expires_after(time);
+    co_await clock.async_wait(asio::use_awaitable);
+}
+
+/// False also where PostgreSQL does not answer: then nobody has resumed it as far as is known.
+awaitable<bool> was_resumed(const asio::any_io_executor& executor,
+                            const config::settings& settings) {
+    auto sql = co_await open_sql(executor, settings);
+    if (!sql) {
+        co_return false;
+    }
+    const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
+    co_return halt && (!*halt || (*halt)->resumed_at);
+}
+
+}  // namespace
+
+awaitable<void> stay_halted(asio::any_io_executor executor, const config::settings& settings,
+                            halted_relay halted) {
+    if (!is_durable(halted.why)) {
+        log_error("staying (delivery.on_halt = \"stay\"); the relay starts over every " +
+                  relay::seconds_text(settings.delivery.backoff_max) +
+                  ", until what stopped it is gone");
+        co_await wait(executor, settings.delivery.backoff_max);
+        co_return;
+    }
+    log_error(
+        "staying (delivery.on_halt = \"stay\") without slot and broker, until walrelay resume");
+    auto said = now().monotonic;
+    for (;;) {
+        co_await wait(executor, look_every);
+        if (now().monotonic - said >= say_every) {
+            said = now().monotonic;
+            log_error("still halted: " + to_string(halted.why));
+            if (!halted.kept) {
+                // Nobody can resume what is not there.
+                halted.kept =
+                    co_await keep_halt(executor, settings, halted.why.what, halted.why.remedy);
+            }
+        }
+        const bool resumed = co_await was_resumed(executor, settings);
+        if (halted.kept && resumed) {
+            log_info("resumed: the relay starts over");
+            co_return;
+        }
+    }
+}
+
+}  // namespace walrelay::app

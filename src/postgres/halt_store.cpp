@@ -1,0 +1,211 @@
+#include "postgres/halt_store.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/halt_sql.hpp"
+#include "postgres/server_error.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+namespace sqlstate {
+constexpr std::string_view insufficient_privilege = "42501";
+constexpr std::string_view undefined_table = "42P01";
+constexpr std::string_view undefined_schema = "3F000";
+constexpr std::string_view unique_violation = "23505";
+constexpr std::string_view duplicate_schema = "42P06";
+constexpr std::string_view duplicate_table = "42P07";
+constexpr std::string_view read_only = "25006";
+}  // namespace sqlstate
+
+/// A view, or policies, would run what somebody else wrote with walrelay's rights.
+constexpr const char* look_sql = R"sql(
+SELECT relkind = 'r' AND NOT relrowsecurity AND NOT relhasrules
+  FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = 'walrelay' AND c.relname = 'halt'
+)sql";
+
+constexpr const char* read_sql = R"sql(
+SELECT to_char(halted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), reason, fix,
+       to_char(resumed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+  FROM walrelay.halt WHERE slot = $1
+)sql";
+
+constexpr const char* store_sql = R"sql(
+INSERT INTO walrelay.halt (slot, reason, fix) VALUES ($1, $2, $3)
+    ON CONFLICT (slot) DO UPDATE
+       SET halted_at = now(), reason = excluded.reason, fix = excluded.fix, resumed_at = NULL
+)sql";
+
+/// A halt that a crash of the server takes back would be none.
+constexpr const char* wait_for_flush_sql =
+    "SELECT set_config('synchronous_commit', 'on', false) "
+    "WHERE current_setting('synchronous_commit') = 'off'";
+
+constexpr const char* resume_sql =
+    "UPDATE walrelay.halt SET resumed_at = coalesce(resumed_at, now()) WHERE slot = $1 "
+    "RETURNING slot";
+
+constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE slot = $1";
+
+bool is_missing(const server_report& report) {
+    return report.sqlstate == sqlstate::undefined_table ||
+           report.sqlstate == sqlstate::undefined_schema;
+}
+
+constexpr const char* replace_it =
+    "if the table is not the one of sql/halt.sql: ALTER TABLE walrelay.halt RENAME TO halt_before; "
+    "then: walrelay init";
+
+error explain_use(const server_report& report, const connection& sql) {
+    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
+    if (report.sqlstate == sqlstate::insufficient_privilege) {
+        failure.what = fmt::format("the role {} may not use walrelay.halt", sql.role());
+        failure.remedy = halt_grants_sql(sql.role());
+    } else if (report.sqlstate == sqlstate::read_only) {
+        failure.what = "walrelay.halt cannot be written here: the server is a standby or read-only";
+        failure.remedy = "name a primary as well in postgres.conninfo";
+    } else if (failure.code == errc::postgres_unsuitable) {
+        failure.what = "PostgreSQL refused a statement on walrelay.halt";
+        failure.remedy = replace_it;
+    }
+    return failure;
+}
+
+error explain_create(const server_report& report, const connection& sql) {
+    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
+    if (report.sqlstate == sqlstate::insufficient_privilege) {
+        failure.what =
+            fmt::format("the role {} may not create the table walrelay.halt", sql.role());
+        failure.remedy =
+            "as a role that may create a schema: walrelay init (or sql/halt.sql in psql), then: " +
+            halt_grants_sql(sql.role());
+    } else if (failure.code == errc::postgres_unsuitable) {
+        failure.what = "PostgreSQL did not create the table walrelay.halt";
+        failure.remedy = "fix what PostgreSQL names, then: walrelay init";
+    }
+    return failure;
+}
+
+/// True where the table is there and can be trusted with a statement, false where it is missing.
+awaitable<result<bool>> look_at_table(connection& sql) {
+    const auto found = co_await sql.query(look_sql);
+    if (!found) {
+        co_return found.error();
+    }
+    if (!found->empty() && !found->flag(0, 0)) {
+        co_return error{errc::postgres_unsuitable,
+                        "walrelay.halt is not an ordinary table without rules and policies",
+                        replace_it};
+    }
+    co_return !found->empty();
+}
+
+}  // namespace
+
+std::string_view halt_table_sql() {
+    return halt_sql;
+}
+
+std::string halt_grants_sql(std::string_view role) {
+    return fmt::format(
+        "GRANT USAGE ON SCHEMA walrelay TO {0}; "
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO {0};",
+        quote_identifier(role));
+}
+
+awaitable<result<bool>> has_halt_table(connection& sql) {
+    const auto found = co_await sql.query(look_sql);
+    if (!found) {
+        co_return found.error();
+    }
+    co_return !found->empty();
+}
+
+awaitable<result<void>> create_halt_table(connection& sql) {
+    auto done = co_await sql.ask(halt_sql);
+    const bool raced = done.has_error() && (done.error().sqlstate == sqlstate::unique_violation ||
+                                            done.error().sqlstate == sqlstate::duplicate_schema ||
+                                            done.error().sqlstate == sqlstate::duplicate_table);
+    if (raced) {
+        // Somebody else was making the same and is done now.
+        done = co_await sql.ask(halt_sql);
+    }
+    if (done.has_error()) {
+        co_return explain_create(done.error(), sql);
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::string slot) {
+    const auto there = co_await look_at_table(sql);
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
+        co_return std::optional<kept_halt>{};
+    }
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto rows = co_await sql.ask(read_sql, std::move(parameters));
+    if (rows.has_error()) {
+        co_return explain_use(rows.error(), sql);
+    }
+    if (rows->empty()) {
+        co_return std::optional<kept_halt>{};
+    }
+    co_return std::optional(
+        kept_halt{rows->text(0, 0), rows->text(0, 1), rows->text(0, 2), rows->at(0, 3)});
+}
+
+awaitable<result<void>> store_halt(connection& sql, std::string slot, std::string reason,
+                                   std::string fix) {
+    const auto there = co_await look_at_table(sql);
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
+        const auto made = co_await create_halt_table(sql);
+        if (!made) {
+            co_return made.error();
+        }
+    }
+    const auto durable = co_await sql.query(wait_for_flush_sql);
+    if (!durable) {
+        co_return durable.error();
+    }
+    std::vector<std::string> parameters{std::move(slot), std::move(reason), std::move(fix)};
+    const auto done = co_await sql.ask(store_sql, std::move(parameters));
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql);
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<bool>> resume_halt(connection& sql, std::string slot) {
+    const auto there = co_await look_at_table(sql);
+    if (!there || !*there) {
+        co_return there;
+    }
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto done = co_await sql.ask(resume_sql, std::move(parameters));
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql);
+    }
+    co_return !done->empty();
+}
+
+awaitable<result<void>> forget_halt(connection& sql, std::string slot) {
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto done = co_await sql.ask(forget_sql, std::move(parameters));
+    if (done.has_error() && !is_missing(done.error())) {
+        co_return explain_use(done.error(), sql);
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,129 @@
+#include "postgres/halt_store.hpp"
+
+#include "postgres_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+
+class HaltStore : public postgres_fixture {
+protected:
+    postgres::connection connect_as(const std::string& role) {
+        auto wanted = options(postgres::connection_kind::sql);
+        wanted.conninfo += " user=" + role;
+        auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+        return std::move(*sql);
+    }
+
+    std::string make_role() {
+        auto role = "role_of_" + database_;
+        writer_->execute("CREATE ROLE " + role + " LOGIN");
+        return role;
+    }
+
+    void store(const std::string& slot, const std::string& reason = "rows are missing") {
+        auto sql = connect();
+        const auto stored = run(postgres::store_halt(sql, slot, reason, "look, then resume"));
+        ASSERT_TRUE(stored.has_value()) << to_string(stored.error());
+    }
+
+    std::optional<postgres::kept_halt> kept(const std::string& slot) {
+        auto sql = connect();
+        auto halt = run(postgres::read_halt(sql, slot));
+        EXPECT_TRUE(halt.has_value()) << to_string(halt.error());
+        return halt ? *halt : std::nullopt;
+    }
+};
+
+TEST_F(HaltStore, TakesAMissingTableForNoHalt) {
+    EXPECT_FALSE(kept("one").has_value());
+    auto sql = connect();
+    EXPECT_FALSE(run(postgres::has_halt_table(sql)).value());
+    EXPECT_FALSE(run(postgres::resume_halt(sql, "one")).value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+}
+
+TEST_F(HaltStore, MakesTheTableAndKeepsEachSlotApart) {
+    store("one", "a'b\"c\n%$1 \xE2\x82\xAC");
+    const auto halt = kept("one");
+    ASSERT_TRUE(halt.has_value());
+    EXPECT_EQ(halt->reason, "a'b\"c\n%$1 \xE2\x82\xAC");
+    EXPECT_EQ(halt->fix, "look, then resume");
+    EXPECT_THAT(halt->halted_at, testing::EndsWith(" UTC"));
+    EXPECT_FALSE(halt->resumed_at.has_value());
+    EXPECT_FALSE(kept("two").has_value());
+}
+
+TEST_F(HaltStore, ResumesOnceAndForgets) {
+    store("one");
+    auto sql = connect();
+    EXPECT_FALSE(run(postgres::resume_halt(sql, "two")).value());
+    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
+    const auto first = kept("one")->resumed_at;
+    ASSERT_TRUE(first.has_value());
+    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
+    EXPECT_EQ(kept("one")->resumed_at, first);
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+    EXPECT_FALSE(kept("one").has_value());
+}
+
+TEST_F(HaltStore, ANewHaltIsNotResumed) {
+    store("one");
+    auto sql = connect();
+    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
+    store("one", "more rows are missing");
+    EXPECT_EQ(kept("one")->reason, "more rows are missing");
+    EXPECT_FALSE(kept("one")->resumed_at.has_value());
+}
+
+TEST_F(HaltStore, SaysWhoMustMakeTheTable) {
+    const auto role = make_role();
+    auto sql = connect_as(role);
+    const auto stored = run(postgres::store_halt(sql, "one", "rows are missing", "look"));
+    ASSERT_TRUE(stored.has_error());
+    EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
+    EXPECT_THAT(stored.error().what, HasSubstr("may not create the table walrelay.halt"));
+    EXPECT_THAT(stored.error().remedy, HasSubstr("walrelay init"));
+    EXPECT_FALSE(run(postgres::read_halt(sql, "one")).value().has_value());
+}
+
+TEST_F(HaltStore, NeedsNoMoreThanTheGrantsThatItNames) {
+    const auto role = make_role();
+    store("one");
+    auto sql = connect_as(role);
+    const auto refused = run(postgres::read_halt(sql, "one"));
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_EQ(refused.error().code, errc::postgres_unsuitable);
+    EXPECT_EQ(refused.error().remedy, postgres::halt_grants_sql(role));
+    writer_->execute(refused.error().remedy);
+    EXPECT_TRUE(run(postgres::read_halt(sql, "one")).value().has_value());
+    EXPECT_TRUE(run(postgres::create_halt_table(sql)).has_value());
+    EXPECT_TRUE(run(postgres::store_halt(sql, "one", "again", "look")).has_value());
+    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+}
+
+TEST_F(HaltStore, RunsNothingThatSomebodyElseWrote) {
+    writer_->execute(
+        "CREATE SCHEMA walrelay; CREATE VIEW walrelay.halt AS SELECT 'one' AS slot, now() AS "
+        "halted_at, 'r' AS reason, 'f' AS fix, now() AS resumed_at");
+    auto sql = connect();
+    const auto refused = run(postgres::read_halt(sql, "one"));
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_THAT(refused.error().what, HasSubstr("not an ordinary table"));
+}
+
+TEST_F(HaltStore, KeepsNothingOnAReadOnlyServer) {
+    store("one");
+    auto sql = connect();
+    ASSERT_TRUE(run(sql.query("SET default_transaction_read_only = on")).has_value());
+    const auto refused = run(postgres::store_halt(sql, "one", "again", "look"));
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_THAT(refused.error().what, HasSubstr("standby or read-only"));
+}
+
+}  // namespace
+}  // namespace walrelay::test
