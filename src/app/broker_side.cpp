@@ -124,8 +124,9 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
 }
 
 boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor blocking,
-                                          const config::settings& settings,
-                                          relay::stream_owner owner, std::string description) {
+                                                 const config::settings& settings,
+                                                 relay::stream_owner owner,
+                                                 std::string description) {
     const auto text = relay::description_to_claim(owner, description);
     if (!text) {
         co_return description;

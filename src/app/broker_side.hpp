@@ -44,9 +44,8 @@ enum class missing_stream {
 
 /// Marks the stream as this owner's where its description is `description` and can be changed so.
 /// That it cannot is told in the log, and harms nothing. Gives the description as it is then.
-[[nodiscard]] boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor blocking,
-                                                        const config::settings& settings,
-                                                        relay::stream_owner owner,
-                                                        std::string description);
+[[nodiscard]] boost::asio::awaitable<std::string> claim_stream(
+    boost::asio::any_io_executor blocking, const config::settings& settings,
+    relay::stream_owner owner, std::string description);
 
 }  // namespace walrelay::app

@@ -80,6 +80,9 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     }
     run->add_flag("--skip-roll-call", line.skip_roll_call,
                   "go on although rows are missing in the stream, for this one start");
+    run->add_flag("--accept-history", line.accept_history,
+                  "go on with this database although the stream knows another history of it "
+                  "(restored, failed over on purpose), for this one start");
     init->add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
     check->add_flag("--json", line.json, "print the findings as JSON");
 

@@ -18,6 +18,7 @@ struct command_line {
     config::flag_values flags;
     bool print_only = false;      // init --print
     bool skip_roll_call = false;  // run
+    bool accept_history = false;  // run
     bool json = false;            // check --json
     dead_letter_request dead_letter = {};
     verify_options verify;

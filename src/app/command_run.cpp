@@ -57,14 +57,17 @@ struct ended_life {
 
 /// One relay from its start to its end, with all that it needs.
 ended_life live(const config::settings& settings, std::vector<outbox::table_mapper> mappers,
-                bool skip_roll_call) {
+                run_once decided) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     std::random_device random;
     relay_driver driver(io, settings, std::move(mappers), random());
     on_signals(signals, [&driver] { driver.stop(); });
-    if (skip_roll_call) {
+    if (decided.skip_roll_call) {
         driver.skip_roll_call();
+    }
+    if (decided.accept_history) {
+        driver.accept_history();
     }
     driver.start();
     io.run();
@@ -95,7 +98,7 @@ void stay(const config::settings& settings, halted_relay relay) {
 
 }  // namespace
 
-int command_run(const config::settings& settings, bool skip_roll_call) {
+int command_run(const config::settings& settings, run_once first_start) {
     stop_signals stop;
     for (bool first = true;; first = false) {
         auto mappers = mappers_of(settings);
@@ -103,7 +106,7 @@ int command_run(const config::settings& settings, bool skip_roll_call) {
             log_error(to_string(mappers.error()));
             return exit_usage;
         }
-        auto ended = live(settings, std::move(*mappers), first && skip_roll_call);
+        auto ended = live(settings, std::move(*mappers), first ? first_start : run_once{});
         const bool stays = ended.halted && settings.delivery.on_halt == config::halt_policy::stay;
         if (!stays || stop.have_come()) {
             return ended.exit_code;

@@ -7,8 +7,14 @@
 
 namespace walrelay::app {
 
+/// What an operator decides for the first start of a relay alone.
+struct run_once {
+    bool skip_roll_call = false;
+    bool accept_history = false;
+};
+
 /// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
-[[nodiscard]] int command_run(const config::settings& settings, bool skip_roll_call);
+[[nodiscard]] int command_run(const config::settings& settings, run_once first_start);
 /// Creates publication, slot and stream where they are missing; with `print_only` shows them.
 [[nodiscard]] int command_init(const config::settings& settings, bool print_only);
 /// Looks at both sides and prints every finding.

@@ -34,7 +34,7 @@ int run_program(int argc, const char* const* argv) {
         case command::verify:
             return command_verify(*settings, line.verify);
         default:
-            return command_run(*settings, line.skip_roll_call);
+            return command_run(*settings, {line.skip_roll_call, line.accept_history});
     }
 }
 

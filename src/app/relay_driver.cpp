@@ -230,9 +230,9 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     }
     auto events = broker_events(epoch);
     const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
-    auto ready = co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_,
-                                         epoch, std::move(events), policy, wanted.look_back,
-                                         wanted.asks_for);
+    auto ready =
+        co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_, epoch,
+                                std::move(events), policy, wanted.look_back, wanted.asks_for);
     if (epoch != broker_epoch_) {
         co_return;
     }

@@ -64,8 +64,8 @@ asio::awaitable<void> relay_driver::mark_stream(relay::stream_owner owner) {
 
 asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
     co_await mark_stream(std::move(wanted.mark));
-    const auto rows = co_await app::read_stored(blocking_.get_executor(), settings_,
-                                                std::move(wanted.wanted));
+    const auto rows =
+        co_await app::read_stored(blocking_.get_executor(), settings_, std::move(wanted.wanted));
     machine_.stored_read(wanted.epoch, rows, now());
     settle();
 }

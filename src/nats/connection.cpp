@@ -28,9 +28,8 @@ result<broker_facts> look(const connect_options& options) {
     if (!over) {
         return over.error();
     }
-    auto read =
-        read_broker(over->get(), options.stream, options.timeout, options.look_back,
-                    options.asks_for, looking_back);
+    auto read = read_broker(over->get(), options.stream, options.timeout, options.look_back,
+                            options.asks_for, looking_back);
     if (!read) {
         return cause_of(over->get(), read.error());
     }

@@ -178,8 +178,8 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         recent.add(message, stored, is_ours);
     }
     if (facts.last_message_there && last < facts.last_sequence) {
-        return error{errc::broker_unavailable, "the servers of stream " + stream +
-                                                   " do not agree about its last message"};
+        return error{errc::broker_unavailable,
+                     "the servers of stream " + stream + " do not agree about its last message"};
     }
     facts.last_sequence = std::max(facts.last_sequence, last);
     facts.recent = recent.take();

@@ -73,9 +73,9 @@ result<message_handle> read_message(jetstream_call& call, const std::string& str
     const auto status =
         js_GetMsg(&raw, call.context.get(), stream.c_str(), sequence, &call.options, &code);
     if (status != NATS_OK && status != NATS_NOT_FOUND) {
-        return refusal(status, code,
-                       "message " + std::to_string(sequence) + " of stream " + stream +
-                           " cannot be read");
+        return refusal(
+            status, code,
+            "message " + std::to_string(sequence) + " of stream " + stream + " cannot be read");
     }
     return message_handle(status == NATS_OK ? raw : nullptr);
 }
@@ -121,8 +121,8 @@ result<void> read_tail(jetstream_call& call, const std::string& stream, stream_f
         return named.error();
     }
     if (*named) {
-        return error{errc::broker_unavailable, "the servers of stream " + stream +
-                                                   " do not agree about its last message"};
+        return error{errc::broker_unavailable,
+                     "the servers of stream " + stream + " do not agree about its last message"};
     }
     return {};
 }
@@ -143,8 +143,8 @@ result<void> read_asked(jetstream_call& call, const std::string& stream, std::ui
 }
 
 wall_time to_wall_time(std::int64_t nanoseconds) {
-    return wall_time(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(nanoseconds)));
+    return wall_time(std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::nanoseconds(nanoseconds)));
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ namespace walrelay::nats {
 /// What the stream ends with (sequence, position and id) comes from one message, because two
 /// requests can be answered by two servers. `look_back` is how many of the stream's last messages
 /// are to be looked at; 0 for the last one, and more only if that is not walrelay's. `asks_for` is
-/// the sequence of a message that is wanted as well, 0 for none. Errors: broker_unavailable (JetStream is not ready, no
-/// answer), broker_unsuitable (no permission). `incoming` as for nats/look_back.
+/// the sequence of a message that is wanted as well, 0 for none. Errors: broker_unavailable
+/// (JetStream is not ready, no answer), broker_unsuitable (no permission). `incoming` as for
+/// nats/look_back.
 [[nodiscard]] result<broker_facts> read_broker(natsConnection* connection,
                                                const std::string& stream,
                                                std::chrono::milliseconds timeout,

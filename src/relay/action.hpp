@@ -108,9 +108,9 @@ struct finish {
     std::optional<error> why = {};
 };
 
-using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
-                            finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
-                            mark_stream, read_stored, look_for_rows, write_back, fetch_row,
-                            store_halt, write_log, finish>;
+using action =
+    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
+                 adopt_slot, publish, send_status, store_dead_letter, mark_stream, read_stored,
+                 look_for_rows, write_back, fetch_row, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -24,8 +24,7 @@ std::string name_of(const tail_claim& tail, const std::string& stream) {
 }
 
 error not_met(const tail_claim& tail, const std::string& stream) {
-    return {errc::tail_not_met,
-            name_of(tail, stream) + " stands for no row that the slot sends"};
+    return {errc::tail_not_met, name_of(tail, stream) + " stands for no row that the slot sends"};
 }
 
 error another_row(const tail_claim& tail, const std::string& id, const std::string& stream) {

@@ -39,8 +39,7 @@ void lane::set_history(const lineage& line) {
         return;
     }
     const auto branch = line.end_of(line_.origin.timeline);
-    const bool descends =
-        branch && line.origin.system_identifier == line_.origin.system_identifier;
+    const bool descends = branch && line.origin.system_identifier == line_.origin.system_identifier;
     if (descends) {
         branch_off(line, *branch);
     } else {
@@ -216,8 +215,8 @@ bool lane::sent_itself(const position& where) const {
 stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_belief how) {
     WALRELAY_ASSERT(epoch > epoch_);
     const auto& checkpoint = tail.checkpoint();
-    const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ && line_.shares(*checkpoint) &&
-                          sent_itself(*checkpoint);
+    const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ &&
+                          line_.shares(*checkpoint) && sent_itself(*checkpoint);
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
@@ -382,9 +381,9 @@ lane_verdict lane::refuse(std::uint64_t index, std::string words) {
 lane_verdict lane::taken(std::uint64_t index, std::uint64_t sequence) {
     refused_ = index;
     taken_at_ = sequence;
-    return trouble(lane_verdict::id_is_taken,
-                   "the stream already has this Nats-Msg-Id at sequence " +
-                       std::to_string(sequence));
+    return trouble(
+        lane_verdict::id_is_taken,
+        "the stream already has this Nats-Msg-Id at sequence " + std::to_string(sequence));
 }
 
 lane_verdict lane::trouble(lane_verdict verdict, std::string words) {

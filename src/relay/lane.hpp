@@ -103,7 +103,8 @@ enum class lane_verdict {
     resync,
     /// The broker will never take the message `refused_message()`.
     message_refused,
-    /// The stream has the id of `refused_message()` at `taken_at()`, and it is not known whose it is
+    /// The stream has the id of `refused_message()` at `taken_at()`, and it is not known whose it
+    /// is
     /// there: its own, published earlier, or that of another row.
     id_is_taken,
     /// The stream must be changed by an operator.
@@ -246,9 +247,7 @@ protected:
     [[nodiscard]] std::uint64_t end() const { return end_; }
     [[nodiscard]] const lineage& line() const { return line_; }
     /// Whether messages may be sent: it is open and known what the tail is taken for.
-    [[nodiscard]] bool may_send() const {
-        return epoch_open_ && belief_ != tail_belief::undecided;
-    }
+    [[nodiscard]] bool may_send() const { return epoch_open_ && belief_ != tail_belief::undecided; }
     /// Every event up to the tail's position is in the stream, and none beyond it.
     [[nodiscard]] bool tail_is_checkpoint() const {
         return belief_ == tail_belief::exact && !opened_with_.shared &&

@@ -22,8 +22,8 @@
 #include "relay/link.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
-#include "relay/tail_trust.hpp"
 #include "relay/table_duties.hpp"
+#include "relay/tail_trust.hpp"
 #include "relay/write_backs.hpp"
 
 #include <chrono>

@@ -10,8 +10,7 @@
 namespace walrelay::relay {
 void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
-    const bool descends =
-        branch && line.origin.system_identifier == history_.system_identifier;
+    const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
     const auto known = std::max(slot_at_most_, hold_back_.confirmed());
     if (history_ != history{}) {
         log(log_severity::warning,
@@ -37,7 +36,7 @@ void relay_machine::begin_history(const lineage& line) {
 }
 
 tail_question relay_machine::question_about(const postgres_session& session) const {
-    return {lane_->opened_with(),  options_.stream,        mark_, options_.rules, session.server,
+    return {lane_->opened_with(),   options_.stream,         mark_, options_.rules, session.server,
             session.slot_confirmed, options_.accepts_history};
 }
 
@@ -47,9 +46,8 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         read_tail_again();
     }
     const auto asked = question_about(session);
-    if (auto refused = lane_->is_open() || lane_->known_sequence() > 0
-                           ? refuse_history(asked)
-                           : std::nullopt) {
+    if (auto refused = lane_->is_open() || lane_->known_sequence() > 0 ? refuse_history(asked)
+                                                                       : std::nullopt) {
         lose_postgres(*refused, now);
         return false;
     }
@@ -145,8 +143,8 @@ void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& ro
                 to_string(rows->floor()->commit) + " are taken for published");
     }
     log(log_severity::info, "comparing the rows that slot " + options_.slot + " sends with " +
-                                counted(rows->size(), "message") + " of stream " +
-                                options_.stream + ", because " + comparing_->why +
+                                counted(rows->size(), "message") + " of stream " + options_.stream +
+                                ", because " + comparing_->why +
                                 ": what the stream has is skipped, the rest is published");
     lane_->resume(rows);
     end_comparing_when_over();
@@ -159,8 +157,9 @@ void relay_machine::end_comparing_when_over() {
     comparing_.reset();
     options_.accepts_history = false;
     lane_->end_resuming(tail_belief::exact);
-    log(log_severity::info, "compared: stream " + options_.stream + " has all rows up to LSN " +
-                                to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
+    log(log_severity::info,
+        "compared: stream " + options_.stream + " has all rows up to LSN " +
+            to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
     auto mark = mark_now();
     mark.disordered_after = mark_ ? mark_->disordered_after : 0;
     mark.disordered_until = lane_->known_sequence();
@@ -199,7 +198,8 @@ void relay_machine::remember_mark(std::string_view description) {
 }
 
 void relay_machine::keep_mark_true() {
-    if (comparing_ || database_.empty() || (!options_.lane.sole_writer && !mark_) || lane_->belief() == tail_belief::undecided) {
+    if (comparing_ || database_.empty() || (!options_.lane.sole_writer && !mark_) ||
+        lane_->belief() == tail_belief::undecided) {
         return;
     }
     auto mark = mark_now();
@@ -217,8 +217,7 @@ void relay_machine::keep_mark_true() {
 
 void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
     const auto asked = std::exchange(taken_, std::nullopt);
-    if (!asked || !answer || answer->sequence != asked->sequence ||
-        !lane_->holds(asked->where)) {
+    if (!asked || !answer || answer->sequence != asked->sequence || !lane_->holds(asked->where)) {
         return;
     }
     const bool same = answer->where && server_.line.shares(*answer->where) &&

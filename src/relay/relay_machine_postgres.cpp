@@ -73,8 +73,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
     // If another consumer held the slot in between, it was for that one to move it.
     const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-    return !others_seen_ && known != lsn{} &&
-           session.slot_confirmed > known;
+    return !others_seen_ && known != lsn{} && session.slot_confirmed > known;
 }
 
 bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {

@@ -51,8 +51,7 @@ bool stored_rows::reaches_back() const {
         return false;
     }
     const bool after = first_sequence_ > wanted_.disordered_after;
-    const bool before =
-        !wanted_.disordered_until || first_sequence_ <= *wanted_.disordered_until;
+    const bool before = !wanted_.disordered_until || first_sequence_ <= *wanted_.disordered_until;
     return !(after && before);
 }
 
@@ -69,8 +68,7 @@ bool stored_rows::has(const commit_position& where, std::string_view id) const {
     }
     const row looked_for{where.row, where.index, wanted_.compares_ids ? hash_of(id) : 0};
     return std::binary_search(rows_.begin(), rows_.end(), looked_for) ||
-           (!counted_.empty() &&
-            counted_.contains({where.commit, std::string(without_place(id))}));
+           (!counted_.empty() && counted_.contains({where.commit, std::string(without_place(id))}));
 }
 
 }  // namespace walrelay::relay

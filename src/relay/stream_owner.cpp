@@ -169,8 +169,8 @@ std::string fingerprint_of(const std::vector<outbox_table>& tables) {
         }
     }
     std::array<char, 17> text{};
-    static_cast<void>(std::snprintf(text.data(), text.size(), "%016llx",
-                                    static_cast<unsigned long long>(hash)));
+    static_cast<void>(
+        std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash)));
     return text.data();
 }
 

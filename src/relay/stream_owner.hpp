@@ -47,8 +47,8 @@ inline constexpr std::string_view comparing_rules = "comparing";
 [[nodiscard]] std::string fingerprint_of(const std::vector<outbox_table>& tables);
 
 /// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`, and where they are
-/// known ` timeline=<number> history=<switch points> rules=<rules> disordered=<after>-<until>`. What
-/// is neither a letter, a digit nor one of `-._` stands there as %XX.
+/// known ` timeline=<number> history=<switch points> rules=<rules> disordered=<after>-<until>`.
+/// What is neither a letter, a digit nor one of `-._` stands there as %XX.
 [[nodiscard]] std::string to_string(const stream_owner& owner);
 
 /// The mark in a description, wherever it stands there; nothing if there is none.

@@ -6,7 +6,8 @@ namespace walrelay::relay {
 namespace {
 
 constexpr const char* how_to_go_on =
-    "see that postgres.conninfo leads to the database that the stream was filled from (the primary, "
+    "see that postgres.conninfo leads to the database that the stream was filled from (the "
+    "primary, "
     "not an old one or a copy). If it does, because it was restored or failed over on purpose: "
     "walrelay run --accept-history goes on with it once; it compares every row that the slot sends "
     "with the stream, and names the messages whose rows this database does not have";
@@ -31,8 +32,8 @@ error younger(const tail_question& asked, std::uint32_t timeline) {
 
 error foreign(const tail_question& asked, std::uint32_t timeline) {
     return refusal("timeline " + std::to_string(asked.server.line.origin.timeline) +
-                   " of the server does not descend from the timeline " +
-                   std::to_string(timeline) + " that stream " + asked.stream +
+                   " of the server does not descend from the timeline " + std::to_string(timeline) +
+                   " that stream " + asked.stream +
                    " was filled from: another standby was promoted; nothing of it was published");
 }
 
@@ -51,8 +52,7 @@ bool is_prefix(const std::vector<timeline_end>& part, const std::vector<timeline
 bool goes_on_from(const stream_owner& mark, const lineage& line) {
     if (mark.timeline == line.origin.timeline) {
         // A server can have lost the file of its history.
-        return mark.ancestors == line.ancestors || mark.ancestors.empty() ||
-               line.ancestors.empty();
+        return mark.ancestors == line.ancestors || mark.ancestors.empty() || line.ancestors.empty();
     }
     return line.end_of(mark.timeline) && is_prefix(mark.ancestors, line.ancestors);
 }
@@ -124,7 +124,8 @@ tail_answer judge(const tail_question& asked) {
         return {kind::nothing};
     }
     if (!line.shares(*where)) {
-        return {kind::compare, {}, "its last messages are of a branch that was left at a promotion"};
+        return {
+            kind::compare, {}, "its last messages are of a branch that was left at a promotion"};
     }
     if (where->at.commit >= asked.server.wal_end) {
         return {kind::refused, beyond(asked)};
@@ -134,7 +135,8 @@ tail_answer judge(const tail_question& asked) {
     }
     const auto& last = asked.tail.final_position;
     if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
-        return {kind::compare, {}, "its last messages are not in the order of their positions", true};
+        return {
+            kind::compare, {}, "its last messages are not in the order of their positions", true};
     }
     if (!same_rules(asked) || counts_events(where->at)) {
         return {kind::compare, {}, why_compared(asked)};

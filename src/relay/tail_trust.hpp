@@ -13,7 +13,6 @@
 #include "relay/stream_owner.hpp"
 
 #include <cstdint>
-
 #include <optional>
 #include <string>
 

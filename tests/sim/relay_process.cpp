@@ -441,8 +441,7 @@ void relay_process::read_stored(const relay::read_stored& wanted) {
     mark_stream(wanted.mark);
     const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
     around_.where.after(takes, for_this_life([this, wanted] {
-                            const auto rows =
-                                std::make_shared<relay::stored_rows>(wanted.wanted);
+                            const auto rows = std::make_shared<relay::stored_rows>(wanted.wanted);
                             for (const auto& each : around_.the_broker.stream().messages()) {
                                 rows->add(each.sequence, parse_position(each.position), each.id);
                             }

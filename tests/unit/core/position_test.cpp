@@ -6,7 +6,8 @@
 namespace walrelay {
 namespace {
 
-constexpr position example{{7'123'456'789'012'345'678U, 3}, {lsn{0x16B374D848}, lsn{0x16B374D7A0}, 42}};
+constexpr position example{{7'123'456'789'012'345'678U, 3},
+                           {lsn{0x16B374D848}, lsn{0x16B374D7A0}, 42}};
 constexpr position of_the_first_version{example.origin, {example.at.commit, {}, 42}};
 
 TEST(Position, IsPrintedAsTheHeaderHasIt) {

@@ -123,13 +123,13 @@ inline std::string update_frame(std::uint32_t oid,
 
 inline std::string message_frame(std::string_view prefix, std::string_view content) {
     return xlog_data(some_row, bytes_builder{}
-                                .u8('M')
-                                .u8('\1')
-                                .number(0, 8)
-                                .text(prefix)
-                                .number(content.size(), 4)
-                                .raw(content)
-                                .take());
+                                   .u8('M')
+                                   .u8('\1')
+                                   .number(0, 8)
+                                   .text(prefix)
+                                   .number(content.size(), 4)
+                                   .raw(content)
+                                   .take());
 }
 
 inline std::string insert_frame(std::uint32_t oid,

@@ -93,7 +93,8 @@ TEST_F(RelayBackfill, SendsAgainWhatABrokerThatWentAwayHasNot) {
     script.old_row("b");
     script.broker_fails();
     script.passes(1s);
-    const auto done = script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
+    const auto done =
+        script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
     EXPECT_THAT(done, ElementsAre("publish b@1"));
     script.rows_end();
     EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
@@ -128,8 +129,9 @@ TEST_F(RelayBackfill, LooksAgainWhereSomethingSentBeforeItArrivesLate) {
     script.old_row("b");
     script.broker_fails();
     script.passes(1s);
-    const auto done = script.broker_connects(2, commit_position{before_slot(begins), before_slot(begins), 0},
-                                             commit_position{lsn{0x700}, lsn{1}, 0});
+    const auto done =
+        script.broker_connects(2, commit_position{before_slot(begins), before_slot(begins), 0},
+                               commit_position{lsn{0x700}, lsn{1}, 0});
     EXPECT_THAT(done, Contains("close_postgres"));
     EXPECT_FALSE(script.machine().wants_rows());
 }

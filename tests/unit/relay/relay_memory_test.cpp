@@ -147,7 +147,8 @@ TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
     script.transaction(100, {"a", "b"});
     script.acks(2);
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}), ElementsAre("store_halt"));
+    EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}),
+                ElementsAre("store_halt"));
     EXPECT_THAT(script.last_log(), HasSubstr("walrelay resume"));
     EXPECT_THAT(script.halt_is_stored(), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
@@ -199,7 +200,8 @@ TEST_F(RelayMemory, KnowsWhatWasConfirmedBeforeItBegan) {
     script.broker_connects(5, commit_position{lsn{100}, lsn{1}, 0});
     script.postgres_connects_with(relay_script::origin, lsn{150});
     script.broker_fails();
-    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, lsn{1}, 0}), ElementsAre("store_halt"));
+    EXPECT_THAT(broker_comes_back_with(4, commit_position{lsn{90}, lsn{1}, 0}),
+                ElementsAre("store_halt"));
 }
 
 TEST_F(RelayMemory, GoesOnWhereOnlyUnconfirmedMessagesAreForgotten) {

@@ -33,7 +33,8 @@ TEST(Republish, CountsNothingWithoutTheColumn) {
 }
 
 TEST(Republish, NamesItsOccasionByThePosition) {
-    EXPECT_EQ(republish_occasion({lsn{0x16B37A0}, lsn{0x16B3748}, 7}), "republish-00000000016B3748-7");
+    EXPECT_EQ(republish_occasion({lsn{0x16B37A0}, lsn{0x16B3748}, 7}),
+              "republish-00000000016B3748-7");
 }
 
 TEST(Republish, CompletesARowWithWhatTheWalDoesNotHold) {
