@@ -188,8 +188,12 @@ awaitable<result<void>> store_halt(connection& sql, std::string slot, std::strin
 
 awaitable<result<bool>> resume_halt(connection& sql, std::string slot) {
     const auto there = co_await look_at_table(sql);
-    if (!there || !*there) {
-        co_return there;
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
+        // Not the result itself: of a result<bool> another one can be made by its operator bool.
+        co_return false;
     }
     std::vector<std::string> parameters{std::move(slot)};
     const auto done = co_await sql.ask(resume_sql, std::move(parameters));
