@@ -72,14 +72,10 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
         return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
     }
-    if (sequence > opened_at_) {
-        // What this connection sent was sent once, so this is another row with the same id.
-        return refuse(index, "the stream already has this Nats-Msg-Id at sequence " +
-                                 std::to_string(sequence) + ", from another row");
-    }
-    if (is_resuming() || tail_is_checkpoint()) {
-        // Every event up to the tail was skipped. Most likely another row with the same id, but a
-        // tail that a server without the latest messages told leads here, too.
+    if (sequence > opened_at_ || is_resuming() || tail_is_checkpoint()) {
+        // Every event up to the tail was skipped, and what this connection sent was sent once. Most
+        // likely another row with the same id; but a message of an earlier connection can arrive
+        // late, and a server can tell an old tail.
         return taken(index, sequence);
     }
     // The tail does not tell what the stream has; the broker's memory of ids does. The chain is

@@ -61,6 +61,10 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
 }
 
 bool relay_machine::trusts_tail(instant now) {
+    if (lane_->claim() && lane_->claim()->where.at.commit < slot_confirmed_) {
+        // Another relay has met it, and moved the slot.
+        lane_->claim_is_met();
+    }
     if (!options_.lane.sole_writer || !lane_->is_open() ||
         lane_->belief() != tail_belief::undecided) {
         return true;

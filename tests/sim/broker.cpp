@@ -44,21 +44,22 @@ sim_time broker::latency() {
 
 // Connecting.
 
-void broker::connect(broker_events events, std::uint64_t look_back,
+void broker::connect(broker_events events, std::uint64_t look_back, std::uint64_t asks_for,
                      std::function<void(result<broker_session>)> answer) {
     world_.after(
-        2 * latency(), [this, look_back, events = std::move(events), answer = std::move(answer)] {
+        2 * latency(),
+        [this, look_back, asks_for, events = std::move(events), answer = std::move(answer)] {
             if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
                 answer(error{errc::broker_unavailable, "the broker cannot be reached"});
                 return;
             }
             broker_session session{connection_handle(new broker_connection(*this, events)), {}};
             connections_.push_back(session.connection);
-            look(std::move(session), look_back, answer);
+            look(std::move(session), look_back, asks_for, answer);
         });
 }
 
-void broker::look(broker_session session, std::uint64_t look_back,
+void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t asks_for,
                   std::function<void(result<broker_session>)> answer) {
     auto& seen = session.facts.stream.emplace();
     session.facts.max_payload_bytes = database::max_payload_bytes;
@@ -70,9 +71,10 @@ void broker::look(broker_session session, std::uint64_t look_back,
     }
     seen.message_count = seen.last_sequence;
     // The messages are read a moment after the stream's state.
-    world_.after(latency(), [this, session = std::move(session), look_back,
+    world_.after(latency(), [this, session = std::move(session), look_back, asks_for,
                              answer = std::move(answer)]() mutable {
         read_tail(*session.facts.stream, look_back);
+        read_asked(*session.facts.stream, asks_for);
         world_.after(latency(), [session, answer] {
             if (session.connection->server_there_) {
                 answer(session);
@@ -81,6 +83,19 @@ void broker::look(broker_session session, std::uint64_t look_back,
             }
         });
     });
+}
+
+void broker::read_asked(stream_facts& seen, std::uint64_t sequence) const {
+    if (sequence == 0) {
+        return;
+    }
+    auto& asked = seen.asked.emplace();
+    asked.sequence = sequence;
+    if (sequence <= stream_.last_sequence()) {
+        const auto& message = stream_.messages()[static_cast<std::size_t>(sequence - 1)];
+        asked.where = parse_position(message.position);
+        asked.id = message.id;
+    }
 }
 
 void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {

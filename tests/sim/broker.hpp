@@ -63,7 +63,7 @@ public:
     broker(world& where, const profile& how, checker& watch);
 
     /// Asks for a connection; connects, looks at the stream, and answers later.
-    void connect(broker_events events, std::uint64_t look_back,
+    void connect(broker_events events, std::uint64_t look_back, std::uint64_t asks_for,
                  std::function<void(result<broker_session>)> answer);
 
     void cut();
@@ -90,8 +90,9 @@ private:
         std::uint64_t term = 0;
     };
 
-    void look(broker_session session, std::uint64_t look_back,
+    void look(broker_session session, std::uint64_t look_back, std::uint64_t asks_for,
               std::function<void(result<broker_session>)> answer);
+    void read_asked(stream_facts& seen, std::uint64_t sequence) const;
     void read_tail(stream_facts& seen, std::uint64_t look_back) const;
     void arrived(const connection_handle& from, std::uint64_t index, const published& what);
     void crash(std::size_t lost_messages);

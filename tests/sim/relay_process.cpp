@@ -281,7 +281,7 @@ void relay_process::connect_broker(const relay::connect_broker& wanted) {
             });
         }
     };
-    around_.the_broker.connect(std::move(events), wanted.look_back,
+    around_.the_broker.connect(std::move(events), wanted.look_back, wanted.asks_for,
                                [this, life = life_, epoch](const result<broker_session>& answer) {
                                    if (life != life_) {
                                        if (answer) {

@@ -159,7 +159,9 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     broker_facts known;
     known.max_payload_bytes = 1U << 20U;
     known.stream.emplace();
-    known.stream->description = "walrelay slot=slot database=app system=7 timeline=1";
+    known.stream->description = description;
+    known.stream->final_id = final_id;
+    known.stream->asked = asked;
     known.stream->last_sequence = last_sequence;
     if (tail) {
         known.stream->last_position = position{origin, *tail};
@@ -179,6 +181,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
                                     output_plugin::pgoutput, std::chrono::seconds(60),
                                     slot_confirmed};
     session.database = "app";
+    session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     auto lines = collect();
     auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
@@ -240,6 +243,15 @@ std::vector<std::string> relay_script::rows_are_written_back() {
 std::vector<std::string> relay_script::row_is_fetched(std::optional<relay::table_row> row) {
     machine_.row_fetched(postgres_epoch_, std::move(row), now());
     return collect();
+}
+
+std::vector<std::string> relay_script::stored_is_read(
+    std::shared_ptr<const relay::stored_rows> rows) {
+    machine_.stored_read(postgres_epoch_, {std::move(rows)}, now());
+    auto lines = collect();
+    auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
+    lines.insert(lines.end(), more.begin(), more.end());
+    return lines;
 }
 
 std::vector<std::string> relay_script::write_back_fails(errc code) {

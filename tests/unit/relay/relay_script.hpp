@@ -5,6 +5,7 @@
 #include "unit/relay/frame_builder.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ public:
     std::vector<std::string> slot_is_adopted();
     /// What the halt's `finish` says of its cause; nothing before it, or where it has none.
     [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
+    std::vector<std::string> stored_is_read(std::shared_ptr<const relay::stored_rows> rows);
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> halt_is_stored();
@@ -69,6 +71,13 @@ public:
     [[nodiscard]] std::optional<lsn> reported() const { return reported_; }
 
     static constexpr history origin{7, 1};
+
+    // What the servers say of themselves.
+    std::string description = "walrelay slot=slot database=app system=7 timeline=1";
+    std::string final_id;
+    std::optional<asked_message> asked;
+    lsn wal_end{~0ULL};
+    std::vector<timeline_end> ancestors;
 
 private:
     std::vector<std::string> collect();

@@ -1,0 +1,204 @@
+// The relay machine and the checkpoint: tails that must be met, histories that change, rows that are
+// compared one by one.
+
+#include "unit/relay/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::uint64_t first = 800;
+constexpr std::uint64_t second = 1600;
+
+commit_position at(std::uint64_t commit, std::uint64_t index) {
+    return {lsn{commit}, test::some_row, index};
+}
+
+relay_options healing() {
+    relay_options options;
+    options.lane = {4, 1000, 5s};
+    options.heals = true;
+    return options;
+}
+
+class RelayHistory : public testing::Test {
+protected:
+    void begin(std::uint64_t last_sequence, std::optional<commit_position> tail) {
+        script_.start();
+        script_.broker_connects(last_sequence, tail);
+        script_.postgres_connects();
+    }
+    std::vector<std::string> compared(const std::vector<std::pair<commit_position, std::string>>& has,
+                                      std::uint64_t last_sequence) {
+        stored_rows_request wanted;
+        wanted.line = {relay_script::origin};
+        const auto rows = std::make_shared<stored_rows>(wanted);
+        for (const auto& [where, id] : has) {
+            rows->add(last_sequence, position{relay_script::origin, where}, id);
+        }
+        rows->end(true, true);
+        return script_.stored_is_read(rows);
+    }
+
+    relay_script script_;
+};
+
+TEST_F(RelayHistory, ConfirmsNothingOfATailUntilItsRowIsMet) {
+    begin(2, at(second, 0));
+    EXPECT_THAT(script_.transaction(first, {"a"}), IsEmpty());
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+    script_.transaction(second, {"b"});
+    EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
+    EXPECT_THAT(script_.transaction(2400, {"c"}), ElementsAre("publish c@2"));
+}
+
+TEST_F(RelayHistory, StopsWhereTheSlotGoesPastATailThatItDoesNotMeet) {
+    begin(2, at(second, 0));
+    script_.transaction(first, {"a"});
+    EXPECT_THAT(script_.transaction(2400, {"c"}), Contains("finish_postgres"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("stands for no row that the slot sends"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("--accept-history"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+}
+
+TEST_F(RelayHistory, StopsWhereTheTailStandsForAnotherRow) {
+    script_.final_id = "forged";
+    begin(2, at(second, 0));
+    EXPECT_THAT(script_.transaction(second, {"b"}), Contains("finish_postgres"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("which has message id b"));
+}
+
+TEST_F(RelayHistory, StopsWhereTheTransactionOfTheTailEndsBeforeItsRow) {
+    begin(2, at(second, 1));
+    EXPECT_THAT(script_.transaction(second, {"b"}), Contains("finish_postgres"));
+}
+
+TEST_F(RelayHistory, StopsWhereTheServerHasNothingMoreUpToAPlaceBehindTheTail) {
+    begin(2, at(second, 0));
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{first})), IsEmpty());
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{2400})), Contains("finish_postgres"));
+}
+
+TEST_F(RelayHistory, HealsWhatItDoesNotMeetWhereItMay) {
+    relay_script script(healing());
+    script.start();
+    script.broker_connects(2, at(second, 0));
+    script.postgres_connects();
+    EXPECT_THAT(script.transaction(2400, {"c"}), Contains("close_postgres"));
+    EXPECT_THAT(script.passes(1ms), Contains("connect_postgres for a gap"));
+}
+
+TEST_F(RelayHistory, RefusesATailBeyondTheWal) {
+    script_.start();
+    script_.broker_connects(2, at(second, 0));
+    script_.wal_end = lsn{second};
+    EXPECT_THAT(script_.postgres_connects(), Not(Contains(HasSubstr("publish"))));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("beyond the WAL of the server")));
+}
+
+TEST_F(RelayHistory, ReadsFromTheSlotAgainWhereATailIsNotOfItsOwnMessages) {
+    begin(0, std::nullopt);
+    EXPECT_THAT(script_.transaction(first, {"a"}), ElementsAre("publish a@0"));
+    script_.acks(1);
+    script_.broker_fails();
+    script_.passes(1s);
+    EXPECT_THAT(script_.broker_connects(2, at(second, 0)), ElementsAre("close_postgres"));
+    EXPECT_THAT(script_.passes(1ms), ElementsAre("connect_postgres"));
+}
+
+TEST_F(RelayHistory, KnowsTheTailOfItsOwnMessages) {
+    begin(0, std::nullopt);
+    script_.transaction(first, {"a", "b"});
+    script_.broker_fails();
+    script_.passes(1s);
+    EXPECT_THAT(script_.broker_connects(1, at(first, 0)), ElementsAre("publish b@1"));
+}
+
+TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+    script_.start();
+    script_.broker_connects(2, at(first, 2));
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+    EXPECT_FALSE(script_.machine().wants_frames());
+    EXPECT_THAT(compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2), IsEmpty());
+    EXPECT_THAT(script_.transaction(first, {"a", "b", "c"}), ElementsAre("publish b@2"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+    script_.acks(1);
+    EXPECT_EQ(script_.machine().confirmed(), lsn{first + 1});
+    // Not before the last message of the stream is the greatest again.
+    script_.frame(test::begin_frame(lsn{second}));
+    EXPECT_THAT(script_.frame(test::insert_frame(16384, {"d", "kind", "{}"}, lsn{1500})),
+                ElementsAre("publish d@3"));
+    EXPECT_THAT(script_.acks(1), Contains("mark "));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("compared:")));
+}
+
+TEST_F(RelayHistory, ComparesAgainWhereTheConnectionBreaks) {
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+    script_.start();
+    script_.broker_connects(2, at(first, 2));
+    script_.postgres_connects();
+    compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    script_.transaction(first, {"a", "b"});
+    script_.broker_fails();
+    script_.passes(1s);
+    // What it has published meanwhile comes before the greatest.
+    EXPECT_THAT(script_.broker_connects(3, at(first, 1)), ElementsAre("close_postgres"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+    compared({{at(first, 0), "a"}, {at(first, 2), "c"}, {at(first, 1), "b"}}, 3);
+    EXPECT_THAT(script_.transaction(first, {"a", "b", "c"}), IsEmpty());
+    EXPECT_EQ(script_.machine().confirmed(), lsn{first + 1});
+}
+
+TEST_F(RelayHistory, TakesAMessageOfItsOwnThatItFindsForStored) {
+    begin(1, at(first, 0));
+    script_.transaction(first, {"a"});
+    script_.transaction(second, {"b"});
+    EXPECT_THAT(script_.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("close_broker"));
+    EXPECT_THAT(script_.passes(1ms), ElementsAre("connect_broker"));
+    script_.asked = asked_message{1, position{relay_script::origin, at(second, 0)}, "b"};
+    script_.broker_connects(1, at(first, 0));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
+}
+
+TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHas) {
+    begin(1, at(first, 0));
+    script_.transaction(first, {"a"});
+    script_.transaction(second, {"a"});
+    script_.reply({outcome_class::duplicate, 1, 0, {}});
+    script_.passes(1ms);
+    script_.asked = asked_message{1, position{relay_script::origin, at(first, 0)}, "a"};
+    script_.broker_connects(1, at(first, 0));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("becomes a dead letter")));
+}
+
+TEST_F(RelayHistory, DropsWhatItReadOfABranchThatWasLeft) {
+    begin(0, std::nullopt);
+    script_.broker_fails();
+    script_.transaction(first, {"a"});
+    script_.transaction(second, {"b"});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{second}}};
+    script_.postgres_connects_with({7, 2});
+    EXPECT_EQ(script_.machine().the_lane().size(), 1U) << "what both branches have stays";
+    EXPECT_THAT(script_.broker_connects(0), Contains("publish a@0"));
+}
+
+}  // namespace
+}  // namespace walrelay::relay
