@@ -261,13 +261,13 @@ TEST_F(FencedLane, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
 }
 
-TEST_F(FencedLane, RefusesASecondRowWithAnIdThatThisConnectionSent) {
+TEST_F(FencedLane, AsksWhoseIdItIsThatThisConnectionSent) {
     tested.open(1, {0, {}});
     admit_through(1, 2);
     send();
     EXPECT_EQ(reply(tokens[0], stored(1)), lane_verdict::carry_on);
     send();
-    EXPECT_EQ(reply(tokens[1], duplicate(1)), lane_verdict::message_refused);
+    EXPECT_EQ(reply(tokens[1], duplicate(1)), lane_verdict::id_is_taken);
     EXPECT_EQ(tested.refused_message().id, "2");
 }
 

@@ -165,6 +165,10 @@ TEST_F(RelayBackfill, SetsARefusedRowAsideWhenItIsReadAgain) {
     script.acks(1);
     script.old_row("twin");
     script.reply({outcome_class::duplicate, 1, 0, {}});
+    const commit_position first{before_slot(begins), before_slot(begins), 0};
+    script.passes(1ms);
+    script.asked = asked_message{1, position{relay_script::origin, first}, "a"};
+    EXPECT_THAT(script.broker_connects(1, first), Contains("close_postgres"));
     EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
     script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
     script.postgres_connects_with_rows(lsn{0x1000}, 1);

@@ -137,13 +137,16 @@ TEST_F(RelayPoison, IsSentAsOftenAsAskedBeforeItIsSetAside) {
     EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@1"));
 }
 
-TEST_F(RelayPoison, IsCertainAtOnceWhereItsIdIsTaken) {
+TEST_F(RelayPoison, IsCertainOnceItIsSeenWhoseItsIdIs) {
     connect();
     script.transaction(100, {"a"});
     script.acks(1);
     script.transaction(200, {"a"});
-    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}),
-                ElementsAre("close_broker", "close_postgres"));
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("close_broker"));
+    script.passes(1ms);
+    const commit_position first{lsn{100}, test::some_row, 0};
+    script.asked = asked_message{1, position{relay_script::origin, first}, "a"};
+    EXPECT_THAT(script.broker_connects(1, first), ElementsAre("close_broker", "close_postgres"));
 }
 
 TEST_F(RelayPoison, IsLeftToTheNextStartWhileTheRelayStops) {
