@@ -250,7 +250,23 @@ backfill_source::outcome<> backfill_source::adopt() {
     }
     auto from = slot_;
     auto slot = settings_.postgres.slot;
-    co_return co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
+    auto adopted = co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
+    if (adopted && relay::choose_failover(expectations_of(settings_), facts_)) {
+        co_await make_failover_slot();
+    }
+    co_return adopted;
+}
+
+/// The slot works without, so that a failure is no reason to read all rows once more.
+awaitable<void> backfill_source::make_failover_slot() {
+    auto slot = settings_.postgres.slot;
+    const auto done = co_await postgres::enable_failover(*replication_, std::move(slot));
+    if (!done) {
+        log_warning(
+            "slot " + settings_.postgres.slot +
+            " is no failover slot yet, walrelay check names the command that makes it one: " +
+            to_string(done.error()));
+    }
 }
 
 }  // namespace walrelay::app

@@ -60,6 +60,7 @@ private:
 
     outcome<> make_slot();
     outcome<> make_temporary_slot();
+    boost::asio::awaitable<void> make_failover_slot();
     outcome<> begin_snapshot();
     outcome<bool> open_table();
     outcome<bool> fetch_run(audit::row_run run);

@@ -55,11 +55,12 @@ bool run_makes_the_slot(const config::settings& settings) {
     return settings.postgres.snapshot != config::snapshot_mode::none;
 }
 
-/// A slot that comes with a snapshot is made by walrelay run, which reads the snapshot at once.
+/// A slot that comes with rows of the tables is made by walrelay run, which reads them at once.
 awaitable<result<output_plugin>> make_slot_or_leave_it(postgres::connection& sql,
                                                        const config::settings& settings,
-                                                       const postgres_facts& facts) {
-    if (facts.slot || !run_makes_the_slot(settings)) {
+                                                       const postgres_facts& facts,
+                                                       bool run_makes_it) {
+    if (facts.slot || !run_makes_it) {
         co_return co_await provision(sql, settings, facts);
     }
     const auto plugin = relay::choose_plugin(expectations_of(settings), facts);
@@ -71,17 +72,69 @@ awaitable<result<output_plugin>> make_slot_or_leave_it(postgres::connection& sql
     }
     log_info("slot " + settings.postgres.slot +
              " is left to walrelay run, which makes it together with the snapshot of the rows that "
-             "are there (postgres.snapshot)");
+             "are there");
     co_return plugin;
 }
 
-awaitable<int> create_all(executors on, const config::settings& settings) {
+awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
+                                                              const config::settings& settings,
+                                                              missing_stream policy) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
                                           [](const error&) {}};
-    const auto broker =
-        co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::create);
+    const auto broker = co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, policy);
     if (!broker) {
-        co_return fail(broker.error());
+        co_return broker.error();
+    }
+    co_return (*broker)->facts().stream;
+}
+
+/// What forbids to make anything. With `new_slot` the operator has been told what an earlier run
+/// means for a slot that is missing.
+std::optional<error> objections(const config::settings& settings, const postgres_facts& facts,
+                                const std::optional<stream_facts>& stream, bool new_slot) {
+    const auto expected = expectations_of(settings);
+    if (stream) {
+        const auto taken =
+            relay::owner_findings(expected, owner_of(settings, facts), stream->description);
+        if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+            return forbids;
+        }
+    }
+    const auto earlier = new_slot ? std::nullopt : relay::earlier_run_of(stream);
+    return to_error(relay::postgres_findings(expected, facts, earlier), errc::postgres_unsuitable);
+}
+
+awaitable<result<void>> make_all(executors on, postgres::connection& sql,
+                                 const config::settings& settings, const postgres_facts& facts,
+                                 bool run_makes_slot) {
+    const auto stream = co_await look_at_stream(on, settings, missing_stream::create);
+    if (!stream) {
+        co_return stream.error();
+    }
+    const auto plugin = co_await make_slot_or_leave_it(sql, settings, facts, run_makes_slot);
+    if (!plugin) {
+        co_return plugin.error();
+    }
+    if (sets_poison_aside(settings) && !facts.dead_letter_table) {
+        const auto made = co_await make_dead_letter_table(sql);
+        if (!made) {
+            co_return made.error();
+        }
+    }
+    co_await make_halt_table(sql);
+    auto description = *stream ? (*stream)->description : std::string();
+    auto owner = owner_of(settings, facts);
+    co_await claim_stream(on.blocking, settings, std::move(owner), std::move(description));
+    log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
+             settings.nats.stream + "; start with walrelay run");
+    co_return result<void>{};
+}
+
+awaitable<int> create_all(executors on, const config::settings& settings, bool new_slot) {
+    // Everything is looked at before anything is made, so that a refusal leaves nothing there.
+    const auto stream = co_await look_at_stream(on, settings, missing_stream::leave);
+    if (!stream) {
+        co_return fail(stream.error());
     }
     auto sql = co_await open_sql(on.loop, settings);
     if (!sql) {
@@ -92,33 +145,15 @@ awaitable<int> create_all(executors on, const config::settings& settings) {
     if (!facts) {
         co_return fail(facts.error());
     }
-    const auto owner = owner_of(settings, *facts);
-    const auto description = (*broker)->facts().stream->description;
-    if (const auto taken =
-            to_error(relay::owner_findings(expectations_of(settings), owner, description),
-                     errc::broker_unsuitable)) {
-        co_return fail(*taken);
-    }
-    // An operator who asks for the slot by this command has been told of the gap.
-    const auto findings = relay::postgres_findings(expectations_of(settings), *facts, {});
-    if (const auto forbids = to_error(findings, errc::postgres_unsuitable)) {
+    if (const auto forbids = objections(settings, *facts, *stream, new_slot)) {
         co_return fail(*forbids);
     }
-    const auto plugin = co_await make_slot_or_leave_it(*sql, settings, *facts);
-    if (!plugin) {
-        co_return fail(plugin.error());
-    }
-    if (sets_poison_aside(settings) && !facts->dead_letter_table) {
-        const auto made = co_await make_dead_letter_table(*sql);
-        if (!made) {
-            co_return fail(made.error());
-        }
-    }
-    co_await make_halt_table(*sql);
-    co_await claim_stream(on.blocking, settings, owner, description);
-    log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
-             settings.nats.stream + "; start with walrelay run");
-    co_return exit_done;
+    const auto earlier = relay::earlier_run_of(*stream);
+    const bool run_makes_slot =
+        !(new_slot && earlier) &&
+        relay::choose_backfill(expectations_of(settings), *facts, earlier, false).has_value();
+    const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot);
+    co_return made ? exit_done : fail(made.error());
 }
 
 void print_all(const config::settings& settings, output_plugin plugin) {
@@ -132,7 +167,12 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         fmt::print("-- walrelay run makes slot {} together with its snapshot\n",
                    settings.postgres.slot);
     } else {
-        fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin));
+        const bool failover = settings.postgres.failover.value_or(false);
+        fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin, failover));
+        if (!settings.postgres.failover) {
+            fmt::print(
+                "-- PostgreSQL 17 and newer: with failover => true, as walrelay init does\n");
+        }
     }
     if (sets_poison_aside(settings)) {
         fmt::print("\n{}", postgres::dead_letter_table_sql());
@@ -162,9 +202,10 @@ awaitable<int> print(executors on, const config::settings& settings) {
 
 }  // namespace
 
-int command_init(const config::settings& settings, bool print_only) {
-    return run_to_end(
-        [&](executors on) { return print_only ? print(on, settings) : create_all(on, settings); });
+int command_init(const config::settings& settings, bool print_only, bool new_slot) {
+    return run_to_end([&](executors on) {
+        return print_only ? print(on, settings) : create_all(on, settings, new_slot);
+    });
 }
 
 }  // namespace walrelay::app

@@ -84,6 +84,9 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
                   "go on with this database although the stream knows another history of it "
                   "(restored, failed over on purpose), for this one start");
     init->add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
+    init->add_flag("--new-slot", line.new_slot,
+                   "make the slot although the stream shows an earlier run: rows committed since "
+                   "the stream's last message are then only in the tables");
     check->add_flag("--json", line.json, "print the findings as JSON");
 
     add_verify(*verify, line.verify);

@@ -17,6 +17,7 @@ struct command_line {
     std::optional<std::string> config_file;
     config::flag_values flags;
     bool print_only = false;      // init --print
+    bool new_slot = false;        // init
     bool skip_roll_call = false;  // run
     bool accept_history = false;  // run
     bool json = false;            // check --json

@@ -21,8 +21,9 @@ namespace {
 using boost::asio::awaitable;
 
 awaitable<result<void>> make_slot(postgres::connection& sql, const config::settings& settings,
-                                  output_plugin plugin) {
-    const auto made = co_await postgres::create_slot(sql, settings.postgres.slot, plugin);
+                                  const postgres_facts& facts, output_plugin plugin) {
+    const bool failover = relay::choose_failover(expectations_of(settings), facts);
+    const auto made = co_await postgres::create_slot(sql, settings.postgres.slot, plugin, failover);
     if (!made) {
         co_return made.error();
     }
@@ -189,7 +190,7 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
         co_return plugin;
     }
     if (plugin == output_plugin::wal2json) {
-        const auto made = co_await make_slot(sql, settings, plugin);
+        const auto made = co_await make_slot(sql, settings, facts, plugin);
         // What passes, like another relay's making the slot just now, says nothing of the plugin.
         const bool refused = !made && made.error().code == errc::postgres_unsuitable;
         if (!refused || settings.postgres.plugin) {
@@ -206,7 +207,7 @@ awaitable<result<output_plugin>> provision(postgres::connection& sql,
             co_return published.error();
         }
     }
-    const auto made = co_await make_slot(sql, settings, plugin);
+    const auto made = co_await make_slot(sql, settings, facts, plugin);
     if (!made) {
         co_return made.error();
     }

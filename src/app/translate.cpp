@@ -10,7 +10,10 @@ relay::all_duties duties_of(const std::vector<outbox_table>& tables) {
     for (const auto& table : tables) {
         const bool writes_back =
             !table.on_published.empty() || table.delete_after == std::chrono::milliseconds(0);
-        duties.push_back({.writes_back = writes_back, .republish = table.republish});
+        const bool updates_rows = !table.on_published.empty() || !table.on_dead_letter.empty();
+        duties.push_back({.writes_back = writes_back,
+                          .republish = table.republish,
+                          .updates_rows = updates_rows});
     }
     return duties;
 }
@@ -25,7 +28,8 @@ relay::expectations expectations_of(const config::settings& settings) {
             settings.outbox,
             settings.postgres.snapshot != config::snapshot_mode::none,
             settings.delivery.on_slot_loss == config::slot_loss_policy::heal,
-            settings.nats.sole_writer};
+            settings.nats.sole_writer,
+            settings.postgres.failover};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {

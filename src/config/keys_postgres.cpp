@@ -42,6 +42,14 @@ std::vector<key> postgres_keys() {
             {{"none", snapshot_mode::none},
              {"pending", snapshot_mode::pending},
              {"all", snapshot_mode::all}}),
+        choice_key<std::optional<bool>>(
+            {"postgres", "failover", "--failover",
+             "Whether the slot is made as a failover slot, of which standbys keep a copy, so that "
+             "it is there after a promotion: `\"auto\"` where the server can (PostgreSQL 17 and "
+             "newer), `\"true\"` or not at all, `\"false\"` never. A slot that is there is left "
+             "as it is."},
+            [](const destination& to) -> std::optional<bool>& { return to.all.postgres.failover; },
+            {{"auto", std::nullopt}, {"true", true}, {"false", false}}),
     };
 }
 

@@ -28,6 +28,8 @@ struct postgres_settings {
     std::optional<output_plugin> plugin;
     std::string publication = "walrelay";
     snapshot_mode snapshot = snapshot_mode::none;
+    /// Whether standbys may keep a copy of the slot. Nothing is `auto`: where the server can.
+    std::optional<bool> failover;
 };
 
 struct tls_settings {

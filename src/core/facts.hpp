@@ -31,6 +31,18 @@ struct slot_facts {
     std::optional<lsn> restart = {};
     std::optional<lsn> confirmed = {};  // confirmed_flush_lsn
     std::string wal_status = {};        // reserved | extended | unreserved | lost
+    /// Why it was invalidated, in PostgreSQL's word; empty if it was not, or before 16.
+    std::string invalidation_reason = {};
+    bool failover = false;  // from 17 on: standbys may keep a copy
+    bool synced = false;    // from 17 on: it is such a copy
+};
+
+/// A physical slot that synchronized_standby_slots names: failover slots send nothing that its
+/// standby has not confirmed. Documentation: PostgreSQL 17, "Replication".
+struct standby_slot {
+    std::string name = {};
+    bool exists = false;
+    bool active = false;
 };
 
 /// From pg_publication.
@@ -66,6 +78,10 @@ struct table_facts {
     /// PostgreSQL refuses UPDATEs to the writers once a publication publishes them.
     bool identified = true;
     std::vector<table_name> leaves = {};  // of a partitioned table, at any depth
+    /// Columns whose change can move a row to another partition, at any depth.
+    std::vector<std::string> partition_columns = {};
+    /// Tables that inherit from it (INHERITS), at any depth.
+    std::vector<table_name> children = {};
     std::vector<column> columns = {};
     /// Of the write-backs that the configuration asks for.
     std::vector<refused_statement> refused = {};
@@ -89,6 +105,7 @@ struct postgres_facts {
     bool wal2json_allowed = false;
     bool dead_letter_table = false;  // walrelay.dead_letter exists
     std::optional<slot_facts> slot = {};
+    std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};
     std::vector<table_facts> tables = {};  // one for each configured table, same order
     /// Every other name under which the outbox's schemas hold tables: needed to tell a partition

@@ -45,9 +45,14 @@ std::string_view published_operations(std::span<const outbox_table> tables) {
     return updates ? "insert, update" : "insert";
 }
 
-std::string create_slot_sql(std::string_view slot, output_plugin plugin) {
+std::string create_slot_sql(std::string_view slot, output_plugin plugin, bool failover) {
     return "SELECT lsn FROM pg_create_logical_replication_slot(" + quote_literal(slot) + ", '" +
-           to_string(plugin) + "');";
+           to_string(plugin) + (failover ? "', failover => true);" : "');");
+}
+
+std::string set_failover_sql(std::string_view slot, bool failover) {
+    return "ALTER_REPLICATION_SLOT " + quote_identifier(slot) + " (FAILOVER " +
+           (failover ? "true)" : "false)");
 }
 
 std::string drop_slot_sql(std::string_view slot) {

@@ -25,7 +25,11 @@ namespace walrelay {
                                                  std::string_view publish = "insert");
 /// What must be published of these tables: updates as well, where any is to publish rows again.
 [[nodiscard]] std::string_view published_operations(std::span<const outbox_table> tables);
-[[nodiscard]] std::string create_slot_sql(std::string_view slot, output_plugin plugin);
+/// `failover` only for PostgreSQL 17 and newer.
+[[nodiscard]] std::string create_slot_sql(std::string_view slot, output_plugin plugin,
+                                          bool failover = false);
+/// A replication command, for a connection of that kind.
+[[nodiscard]] std::string set_failover_sql(std::string_view slot, bool failover);
 [[nodiscard]] std::string drop_slot_sql(std::string_view slot);
 [[nodiscard]] std::string grant_replication_sql(std::string_view role);
 /// The two statements that let a server load wal2json. The list must not be one quoted string:

@@ -35,12 +35,29 @@ SELECT (SELECT system_identifier FROM pg_control_system()),
        (SELECT timeline_id FROM pg_control_checkpoint())
 )sql";
 
-/// The slot $1. By way of jsonb, because two_phase came with PostgreSQL 14.
+/// The slot $1. By way of jsonb, because two_phase came with PostgreSQL 14, conflicting with 16 and
+/// the rest with 17.
 inline constexpr const char* slot = R"sql(
 SELECT coalesce(plugin::text, ''), coalesce(database::text, ''), active,
        coalesce((to_jsonb(s) ->> 'two_phase')::bool, false), coalesce(active_pid, 0),
-       restart_lsn, confirmed_flush_lsn, coalesce(wal_status, '')
+       restart_lsn, confirmed_flush_lsn, coalesce(wal_status, ''),
+       coalesce(to_jsonb(s) ->> 'invalidation_reason',
+                CASE WHEN to_jsonb(s) ->> 'conflicting' = 'true' THEN 'conflicting' END, ''),
+       coalesce((to_jsonb(s) ->> 'failover')::bool, false),
+       coalesce((to_jsonb(s) ->> 'synced')::bool, false)
   FROM pg_replication_slots AS s WHERE slot_name = $1
+)sql";
+
+/// The slots of synchronized_standby_slots, which came with PostgreSQL 17: name, whether it is
+/// there, whether its standby is connected. Names of slots need no quotes but may have them.
+inline constexpr const char* standby_slots = R"sql(
+SELECT named.slot, s.slot_name IS NOT NULL, coalesce(s.active, false)
+  FROM pg_settings AS g
+  CROSS JOIN unnest(string_to_array(translate(g.setting, ' "', ''), ','))
+             WITH ORDINALITY AS named (slot, place)
+  LEFT JOIN pg_replication_slots AS s ON s.slot_name = named.slot
+ WHERE g.name = 'synchronized_standby_slots' AND named.slot <> ''
+ ORDER BY named.place
 )sql";
 
 /// The publication $1, and whether it may be younger than the slot $2: then its row was written
@@ -98,6 +115,38 @@ SELECT asked.place - 1, leaf_schema.nspname, leaf.relname
   JOIN pg_namespace AS leaf_schema ON leaf_schema.oid = leaf.relnamespace
  WHERE tree.isleaf AND tree.relid <> c.oid
  ORDER BY asked.place, leaf_schema.nspname, leaf.relname
+)sql";
+
+/// The columns by which those are partitioned, at any depth, also within expressions: place in the
+/// request, name.
+inline constexpr const char* partition_columns = R"sql(
+SELECT DISTINCT asked.place - 1, a.attname
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+  JOIN pg_namespace AS n ON n.nspname = asked.schema
+  JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name AND c.relkind = 'p'
+  CROSS JOIN pg_partition_tree(c.oid) AS tree
+  JOIN pg_partitioned_table AS p ON p.partrelid = tree.relid
+  JOIN pg_attribute AS a ON a.attrelid = tree.relid AND a.attnum > 0 AND NOT a.attisdropped
+   AND (a.attnum = ANY (p.partattrs)
+        OR (p.partexprs IS NOT NULL
+            AND strpos(pg_get_partkeydef(tree.relid), quote_ident(a.attname)) > 0))
+ ORDER BY 1, 2
+)sql";
+
+/// The tables that inherit from ordinary ones, at any depth: place in the request, schema, name.
+inline constexpr const char* children = R"sql(
+WITH RECURSIVE below (place, relid) AS (
+    SELECT asked.place - 1, i.inhrelid
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+      JOIN pg_namespace AS n ON n.nspname = asked.schema
+      JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name AND c.relkind = 'r'
+      JOIN pg_inherits AS i ON i.inhparent = c.oid
+    UNION
+    SELECT below.place, i.inhrelid FROM below JOIN pg_inherits AS i ON i.inhparent = below.relid)
+SELECT below.place, n.nspname, c.relname
+  FROM below JOIN pg_class AS c ON c.oid = below.relid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ ORDER BY below.place, n.nspname, c.relname
 )sql";
 
 /// All tables of the schemas $1.

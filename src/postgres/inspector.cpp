@@ -86,9 +86,20 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
                             .active_pid = reader.number<std::int32_t>(0, 4),
                             .restart = reader.maybe_lsn(0, 5),
                             .confirmed = reader.maybe_lsn(0, 6),
-                            .wal_status = rows->text(0, 7)};
+                            .wal_status = rows->text(0, 7),
+                            .invalidation_reason = rows->text(0, 8),
+                            .failover = rows->flag(0, 9),
+                            .synced = rows->flag(0, 10)};
     if (reader.failure().has_value()) {
         co_return *reader.failure();
+    }
+    const auto standbys = co_await sql.query(queries::standby_slots);
+    if (standbys.has_error()) {
+        co_return standbys.error();
+    }
+    for (std::size_t row = 0; row < standbys->size(); ++row) {
+        facts.standby_slots.push_back(
+            {standbys->text(row, 0), standbys->flag(row, 1), standbys->flag(row, 2)});
     }
     co_return result<void>{};
 }

@@ -33,11 +33,11 @@ boost::asio::awaitable<result<void>> create_publication(connection& sql, std::st
 }
 
 boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slot,
-                                                output_plugin plugin) {
+                                                output_plugin plugin, bool failover) {
     auto context = context_of(sql, server_action::create_slot);
     context.slot = slot;
     context.plugin = plugin;
-    auto statement = create_slot_sql(slot, plugin);
+    auto statement = create_slot_sql(slot, plugin, failover);
     const auto done = co_await sql.ask(std::move(statement));
     if (done.has_error()) {
         co_return explain(done.error(), context);

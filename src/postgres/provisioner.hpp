@@ -22,8 +22,8 @@ namespace walrelay::postgres {
     std::string publish = "insert");
 
 /// Needs REPLICATION. Waits for the transactions that run at the moment. Gives the position from
-/// which the slot streams.
+/// which the slot streams. `failover` only for PostgreSQL 17 and newer.
 [[nodiscard]] boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slot,
-                                                              output_plugin plugin);
+                                                              output_plugin plugin, bool failover);
 
 }  // namespace walrelay::postgres

@@ -107,4 +107,13 @@ awaitable<result<void>> adopt_snapshot_slot(connection& sql, snapshot_slot from,
     co_return result<void>{};
 }
 
+awaitable<result<void>> enable_failover(connection& replication, std::string slot) {
+    auto command = set_failover_sql(slot, true);
+    const auto done = co_await replication.ask(std::move(command));
+    if (done.has_error()) {
+        co_return explain(done.error(), context_of(replication, slot, output_plugin::pgoutput));
+    }
+    co_return result<void>{};
+}
+
 }  // namespace walrelay::postgres

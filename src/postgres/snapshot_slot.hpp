@@ -47,4 +47,10 @@ struct snapshot_slot {
                                                                        snapshot_slot from,
                                                                        std::string slot);
 
+/// Lets standbys keep a copy of a lasting slot (PostgreSQL 17 and newer): neither a temporary slot
+/// nor the copy of a slot can have that from the start. Needs a connection of
+/// connection_kind::replication.
+[[nodiscard]] boost::asio::awaitable<result<void>> enable_failover(connection& replication,
+                                                                   std::string slot);
+
 }  // namespace walrelay::postgres

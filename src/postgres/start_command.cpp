@@ -48,10 +48,7 @@ std::vector<plugin_option> pgoutput_options(const start_options& options, int ve
 }
 
 std::string prefixes_of(const start_options& options) {
-    std::string list = "walrelay,walrelay.retry";
-    if (options.updates) {
-        list += ",walrelay.write_back";
-    }
+    std::string list = "walrelay,walrelay.retry,walrelay.write_back";
     for (const auto& prefix : options.message_prefixes) {
         list += ',' + prefix;
     }

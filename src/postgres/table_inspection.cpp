@@ -55,14 +55,51 @@ std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>&
     return reader.failure();
 }
 
-std::optional<error> read_leaves(const row_set& rows, std::vector<table_facts>& tables) {
+std::optional<error> read_names(const row_set& rows, std::vector<table_facts>& tables,
+                                std::vector<table_name> table_facts::*into) {
     fact_reader reader{rows};
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (auto* table = table_of(reader, row, tables)) {
-            table->leaves.push_back({rows.text(row, 1), rows.text(row, 2)});
+            (table->*into).push_back({rows.text(row, 1), rows.text(row, 2)});
         }
     }
     return reader.failure();
+}
+
+std::optional<error> read_partition_columns(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
+            table->partition_columns.push_back(rows.text(row, 1));
+        }
+    }
+    return reader.failure();
+}
+
+/// What hangs on the tables: partitions, what they are partitioned by, and heirs.
+boost::asio::awaitable<result<void>> inspect_descendants(connection& sql,
+                                                         std::vector<std::string> which,
+                                                         std::vector<table_facts>& tables) {
+    const auto leaves = co_await sql.query(queries::leaves, which);
+    if (leaves.has_error()) {
+        co_return leaves.error();
+    }
+    const auto keys = co_await sql.query(queries::partition_columns, which);
+    if (keys.has_error()) {
+        co_return keys.error();
+    }
+    const auto children = co_await sql.query(queries::children, which);
+    if (children.has_error()) {
+        co_return children.error();
+    }
+    auto failure = read_names(*leaves, tables, &table_facts::leaves);
+    if (!failure) {
+        failure = read_partition_columns(*keys, tables);
+    }
+    if (!failure) {
+        failure = read_names(*children, tables, &table_facts::children);
+    }
+    co_return failure ? result<void>{*failure} : result<void>{};
 }
 
 std::vector<table_name> read_other_tables(const row_set& rows,
@@ -105,10 +142,6 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     if (columns.has_error()) {
         co_return columns.error();
     }
-    const auto leaves = co_await sql.query(queries::leaves, which);
-    if (leaves.has_error()) {
-        co_return leaves.error();
-    }
     const auto all = co_await sql.query(queries::tables_of_schemas, schemas);
     if (all.has_error()) {
         co_return all.error();
@@ -121,8 +154,9 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     if (auto failure = read_columns(*columns, facts.tables)) {
         co_return *failure;
     }
-    if (auto failure = read_leaves(*leaves, facts.tables)) {
-        co_return *failure;
+    const auto descendants = co_await inspect_descendants(sql, which, facts.tables);
+    if (descendants.has_error()) {
+        co_return descendants.error();
     }
     facts.other_tables = read_other_tables(*all, facts.tables);
     if (auto failure = read_domains(*domains, facts)) {

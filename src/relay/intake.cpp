@@ -239,6 +239,9 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
     if (owner->what != table_catalog::answer::kind::outbox) {
         return {};
     }
+    if (transaction_->own && is_moved_by_us(owner->index)) {
+        return {};
+    }
     return take_event(owner->index, row, {}, into, done);
 }
 

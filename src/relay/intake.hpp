@@ -124,7 +124,7 @@ private:
         /// Of the change that is being read; nothing before the first.
         std::optional<commit_position> at = {};
         std::optional<commit_position> last_event = {};
-        /// Walrelay's own: its updates are write-backs.
+        /// Walrelay's own: its updates are write-backs, also those that move rows.
         bool own = false;
 
         /// The next change of the transaction is of the WAL record that begins at `row`.
@@ -157,6 +157,7 @@ private:
                              std::string_view occasion, lane& into, frame_read& done);
     void watch_updates();
     [[nodiscard]] bool is_whole(std::size_t mapper, const row_update& row) const;
+    [[nodiscard]] bool is_moved_by_us(std::size_t mapper) const;
     result<void> set_incomplete_aside(std::size_t mapper, const row_insert& row,
                                       std::string_view occasion, lane& into, frame_read& done);
     result<void> fill(std::size_t mapper, const row_insert& row, std::string_view occasion,

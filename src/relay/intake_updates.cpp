@@ -67,6 +67,14 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
     return {};
 }
 
+/// An UPDATE that moves a row to another partition is a DELETE and an INSERT in the WAL. Asked only
+/// for transactions that carry walrelay's mark; a table that no write-back can move is no part of
+/// it.
+bool intake::is_moved_by_us(std::size_t mapper) const {
+    return mapper < options_.duties.size() && options_.duties[mapper].updates_rows &&
+           catalog_.is_partitioned(mapper);
+}
+
 bool intake::is_whole(std::size_t mapper, const row_update& row) const {
     if (!row.missing.empty()) {
         return false;

@@ -40,6 +40,8 @@ struct expectations {
     /// What a lost slot leaves out is published from the table.
     bool heals = false;
     bool sole_writer = true;
+    /// Whether standbys may keep a copy of the slot; nothing is auto.
+    std::optional<bool> failover = {};
 };
 
 /// How it is known that walrelay has run before on a stream.
@@ -70,6 +72,9 @@ enum class backfill_reason {
 /// The plugin to stream with: the one asked for, else the slot's, else wal2json where the server
 /// accepts it, else pgoutput.
 [[nodiscard]] output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts);
+
+/// Whether a new slot is to be a failover slot.
+[[nodiscard]] bool choose_failover(const expectations& wanted, const postgres_facts& facts);
 
 /// `earlier` is nothing if walrelay is not known to have run before on this stream. A slot that is
 /// missing otherwise is a gap, not a first start.

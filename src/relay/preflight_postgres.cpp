@@ -4,6 +4,8 @@
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
+#include "relay/preflight_descendants.hpp"
+#include "relay/preflight_slot.hpp"
 #include "relay/preflight_write_backs.hpp"
 
 #include <algorithm>
@@ -96,98 +98,6 @@ void look_at_plugin(const expectations& wanted, const postgres_facts& facts, fin
     }
 }
 
-bool is_known_plugin(const std::string& name) {
-    return name == to_string(output_plugin::wal2json) || name == to_string(output_plugin::pgoutput);
-}
-
-void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
-    const auto& slot = *facts.slot;
-    const auto recreate = drop_slot_sql(wanted.slot) +
-                          " then walrelay init; rows that were "
-                          "inserted since the slot's position are then only in the table";
-    if (slot.plugin.empty()) {
-        found.error("slot " + wanted.slot + " is a physical one",
-                    "name another one: postgres.slot");
-        return;
-    }
-    if (slot.database != facts.database) {
-        found.error("slot " + wanted.slot + " belongs to database " + slot.database + ", not to " +
-                        facts.database,
-                    "name another one: postgres.slot");
-        return;
-    }
-    if (!is_known_plugin(slot.plugin) ||
-        (wanted.plugin && slot.plugin != to_string(*wanted.plugin))) {
-        found.error("slot " + wanted.slot + " was created for the plugin " + slot.plugin +
-                        (wanted.plugin ? std::string(", and postgres.plugin asks for ") +
-                                             to_string(*wanted.plugin)
-                                       : ", which walrelay does not decode"),
-                    is_known_plugin(slot.plugin)
-                        ? "set postgres.plugin = \"" + slot.plugin + "\" (or \"auto\")"
-                        : "name another slot: postgres.slot");
-    }
-    if (slot.wal_status == "lost" && wanted.heals) {
-        found.warning("slot " + wanted.slot + " has lost WAL that it needs (wal_status = lost)",
-                      "nothing to do: on_slot_loss = \"heal\" publishes what the stream lacks from "
-                      "the table and makes the slot again");
-    } else if (slot.wal_status == "lost") {
-        found.error("slot " + wanted.slot + " has lost WAL that it needs (wal_status = lost)",
-                    "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
-                    "lacks from the table; or " +
-                        recreate);
-    }
-    if (slot.two_phase) {
-        found.error("slot " + wanted.slot +
-                        " has two_phase on, which would publish prepared "
-                        "transactions before they commit",
-                    recreate);
-    }
-}
-
-void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
-                       findings_list& found) {
-    const auto missing = "slot " + wanted.slot + " does not exist";
-    if (!backfill) {
-        found.note(missing + " yet", "walrelay init (or run) creates it");
-    } else if (*backfill == backfill_reason::slot_lost) {
-        found.warning(missing + " any more, and stream " + wanted.stream + " shows an earlier run",
-                      "nothing to do: on_slot_loss = \"heal\" lets walrelay run publish what the "
-                      "stream lacks from the table and make the slot again");
-    } else {
-        found.note(missing + " yet",
-                   "walrelay run creates it, after the rows that are there already "
-                   "(postgres.snapshot) are published");
-    }
-}
-
-void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
-                           const std::optional<earlier_run>& earlier, findings_list& found) {
-    const auto backfill = choose_backfill(wanted, facts, earlier, false);
-    if (earlier && !backfill) {
-        found.error(
-            "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
-                " shows an earlier run (" + earlier->evidence +
-                "): a new slot would silently skip the rows in between",
-            "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream lacks "
-            "from the table; or look for rows newer than the last message of the stream, then "
-            "create the slot: " +
-                create_slot_sql(wanted.slot, choose_plugin(wanted, facts)));
-        return;
-    }
-    note_missing_slot(wanted, backfill, found);
-    // With a backfill a temporary one beside the lasting one.
-    const int needed = backfill ? 2 : 1;
-    if (facts.slots_free < needed) {
-        found.error(
-            facts.slots_free <= 0 ? "all replication slots are taken"
-                                  : "only one replication slot is free, and publishing rows that "
-                                    "are there already needs two for a moment",
-            "drop a slot that nobody uses (SELECT slot_name FROM pg_replication_slots WHERE "
-            "NOT active), or raise max_replication_slots with ALTER SYSTEM SET and restart "
-            "PostgreSQL");
-    }
-}
-
 bool contains(const std::vector<table_name>& tables, const table_name& wanted) {
     return std::find(tables.begin(), tables.end(), wanted) != tables.end();
 }
@@ -227,7 +137,7 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
                         " was created after the position of slot " + wanted.slot +
                         ", and pgoutput cannot decode from before it",
                     drop_slot_sql(wanted.slot) +
-                        " then walrelay init; rows inserted since the "
+                        " then walrelay init --new-slot; rows inserted since the "
                         "slot's position are then only in the table");
     }
 }
@@ -253,7 +163,7 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
                     "what slot " +
                     wanted.slot + " holds from before it",
                 drop_slot_sql(wanted.slot) + " " + create +
-                    " then walrelay init; rows inserted "
+                    " then walrelay init --new-slot; rows inserted "
                     "since the slot's position are then only in the table");
 }
 
@@ -338,6 +248,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
         }
     }
     look_at_plugin(wanted, facts, found);
+    look_at_failover_version(wanted, facts, found);
     if (facts.slot) {
         look_at_slot(wanted, facts, found);
     } else {
@@ -352,6 +263,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     }
     look_at_republish(wanted.tables, facts, choose_plugin(wanted, facts), found);
     look_at_partitions(wanted, facts, found);
+    look_at_descendants(wanted, facts, found);
     return found.take();
 }
 

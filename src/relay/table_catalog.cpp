@@ -11,6 +11,7 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
         const answer ours{answer::kind::outbox, index};
         known_[tables[index].table] = ours;
         columns_.emplace_back();
+        partitioned_.push_back(index < facts.tables.size() && facts.tables[index].partitioned);
         if (index < facts.tables.size()) {
             columns_.back() = facts.tables[index].columns;
             for (const auto& leaf : facts.tables[index].leaves) {

@@ -34,6 +34,9 @@ public:
         return columns_[index];
     }
 
+    /// Whether its rows can move from one partition to another.
+    [[nodiscard]] bool is_partitioned(std::size_t index) const { return partitioned_[index]; }
+
     [[nodiscard]] const std::vector<std::pair<type_oid, type_oid>>& domains() const {
         return domains_;
     }
@@ -41,6 +44,7 @@ public:
 private:
     std::map<table_name, answer> known_;
     std::vector<std::vector<column>> columns_;
+    std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;
 };
 

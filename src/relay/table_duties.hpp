@@ -13,6 +13,8 @@ struct table_duties {
     bool writes_back = false;
     /// An UPDATE that publishes the row again.
     std::optional<republish_rule> republish = std::nullopt;
+    /// A write-back or a dead letter changes the row, which can move it to another partition.
+    bool updates_rows = false;
 };
 
 /// One for each table of the configuration, in its order; tables that are left out have none.

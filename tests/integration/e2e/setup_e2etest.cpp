@@ -253,6 +253,41 @@ TEST_P(Setup, InitCreatesEverythingAndIsHarmlessTwice) {
     bench.expect_relayed(event_ids(1, 2));
 }
 
+TEST_P(Setup, InitMakesNoSlotAfterAnEarlierRun) {
+    bench.create_table();
+    bench.start();
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    bench.stop();
+    bench.execute("SELECT pg_drop_replication_slot('" + bench.name() + "')");
+    bench.execute("DROP PUBLICATION IF EXISTS " + as_identifier(bench.name()));
+
+    const auto refused = bench.command({"init"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    EXPECT_TRUE(says(refused.errors, {"shows an earlier run", "init --new-slot"}));
+    EXPECT_FALSE(bench.slot("slot_name").has_value());
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM pg_publication"), "0");
+
+    EXPECT_EQ(bench.command({"init", "--new-slot"}).exit_code, 0);
+    EXPECT_EQ(bench.slot("plugin"), bench.plugin());
+}
+
+TEST_P(Setup, ARefusedInitLeavesNothingBehind) {
+    const auto refused = bench.command({"init"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    EXPECT_FALSE(bench.broker().state(bench.name()).has_value());
+    EXPECT_FALSE(bench.slot("slot_name").has_value());
+}
+
+TEST_P(Setup, FailoverNeedsAServerThatHasIt) {
+    bench.create_table();
+    if (std::stoi(bench.session().value_of("SHOW server_version_num")) >= 170'000) {
+        GTEST_SKIP() << "this server has failover slots";
+    }
+    bench.set_postgres("failover = 'true'");
+    expect_refused(bench, {"postgres.failover", "needs PostgreSQL 17"});
+}
+
 TEST_P(Setup, InitMakesNoTableOfDeadLettersWherePoisonHalts) {
     bench.create_table();
     bench.set_delivery("on_poison = 'halt'");

@@ -34,7 +34,7 @@ TEST(StartCommand, OfWal2jsonAsksForNoTypeNames) {
         "START_REPLICATION SLOT \"s\" LOGICAL 0/0 (\"format-version\" '2', \"include-lsn\" "
         "'1', \"include-timestamp\" '1', \"include-types\" '0', \"include-type-oids\" '1', "
         "\"include-transaction\" '1', \"actions\" 'insert', \"add-msg-prefixes\" "
-        "'walrelay,walrelay.retry')");
+        "'walrelay,walrelay.retry,walrelay.write_back')");
 }
 
 TEST(StartCommand, OfWal2jsonAsksForMessagesOfMorePrefixes) {
@@ -43,7 +43,7 @@ TEST(StartCommand, OfWal2jsonAsksForMessagesOfMorePrefixes) {
                                 .publication = "",
                                 .add_tables = {},
                                 .message_prefixes = {"orders", "a/b"}};
-    EXPECT_NE(start_command(options, 130'000).find("walrelay.retry,orders,a/b'"),
+    EXPECT_NE(start_command(options, 130'000).find("walrelay.write_back,orders,a/b'"),
               std::string::npos);
 }
 

@@ -308,5 +308,13 @@ TEST(PostgresPreflight, NeverListsLogicalMessagesInAPublication) {
                 HasSubstr("CREATE PUBLICATION \"walrelay\" WITH"));
 }
 
+TEST(PostgresPreflight, SaysWhyASlotWasInvalidated) {
+    auto facts = good();
+    facts.slot->wal_status = "lost";
+    facts.slot->invalidation_reason = "idle_timeout";
+    EXPECT_THAT(only_error(facts).what, HasSubstr("invalidation_reason = idle_timeout"));
+    EXPECT_THAT(only_error(facts).what, HasSubstr("idle_replication_slot_timeout"));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

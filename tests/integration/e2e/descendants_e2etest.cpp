@@ -1,0 +1,104 @@
+// Tables that hang on an outbox table: partitions between which walrelay's own write-backs move the
+// rows, and tables that inherit.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+namespace walrelay::test {
+namespace {
+
+constexpr const char* by_status = R"(
+CREATE TABLE outbox_events (
+    id uuid NOT NULL, aggregate_id varchar(255) NOT NULL, aggregate_type varchar(255) NOT NULL,
+    event_type varchar(255) NOT NULL, event_data jsonb NOT NULL, metadata jsonb,
+    status varchar(50) NOT NULL, version bigint NOT NULL, created_at timestamptz NOT NULL,
+    PRIMARY KEY (id, status)
+) PARTITION BY LIST (status);
+CREATE TABLE waiting PARTITION OF outbox_events FOR VALUES IN ('pending');
+CREATE TABLE finished PARTITION OF outbox_events DEFAULT;
+)";
+
+constexpr const char* with_statuses = R"toml(
+[[outbox]]
+table = 'public.outbox_events'
+subject = '%.{aggregate_type}.{event_type}'
+on_published = "status = 'published'"
+on_dead_letter = "status = 'dead_letter'"
+)toml";
+
+class Descendants : public e2e_test {
+protected:
+    [[nodiscard]] bool becomes(const std::string& where, const std::string& wanted) {
+        return eventually(patience, [&] {
+            return bench.session().value_of("SELECT count(*) FROM outbox_events WHERE " + where) ==
+                   wanted;
+        });
+    }
+};
+
+TEST_P(Descendants, WriteBackThatMovesTheRowIsNotPublishedAgain) {
+    bench.execute(by_status);
+    bench.set_outbox(with_statuses);
+    bench.start();
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(becomes("tableoid = 'finished'::regclass", "100"));
+    // Read after all that the write-backs wrote.
+    bench.execute(insert_events(101, 101));
+    bench.expect_relayed(event_ids(1, 101));
+}
+
+TEST_P(Descendants, DeadLetterThatMovesTheRowIsNotPublishedAgain) {
+    bench.execute(by_status);
+    bench.set_outbox(with_statuses);
+    bench.start();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+        "status, version, created_at) VALUES ('00000000-0000-0000-0000-00000000dead', '', 'a', "
+        "'e', '{}', 'pending', 0, now())");
+    ASSERT_TRUE(becomes("status = 'dead_letter'", "1"));
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(becomes("status = 'published'", "10"));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "1");
+    bench.stop();
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, 10), bench.events()));
+}
+
+TEST_P(Descendants, CheckWarnsOfRowsThatOthersCanMove) {
+    bench.execute(by_status);
+    bench.set_outbox(with_statuses);
+    const auto check = bench.command({"check"}).output;
+    EXPECT_NE(check.find("partitioned by status, which outbox.on_published names"),
+              std::string::npos)
+        << check;
+}
+
+TEST_P(Descendants, ATableThatInheritsIsAnOutboxOfItsOwnOrRefused) {
+    bench.create_table();
+    bench.execute("CREATE TABLE archive_events () INHERITS (outbox_events)");
+    for (const std::string command : {"check", "init", "run"}) {
+        const auto refused = bench.command({command});
+        EXPECT_EQ(refused.exit_code, command == "check" ? 1 : 3);
+        const auto said = refused.output + refused.errors;
+        EXPECT_NE(said.find("rows of public.archive_events, which inherits from table "
+                            "public.outbox_events, would not be relayed"),
+                  std::string::npos)
+            << said;
+    }
+    bench.set_outbox(R"toml(
+[[outbox]]
+table = 'public.outbox_events'
+subject = '%.{aggregate_type}.{event_type}'
+[[outbox]]
+table = 'public.archive_events'
+subject = '%.{aggregate_type}.{event_type}'
+)toml");
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    bench.execute(insert_events(6, 10, "order-1", "archive_events"));
+    bench.expect_relayed(event_ids(1, 10));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Descendants, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
