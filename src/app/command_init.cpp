@@ -153,7 +153,10 @@ awaitable<int> create_all(executors on, const config::settings& settings, bool n
         !(new_slot && earlier) &&
         relay::choose_backfill(expectations_of(settings), *facts, earlier, false).has_value();
     const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot);
-    co_return made ? exit_done : fail(made.error());
+    if (!made) {
+        co_return fail(made.error());
+    }
+    co_return exit_done;
 }
 
 void print_all(const config::settings& settings, output_plugin plugin) {
