@@ -3,7 +3,6 @@
 #include "app/log.hpp"
 #include "app/partition_cleanup.hpp"
 #include "app/postgres_side.hpp"
-#include "app/row_cleanup.hpp"
 #include "app/translate.hpp"
 #include "postgres/outbox_snapshot.hpp"
 #include "postgres/partitions.hpp"
@@ -78,8 +77,8 @@ struct cleanup::round {
     }
 };
 
-cleanup::cleanup(asio::io_context& io, const config::settings& settings)
-    : io_(io), settings_(settings) {
+cleanup::cleanup(asio::io_context& io, const config::settings& settings, history_source known)
+    : io_(io), settings_(settings), known_(std::move(known)) {
     const auto threads = std::count_if(settings.outbox.begin(), settings.outbox.end(), is_cleaned);
     if (threads > 0) {
         blocking_.emplace(static_cast<std::size_t>(threads));
@@ -158,11 +157,11 @@ void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id
     const executors on{io_.get_executor(), blocking_->get_executor()};
     if (by_partitions) {
         of.partitioned.push_back(
-            std::make_shared<partition_cleanup>(on, settings_, index, std::move(inverse)));
+            std::make_shared<partition_cleanup>(on, settings_, index, std::move(inverse), known_));
         asio::co_spawn(io_, of.partitioned.back()->run(), asio::detached);
     } else if (inverse) {
         of.tables.push_back(
-            std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse)));
+            std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse), known_));
         asio::co_spawn(io_, of.tables.back()->run(), asio::detached);
     } else {
         const auto& table = settings_.outbox[index];

@@ -2,6 +2,7 @@
 // holds the slot.
 #pragma once
 
+#include "app/row_cleanup.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "outbox/id_inverse.hpp"
@@ -18,8 +19,8 @@ namespace walrelay::app {
 
 class cleanup {
 public:
-    /// Both must outlive it.
-    cleanup(boost::asio::io_context& io, const config::settings& settings);
+    /// All must outlive it; `known` says what the relay knows of its own messages when it is asked.
+    cleanup(boost::asio::io_context& io, const config::settings& settings, history_source known);
     /// Waits for blocking calls that are under way.
     ~cleanup();
     cleanup(const cleanup&) = delete;
@@ -42,6 +43,7 @@ private:
 
     boost::asio::io_context& io_;
     const config::settings& settings_;
+    history_source known_;
     /// A thread for each table. Nothing where none is to be cleaned.
     std::optional<boost::asio::thread_pool> blocking_;
     std::shared_ptr<round> round_;

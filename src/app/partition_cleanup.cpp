@@ -4,7 +4,6 @@
 #include "app/postgres_side.hpp"
 #include "app/temporary_place.hpp"
 #include "app/translate.hpp"
-#include "core/position.hpp"
 #include "core/sql_text.hpp"
 #include "nats/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
@@ -33,11 +32,13 @@ error ended() {
 }  // namespace
 
 partition_cleanup::partition_cleanup(executors on, const config::settings& settings,
-                                     std::size_t table, std::optional<outbox::id_inverse> inverse)
+                                     std::size_t table, std::optional<outbox::id_inverse> inverse,
+                                     history_source known)
     : on_(std::move(on)),
       settings_(settings),
       table_(settings.outbox.at(table)),
       inverse_(std::move(inverse)),
+      known_(std::move(known)),
       timer_(on_.loop) {}
 
 void partition_cleanup::close() {
@@ -136,8 +137,8 @@ partition_cleanup::outcome<> partition_cleanup::compare(std::vector<postgres::pa
         co_return done;
     }
     // Named, and the object kept alive by it: the thread may outlive whoever waits here.
-    const auto scan = [self = shared_from_this()]() -> awaitable<result<void>> {
-        co_return self->scan_stream();
+    const auto scan = [self = shared_from_this(), known = known_()]() -> awaitable<result<void>> {
+        co_return self->scan_stream(known);
     };
     auto scanned = co_await asio::co_spawn(on_.blocking, scan, asio::use_awaitable);
     co_return scanned ? missing_->find() : scanned;
@@ -200,18 +201,19 @@ bool partition_cleanup::is_of_the_table(std::string_view message_id) const {
     return false;
 }
 
-result<void> partition_cleanup::scan_stream() {
+result<void> partition_cleanup::scan_stream(const audit::known_history& known) {
     auto stream = nats::stream_scan::open(nats_options_of(settings_));
     if (!stream) {
         return stream.error();
     }
-    return stream->read([this](const nats::scanned_message& one) -> result<void> {
-        if (closed_) {
-            return ended();
-        }
-        const bool counts = parse_position(one.position) && is_of_the_table(one.id);
-        return counts ? missing_->add_message(one.id) : result<void>{};
+    audit::own_messages own(known);
+    const auto add = [this](const std::optional<std::string>& id) -> result<void> {
+        return id && is_of_the_table(*id) ? missing_->add_message(*id) : result<void>{};
+    };
+    auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
+        return closed_ ? ended() : add(own.add(one.id, one.position));
     });
+    return read ? add(own.end()) : read;
 }
 
 partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition& one,

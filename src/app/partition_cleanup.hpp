@@ -2,6 +2,7 @@
 // Drops nothing: the log says what to drop.
 #pragma once
 
+#include "app/row_cleanup.hpp"
 #include "app/run_to_end.hpp"
 #include "audit/missing_rows.hpp"
 #include "config/settings.hpp"
@@ -28,7 +29,7 @@ class partition_cleanup : public std::enable_shared_from_this<partition_cleanup>
 public:
     /// As for row_cleanup. Without an inverse every message counts that has the id of a row.
     partition_cleanup(executors on, const config::settings& settings, std::size_t table,
-                      std::optional<outbox::id_inverse> inverse);
+                      std::optional<outbox::id_inverse> inverse, history_source known);
 
     /// Looks now and then, until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -42,7 +43,7 @@ private:
     /// Fills missing_ and pending_ for the partitions.
     outcome<> compare(std::vector<postgres::partition> over);
     outcome<> read_rows(const postgres::snapshot_facts& snapshot, std::uint32_t number);
-    result<void> scan_stream();
+    result<void> scan_stream(const audit::known_history& known);
     [[nodiscard]] bool is_of_the_table(std::string_view message_id) const;
     outcome<> judge(const postgres::partition& one, std::uint32_t number, bool has_default);
 
@@ -50,6 +51,7 @@ private:
     const config::settings& settings_;
     const outbox_table& table_;
     std::optional<outbox::id_inverse> inverse_;
+    history_source known_;
     std::optional<postgres::connection> sql_;
     std::unique_ptr<audit::missing_rows> missing_;
     std::vector<std::uint64_t> pending_;

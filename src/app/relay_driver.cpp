@@ -54,7 +54,7 @@ relay_driver::relay_driver(asio::io_context& io, const config::settings& setting
       settings_(settings),
       machine_(relay_options_of(settings), std::move(mappers), seed),
       timer_(io),
-      cleanup_(io, settings),
+      cleanup_(io, settings, [this] { return known_history(); }),
       gate_(settings) {}
 
 void relay_driver::start() {

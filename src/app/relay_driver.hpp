@@ -5,6 +5,7 @@
 #include "app/cleanup.hpp"
 #include "app/halt_gate.hpp"
 #include "app/postgres_side.hpp"
+#include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
 #include "relay/relay_machine.hpp"
@@ -76,6 +77,7 @@ private:
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
     void close_postgres();
+    [[nodiscard]] audit::known_history known_history() const;
 
     // The broker.
     boost::asio::awaitable<void> connect_broker(relay::connect_broker wanted);

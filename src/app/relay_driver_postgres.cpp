@@ -186,6 +186,11 @@ void relay_driver::close_postgres() {
     }
 }
 
+audit::known_history relay_driver::known_history() const {
+    return {postgres_ ? postgres_->origin : history{}, machine_.confirmed(),
+            settings_.nats.sole_writer};
+}
+
 asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter letter) {
     // Belongs to the connection whose row it is, and ends with it.
     const auto over = postgres_;

@@ -3,7 +3,7 @@
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
-#include "core/position.hpp"
+#include "audit/printable.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -32,11 +32,12 @@ constexpr std::uint64_t deliveries_max = 12;
 }  // namespace
 
 row_cleanup::row_cleanup(executors on, const config::settings& settings, std::size_t table,
-                         outbox::id_inverse inverse)
+                         outbox::id_inverse inverse, history_source known)
     : on_(std::move(on)),
       settings_(settings),
       table_(settings.outbox.at(table)),
       inverse_(std::move(inverse)),
+      known_(std::move(known)),
       delete_after_(table_.delete_after.value()),
       timer_(on_.loop) {}
 
@@ -95,7 +96,8 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
 }
 
 row_cleanup::wall_clock::time_point row_cleanup::due(const nats::passed_message& message) const {
-    return std::chrono::time_point_cast<wall_clock::duration>(message.stored) + delete_after_;
+    return std::chrono::time_point_cast<wall_clock::duration>(message.stored) +
+           std::max<std::chrono::milliseconds>(delete_after_, settings_.delivery.confirm_delay);
 }
 
 /// Rows that become due one after the other are taken together, a little late.
@@ -195,19 +197,26 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(co
     if (!opened) {
         co_return opened.error();
     }
+    const auto judged = co_await judge(messages, first, end);
+    if (!judged) {
+        co_return judged.error();
+    }
     due_rows rows;
+    std::vector<bool> kept(messages.size());
     for (auto index = first; index < end; ++index) {
-        // Without a position it is nobody's row.
-        if (parse_position(messages[index].position)) {
+        const auto& one = (*judged)[index - first];
+        kept[index] = one.what == provenance::not_yet;
+        if (one.what == provenance::own) {
             const auto row = outbox::row_of_message(messages[index].id);
             rows.push_back({std::string(row.id), index, row.again});
+        } else if (one.what == provenance::stranger) {
+            tell_stranger(messages[index], one.why);
         }
     }
     auto told = co_await leave_dead_letters(rows);
     if (!told) {
         co_return told.error();
     }
-    std::vector<bool> kept(messages.size());
     std::uint64_t deleted = 0;
     for (std::size_t which = 0; which < inverse_.alternatives().size(); ++which) {
         const auto cleaned = co_await clean_column(which, rows, kept);
@@ -222,6 +231,38 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(co
     }
     count(messages[end - 1], deleted);
     co_return settled;
+}
+
+row_cleanup::outcome<std::vector<judged_message>> row_cleanup::judge(const batch& messages,
+                                                                     std::size_t first,
+                                                                     std::size_t end) {
+    const auto from = messages.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto to = messages.begin() + static_cast<std::ptrdiff_t>(end);
+    // Named, with all that it reads its own: the thread may outlive whoever waits here.
+    const auto ask = [cursor = cursor_, part = batch(from, to),
+                      known = known_()]() -> awaitable<result<std::vector<judged_message>>> {
+        co_return app::judge(*cursor, part, known);
+    };
+    co_return co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
+}
+
+void row_cleanup::tell_stranger(const nats::passed_message& message, const std::string& why) {
+    constexpr auto between_lines = 10s;
+    // Beside other writers, messages without a position are nothing to be told.
+    if (message.position.empty() && !settings_.nats.sole_writer) {
+        return;
+    }
+    ++strangers_;
+    if (std::chrono::steady_clock::now() - stranger_told_at_ < between_lines) {
+        return;
+    }
+    log_warning(fmt::format(
+        "the clean-up of {} deletes no row for {} messages of stream {} that may not be walrelay's "
+        "own, the last at sequence {}, subject {}: {}; allow only walrelay's user to publish on "
+        "the stream's subjects",
+        to_string(table_.table), std::exchange(strangers_, 0), settings_.nats.stream,
+        message.sequence, audit::printable(message.subject), why));
+    stranger_told_at_ = std::chrono::steady_clock::now();
 }
 
 /// The row of a dead letter was never published under its own id, whoever has used that.
@@ -279,7 +320,8 @@ std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& m
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
     if (message.deliveries >= deliveries_max) {
         log_info("the row of message " + message.id + " stays in " + to_string(table_.table) +
-                 ": it is still pending, or something refers to it");
+                 ": it is still pending, something refers to it, or its position is not "
+                 "confirmed");
         return 0ms;
     }
     const auto step = std::max(delete_after_ / 16, shortest);

@@ -3,7 +3,9 @@
 // ever stops the relaying.
 #pragma once
 
+#include "app/own_messages.hpp"
 #include "app/run_to_end.hpp"
+#include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/cleanup_cursor.hpp"
@@ -16,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +26,14 @@
 
 namespace walrelay::app {
 
+using history_source = std::function<audit::known_history()>;
+
 class row_cleanup : public std::enable_shared_from_this<row_cleanup> {
 public:
     /// `table` is its number in the settings, which must outlive this. `on.blocking` has a thread
-    /// for it alone.
+    /// for it alone. `known` is asked on the loop until this is closed.
     row_cleanup(executors on, const config::settings& settings, std::size_t table,
-                outbox::id_inverse inverse);
+                outbox::id_inverse inverse, history_source known);
 
     /// Until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -57,6 +62,10 @@ private:
                                                  std::size_t end);
     outcome<std::vector<nats::settlement>> try_to_clean(const batch& messages, std::size_t first,
                                                         std::size_t end);
+    /// One for each of these messages, whose first has the index `first` in the batch.
+    outcome<std::vector<judged_message>> judge(const batch& messages, std::size_t first,
+                                               std::size_t end);
+    void tell_stranger(const nats::passed_message& message, const std::string& why);
     outcome<> leave_dead_letters(due_rows& rows);
     /// Those that have their id from that column. Marks the messages whose rows are to be looked at
     /// again; returns how many are gone.
@@ -73,6 +82,7 @@ private:
     const config::settings& settings_;
     const outbox_table& table_;
     outbox::id_inverse inverse_;
+    history_source known_;
     std::chrono::milliseconds delete_after_;
     std::shared_ptr<nats::cleanup_cursor> cursor_;
     std::optional<postgres::row_cleaner> cleaner_;
@@ -83,6 +93,8 @@ private:
     std::uint64_t deleted_ = 0;  // and not told yet
     wall_clock::time_point deleted_before_;
     std::chrono::steady_clock::time_point told_at_;
+    std::uint64_t strangers_ = 0;  // and not told yet
+    std::chrono::steady_clock::time_point stranger_told_at_;
 };
 
 }  // namespace walrelay::app

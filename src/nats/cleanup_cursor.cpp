@@ -45,6 +45,7 @@ struct cleanup_cursor::state {
     [[nodiscard]] result<void> make_consumer() const;
     [[nodiscard]] result<void> bind();
     [[nodiscard]] result<void> fetch(int count, std::chrono::milliseconds patience);
+    [[nodiscard]] result<std::uint64_t> first_sequence() const;
     [[nodiscard]] error failure(const std::string& what, natsStatus status) const;
 };
 
@@ -54,6 +55,7 @@ error cleanup_cursor::state::failure(const std::string& what, natsStatus status)
         return {errc::broker_unsuitable,
                 "the broker's account may not have a consumer of stream " + options.stream,
                 "grant it publish on $JS.API.STREAM.INFO." + options.stream +
+                    ", $JS.API.STREAM.MSG.GET." + options.stream +
                     ", $JS.API.CONSUMER.DURABLE.CREATE." + on + ", $JS.API.CONSUMER.INFO." + on +
                     ", $JS.API.CONSUMER.MSG.NEXT." + on + " and $JS.ACK." + on +
                     ".>, and subscribe on _INBOX.>",
@@ -205,7 +207,7 @@ result<std::vector<passed_message>> cleanup_cursor::next() {
             std::chrono::nanoseconds(data->Timestamp));
         told.push_back({data->Sequence.Stream, stored, data->NumDelivered,
                         header_of(one.get(), "Nats-Msg-Id"),
-                        header_of(one.get(), "Walrelay-Position")});
+                        header_of(one.get(), "Walrelay-Position"), natsMsg_GetSubject(one.get())});
     }
     return told;
 }
@@ -233,6 +235,57 @@ result<void> cleanup_cursor::settle(const std::vector<settlement>& messages) {
         return here.failure("consumer " + here.name + " cannot be moved on", status);
     }
     return {};
+}
+
+result<std::uint64_t> cleanup_cursor::state::first_sequence() const {
+    jsStreamInfo* raw = nullptr;
+    const auto status =
+        js_GetStreamInfo(&raw, jetstream.get(), options.stream.c_str(), nullptr, nullptr);
+    const stream_info_handle info(raw);
+    if (status != NATS_OK) {
+        return failure("stream " + options.stream + " cannot be looked at", status);
+    }
+    return info->State.FirstSeq;
+}
+
+result<std::string> cleanup_cursor::position_at(std::uint64_t sequence) {
+    const auto& here = *state_;
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status = js_GetMsg(&raw, here.jetstream.get(), here.options.stream.c_str(), sequence,
+                                  nullptr, &code);
+    const message_handle found(raw);
+    if (status == NATS_NOT_FOUND || code == JSNoMessageFoundErr) {
+        return std::string{};
+    }
+    if (status != NATS_OK) {
+        return here.failure("stream " + here.options.stream + " cannot be read", status);
+    }
+    return header_of(raw, "Walrelay-Position");
+}
+
+result<earlier_positions> cleanup_cursor::positions_before(std::uint64_t sequence,
+                                                           std::size_t count) {
+    constexpr std::uint64_t furthest = 1000;
+    const auto first = state_->first_sequence();
+    if (!first) {
+        return first.error();
+    }
+    earlier_positions found;
+    for (auto at = sequence; at > *first && found.positions.size() < count;) {
+        if (sequence - --at > furthest) {
+            found.cut_short = true;
+            break;
+        }
+        auto text = position_at(at);
+        if (!text) {
+            return text.error();
+        }
+        if (!text->empty()) {
+            found.positions.push_back(std::move(*text));
+        }
+    }
+    return found;
 }
 
 void cleanup_cursor::close() {

@@ -24,6 +24,14 @@ struct passed_message {
     std::uint64_t deliveries = 1;
     std::string id = {};        // Nats-Msg-Id, empty where there is none
     std::string position = {};  // Walrelay-Position, likewise
+    std::string subject = {};
+};
+
+/// The positions of messages before another one, the nearest first.
+struct earlier_positions {
+    std::vector<std::string> positions = {};
+    /// The stream may have more of them, further away than one looks.
+    bool cut_short = false;
 };
 
 /// What becomes of a message that was handed out: over and done where `again_after` is 0.
@@ -52,6 +60,10 @@ public:
     /// Of the last batch, each index at most once. Errors: as above; what was settled may come
     /// again then.
     [[nodiscard]] result<void> settle(const std::vector<settlement>& messages);
+    /// What the stream has before and at a sequence number, with that header. Errors: as above.
+    [[nodiscard]] result<earlier_positions> positions_before(std::uint64_t sequence,
+                                                             std::size_t count);
+    [[nodiscard]] result<std::string> position_at(std::uint64_t sequence);
 
     /// From any thread, at any time: ends what is under way, and all that is to come.
     void close();

@@ -123,6 +123,38 @@ TEST_P(Cleanup, MissingRightIsNamedAndTheRelayGoesOn) {
     EXPECT_TRUE(leaves_only("false", "0"));
 }
 
+TEST_P(Cleanup, ForgedMessagesDeleteNothing) {
+    bench.broker().create({.name = bench.stream_name(),
+                           .subjects = {bench.name() + ".>"},
+                           .duplicate_window = std::chrono::milliseconds(100)});
+    bench.execute(insert_events(1, 3));  // before the slot: never published
+    bench.start();
+    bench.execute(insert_events(11, 15));
+    bench.execute(insert_events(16, 20));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+    const auto real = bench.messages();
+    const auto first = real.front().header("Walrelay-Position");
+    const auto last = real.back().header("Walrelay-Position");
+    const auto history = first.substr(0, first.find('.', first.find('.') + 1));
+    const auto forge = [&](std::uint64_t number, const std::string& position) {
+        return bench.broker().publish(
+            bench.name() + ".order.placed", "{}",
+            {{"Nats-Msg-Id", event_id(number)}, {"Walrelay-Position", position}});
+    };
+    EXPECT_EQ(forge(1, first), 11U);
+    EXPECT_EQ(forge(2, history + ".00FFFFFFFFFFFFFF" + last.substr(history.size() + 17)), 12U);
+    EXPECT_EQ(forge(3, "1" + first), 13U);
+    // The tail is walrelay's own again.
+    ASSERT_TRUE(eventually(patience, [&] { return forge(20, last) == 14; }));
+    bench.set_outbox(outbox(one_second));
+    bench.start();
+    EXPECT_TRUE(leaves_only("version <= 3", "3"));
+    ASSERT_TRUE(bench.relay().wait_for_log("may not be walrelay's own", patience));
+    EXPECT_TRUE(throughout(3s, [&] { return count() == "3"; }));
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, Cleanup, both_plugins(), plugin_name);
 
 /// Tables whose ids are numbers, and that share a stream.
