@@ -36,3 +36,6 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
 -- Halts (run keeps them, resume ends them).
 \ir halt.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO :"role";
+-- Partitions that were there (sql/partition.sql), for wal2json and a partitioned outbox.
+\ir partition.sql
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";

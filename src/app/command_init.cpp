@@ -10,8 +10,11 @@
 #include "postgres/dead_letter_store.hpp"
 #include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
+#include "postgres/partition_memory.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace walrelay::app {
 namespace {
@@ -122,6 +125,13 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
         }
     }
     co_await make_halt_table(sql);
+    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
+    if (*plugin == output_plugin::wal2json && partitioned) {
+        const auto made = co_await postgres::create_partition_table(sql);
+        if (!made) {
+            co_return made.error();
+        }
+    }
     auto description = *stream ? (*stream)->description : std::string();
     auto owner = owner_of(settings, facts);
     co_await claim_stream(on.blocking, settings, std::move(owner), std::move(description));
@@ -181,6 +191,9 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         fmt::print("\n{}", postgres::dead_letter_table_sql());
     }
     fmt::print("\n{}", postgres::halt_table_sql());
+    if (plugin == output_plugin::wal2json) {
+        fmt::print("\n-- for a partitioned outbox\n{}", postgres::partition_table_sql());
+    }
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));
 }

@@ -8,6 +8,7 @@
 #include "app/translate.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/inspector.hpp"
+#include "postgres/partition_memory.hpp"
 #include "postgres/provisioner.hpp"
 #include "relay/preflight.hpp"
 
@@ -79,12 +80,24 @@ awaitable<result<ready_postgres>> prepare_backfill(executors on, const config::s
     co_return std::move(ready);
 }
 
+bool needs_memory(const postgres_facts& facts, output_plugin plugin) {
+    return plugin == output_plugin::wal2json &&
+           std::ranges::any_of(facts.tables, &table_facts::partitioned);
+}
+
 awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
                                                  postgres_facts facts, postgres::connection sql,
                                                  std::optional<wall_time> call_roll) {
     const auto plugin = co_await provision(sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();
+    }
+    if (needs_memory(facts, *plugin)) {
+        const auto recalled =
+            co_await postgres::remember_partitions(sql, settings.postgres.slot, facts);
+        if (!recalled) {
+            co_return recalled.error();
+        }
     }
     auto replication = co_await open_replication(on.loop, settings);
     if (!replication) {

@@ -20,7 +20,8 @@ std::vector<key> postgres_keys() {
             {"postgres", "plugin", "--plugin",
              "The output plugin of the slot. `\"auto\"` takes the plugin of the slot that is "
              "there; "
-             "for a new one `wal2json` where the server accepts it, else `pgoutput`."},
+             "for a new one `wal2json` where the server accepts it and no outbox is partitioned, "
+             "else `pgoutput`."},
             [](const destination& to) -> std::optional<output_plugin>& {
                 return to.all.postgres.plugin;
             },

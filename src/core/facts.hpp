@@ -87,6 +87,14 @@ struct table_facts {
     std::vector<refused_statement> refused = {};
 };
 
+/// A table that was a partition of an outbox, and that is none now.
+struct gone_partition {
+    table_name root = {};
+    table_name leaf = {};
+    /// Rows of transactions that committed before it are the root's; 0 if none are.
+    lsn at = {};
+};
+
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
     history origin = {};
@@ -108,9 +116,12 @@ struct postgres_facts {
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};
     std::vector<table_facts> tables = {};  // one for each configured table, same order
-    /// Every other name under which the outbox's schemas hold tables: needed to tell a partition
-    /// that is new from a table that is none of ours.
+    /// Every other name under which the outbox's schemas hold tables, and all schemas where an
+    /// outbox is partitioned: needed to tell a partition that is new from a table that is none of
+    /// ours.
     std::vector<table_name> other_tables = {};
+    /// What is remembered of partitions; read only for wal2json and partitioned outboxes.
+    std::vector<gone_partition> gone_partitions = {};
     /// Domains and the base type each stands for, so that a domain over jsonb is taken as jsonb.
     std::vector<std::pair<type_oid, type_oid>> domains = {};
 };

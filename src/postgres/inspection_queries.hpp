@@ -149,10 +149,12 @@ SELECT below.place, n.nspname, c.relname
  ORDER BY below.place, n.nspname, c.relname
 )sql";
 
-/// All tables of the schemas $1.
+/// All tables of the schemas $1, or where $2 is true of all schemas but the server's own.
 inline constexpr const char* tables_of_schemas = R"sql(
 SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
- WHERE n.nspname = ANY ($1::text[]) AND c.relkind IN ('r', 'p')
+ WHERE c.relkind IN ('r', 'p')
+   AND (n.nspname = ANY ($1::text[])
+        OR ($2::bool AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'))
  ORDER BY n.nspname, c.relname
 )sql";
 

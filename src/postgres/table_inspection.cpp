@@ -4,6 +4,7 @@
 #include "postgres/fact_reader.hpp"
 #include "postgres/inspection_queries.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -133,11 +134,13 @@ std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
 boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector<table_name> asked,
                                                     postgres_facts& facts) {
     const auto which = schemas_and_names(asked);
-    const std::vector<std::string> schemas{which.front()};
     const auto tables = co_await sql.query(queries::tables, which);
     if (tables.has_error()) {
         co_return tables.error();
     }
+    facts.tables = read_tables(*tables, std::move(asked));
+    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
+    const std::vector<std::string> schemas{which.front(), partitioned ? "true" : "false"};
     const auto columns = co_await sql.query(queries::columns, which);
     if (columns.has_error()) {
         co_return columns.error();
@@ -150,7 +153,6 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     if (domains.has_error()) {
         co_return domains.error();
     }
-    facts.tables = read_tables(*tables, std::move(asked));
     if (auto failure = read_columns(*columns, facts.tables)) {
         co_return *failure;
     }

@@ -148,7 +148,8 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
     condemned_rows_.clear();
     std::vector<table_name> settled;
     for (const auto& name : asked_) {
-        if (catalog_.find(name).what == table_catalog::answer::kind::unknown) {
+        if (catalog_.find(name, table_catalog::forever).what ==
+            table_catalog::answer::kind::unknown) {
             catalog_.settle_as_other(name);
             settled.push_back(name);
         }
@@ -389,14 +390,18 @@ result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const 
 }
 
 result<table_catalog::answer> intake::whose(const relation& table) {
-    if (table.revision == last_revision_) {
+    const auto commit = transaction_->begin.commit;
+    if (table.revision == last_revision_ && commit < last_answer_.until) {
         return last_answer_;
     }
     table_name name{table.schema, table.name};
-    const auto found = catalog_.find(name);
+    const auto found = catalog_.find(name, commit);
     if (found.what == table_catalog::answer::kind::unknown) {
         asked_.insert(name);
         return unknown_table(name);
+    }
+    if (auto known = check_past(found, table); !known) {
+        return known.error();
     }
     last_revision_ = table.revision;
     last_answer_ = found;

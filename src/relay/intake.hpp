@@ -71,6 +71,8 @@ struct intake_options {
     bool dead_letters = true;
     bool sole_writer = true;
     all_duties duties = {};
+    /// Only for the remedies of errors.
+    std::string slot = {};
 };
 
 class intake {
@@ -170,6 +172,9 @@ private:
     commit_position place();
     [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
     result<table_catalog::answer> whose(const relation& table);
+    /// Fails where the table may have been a partition of an outbox when the row was written.
+    [[nodiscard]] result<void> check_past(const table_catalog::answer& found,
+                                          const relation& table) const;
     result<void> check_size(const message& candidate) const;
 
     std::vector<outbox::table_mapper> mappers_;

@@ -70,7 +70,7 @@ enum class backfill_reason {
     const std::optional<earlier_run>& earlier, bool gap);
 
 /// The plugin to stream with: the one asked for, else the slot's, else wal2json where the server
-/// accepts it, else pgoutput.
+/// accepts it and no outbox is partitioned, else pgoutput.
 [[nodiscard]] output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts);
 
 /// Whether a new slot is to be a failover slot.

@@ -178,9 +178,10 @@ void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
                 "table " + to_string(table.table) +
                     " is partitioned, and wal2json names only the partition: a table that "
                     "existed before and is attached as a partition while walrelay runs "
-                    "is not recognised",
-                "create partitions with CREATE TABLE ... PARTITION OF, or use plugin = "
-                "\"pgoutput\"");
+                    "is not recognised, and rows that are written into a detached partition are "
+                    "still published until walrelay connects again",
+                "create partitions with CREATE TABLE ... PARTITION OF, or set postgres.plugin = "
+                "\"pgoutput\" with a slot of its own");
         }
     }
 }
@@ -195,7 +196,10 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
         return facts.slot->plugin == to_string(output_plugin::wal2json) ? output_plugin::wal2json
                                                                         : output_plugin::pgoutput;
     }
-    return facts.wal2json_allowed ? output_plugin::wal2json : output_plugin::pgoutput;
+    // wal2json names only the partition, which says nothing once that is detached or dropped.
+    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
+    return facts.wal2json_allowed && !partitioned ? output_plugin::wal2json
+                                                  : output_plugin::pgoutput;
 }
 
 std::optional<backfill_reason> choose_backfill(const expectations& wanted,

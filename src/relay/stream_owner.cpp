@@ -208,7 +208,8 @@ std::optional<std::string> description_to_claim(const stream_owner& owner,
     }
     const auto found = find_mark(description);
     if (!found || !same_but_for_system(found->owner, owner) || owner.system_identifier == 0 ||
-        found->owner == owner) {
+        found->owner == owner ||
+        (owner.rules.empty() && found->owner.system_identifier == owner.system_identifier)) {
         return std::nullopt;
     }
     return std::string(description.substr(0, found->begin)) + to_string(owner) +

@@ -5,25 +5,61 @@ namespace walrelay::relay {
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
     : domains_(facts.domains) {
     for (const auto& other : facts.other_tables) {
-        settle_as_other(other);
+        known_[other].first = {.what = answer::kind::other, .before = answer::past::now_by_itself};
     }
     for (std::size_t index = 0; index < tables.size(); ++index) {
-        const answer ours{answer::kind::outbox, index};
-        known_[tables[index].table] = ours;
+        const answer ours{.what = answer::kind::outbox, .index = index};
+        known_[tables[index].table].first = ours;
         columns_.emplace_back();
         partitioned_.push_back(index < facts.tables.size() && facts.tables[index].partitioned);
         if (index < facts.tables.size()) {
             columns_.back() = facts.tables[index].columns;
             for (const auto& leaf : facts.tables[index].leaves) {
-                known_[leaf] = ours;
+                known_[leaf].first = ours;
             }
         }
     }
+    for (const auto& gone : facts.gone_partitions) {
+        take_gone(gone);
+    }
 }
 
-table_catalog::answer table_catalog::find(const table_name& table) const {
+void table_catalog::take_gone(const gone_partition& gone) {
+    const auto root = known_.find(gone.root);
+    const auto leaf = known_.find(gone.leaf);
+    const bool is_ours = leaf != known_.end() && leaf->second.first.what == answer::kind::outbox;
+    if (is_ours) {
+        return;
+    }
+    const answer apart{.what = answer::kind::other};
+    const bool is_configured =
+        root != known_.end() && root->second.first.what == answer::kind::outbox;
+    if (!is_configured || gone.at == lsn{}) {
+        known_[gone.leaf] = {apart};
+        return;
+    }
+    // Where it has rows of later transactions, it may have become a partition again.
+    auto until_then = root->second.first;
+    until_then.until = gone.at;
+    known_[gone.leaf] = {until_then, {}};
+}
+
+table_catalog::answer table_catalog::find(const table_name& table, lsn commit) const {
     const auto found = known_.find(table);
-    return found == known_.end() ? answer{} : found->second;
+    if (found == known_.end()) {
+        return {};
+    }
+    const auto& first = found->second.first;
+    return first.until == forever || commit < first.until ? first : found->second.later;
+}
+
+void table_catalog::settle_as_other(const table_name& table) {
+    const auto found = known_.find(table);
+    if (found != known_.end() && found->second.first.what == answer::kind::outbox) {
+        found->second.later = {.what = answer::kind::other};
+        return;
+    }
+    known_[table] = {{.what = answer::kind::other, .before = answer::past::vanished}, {}};
 }
 
 }  // namespace walrelay::relay

@@ -8,6 +8,8 @@
 #include "core/outbox_table.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -19,15 +21,25 @@ public:
     struct answer {
         enum class kind { outbox, other, unknown } what = kind::unknown;
         std::size_t index = 0;  // of the outbox table in the configuration
+        /// It holds for transactions that committed before it.
+        lsn until = forever;
+        /// Whether the table may have been a partition of an outbox that nobody remembers: it is
+        /// there and no partition now, or it is not there any more.
+        enum class past { known, now_by_itself, vanished } before = past::known;
     };
+    static constexpr lsn forever{std::numeric_limits<std::uint64_t>::max()};
 
     table_catalog() = default;
     /// `tables` as they are in the configuration; `facts.tables` in the same order.
     table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts);
 
-    [[nodiscard]] answer find(const table_name& table) const;
+    /// For a transaction that committed at `commit`; where a table was ours at any time, the answer
+    /// for the earliest one is that.
+    [[nodiscard]] answer find(const table_name& table, lsn commit = {}) const;
     /// The name has been asked for with a fresh catalog and is none of ours.
-    void settle_as_other(const table_name& table) { known_[table] = {answer::kind::other, 0}; }
+    void settle_as_other(const table_name& table);
+    [[nodiscard]] bool is_partitioned(std::size_t index) const { return partitioned_[index]; }
+    [[nodiscard]] std::size_t table_count() const { return partitioned_.size(); }
 
     /// The columns that an outbox table had then.
     [[nodiscard]] const std::vector<column>& columns_of(std::size_t index) const {
@@ -42,7 +54,14 @@ public:
     }
 
 private:
-    std::map<table_name, answer> known_;
+    struct entry {
+        answer first;
+        answer later = {};  // from `first.until` on
+    };
+    void take_gone(const gone_partition& gone);
+
+    std::map<table_name, entry> known_;
+    std::vector<bool> partitioned_;
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;

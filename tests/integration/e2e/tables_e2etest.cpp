@@ -77,6 +77,78 @@ TEST_P(Tables, PartitionCreatedWhileRunningIsFollowed) {
     EXPECT_EQ(of_body(event_id(2005), "body->'event_data'->>'n'"), "2005");
 }
 
+TEST_P(Tables, PartitionsThatAreDetachedOrDroppedBeforeTheyAreReadAreRelayed) {
+    bench.execute(partitioned);
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    bench.stop();
+    bench.execute(insert_events(6, 10));
+    bench.execute(insert_events(110, 115));
+    bench.execute(insert_events(300, 305));
+    bench.execute(
+        "ALTER TABLE outbox_events DETACH PARTITION first_part; DROP TABLE second_part_low");
+    bench.start();
+    bench.execute(insert_events(306, 310));
+
+    auto expected = event_ids(1, 10);
+    for (const auto& [first, last] : {std::pair{110U, 115U}, std::pair{300U, 310U}}) {
+        const auto part = event_ids(first, last);
+        expected.insert(expected.end(), part.begin(), part.end());
+    }
+    bench.expect_relayed(expected);
+}
+
+TEST_P(Tables, APartitionThatNobodySawIsRelayedOrAskedFor) {
+    bench.execute(partitioned);
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    bench.stop();
+    bench.execute(
+        "CREATE TABLE unseen PARTITION OF outbox_events FOR VALUES FROM (1000) TO (2000)");
+    bench.execute(insert_events(1000, 1005));
+    bench.execute("DROP TABLE unseen");
+    bench.execute(
+        "CREATE TABLE unseen PARTITION OF outbox_events FOR VALUES FROM (2000) TO (3000)");
+    bench.execute(insert_events(2000, 2005));
+    bench.execute("ALTER TABLE outbox_events DETACH PARTITION unseen");
+    if (bench.plugin() == "wal2json") {
+        const auto refused = bench.command({"run"});
+        EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+        const auto from = refused.errors.find("INSERT INTO walrelay.partition");
+        ASSERT_NE(from, std::string::npos) << refused.errors;
+        bench.execute(refused.errors.substr(from, refused.errors.find(';', from) - from));
+    }
+    bench.start();
+
+    auto expected = event_ids(1, 5);
+    for (const std::uint64_t first : {1000U, 2000U}) {
+        const auto part = event_ids(first, first + 5);
+        expected.insert(expected.end(), part.begin(), part.end());
+    }
+    bench.expect_relayed(expected);
+}
+
+TEST_P(Tables, RowsOfADetachedPartitionAreItsOwn) {
+    bench.execute(partitioned);
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    bench.stop();
+    bench.execute(insert_events(6, 10));
+    bench.execute("ALTER TABLE outbox_events DETACH PARTITION first_part");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    bench.execute(insert_events(11, 20, "order-1", "first_part"));
+    bench.execute(insert_events(300, 305));
+
+    auto expected = event_ids(1, 10);
+    const auto part = event_ids(300, 305);
+    expected.insert(expected.end(), part.begin(), part.end());
+    bench.expect_relayed(expected);
+}
+
 TEST_P(Tables, NamesWithBlanksQuotesAndUpperCaseAreTakenAsTheyAre) {
     bench.execute(R"(CREATE SCHEMA "My ""odd"" Schema";
         CREATE TABLE "My ""odd"" Schema"."Out Box.Événements" (

@@ -277,6 +277,9 @@ TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
     facts.wal2json_allowed = true;
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
+    facts.tables[0].partitioned = true;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
 }
 
 expectations wanted_messages() {

@@ -33,5 +33,46 @@ TEST(TableCatalog, TellsOtherTablesFromUnknownOnes) {
     EXPECT_EQ(catalog.find({"public", "new"}).what, kind::other);
 }
 
+using past = table_catalog::answer::past;
+
+postgres_facts facts_with_gone(const table_name& leaf, lsn at) {
+    auto facts = sample_facts();
+    facts.gone_partitions = {{{"public", "b"}, leaf, at}};
+    return facts;
+}
+
+TEST(TableCatalog, AGonePartitionIsOursForWhatCommittedBefore) {
+    const table_name leaf{"public", "b_2025"};
+    table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).index, 1U);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::unknown) << "it may be one again";
+    catalog.settle_as_other(leaf);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::other);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).before, past::known);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+}
+
+TEST(TableCatalog, WhatNeverWasAPartitionIsLeftAloneForGood) {
+    const table_name leaf{"public", "users"};
+    const table_catalog catalog(tables, facts_with_gone(leaf, lsn{}));
+    EXPECT_EQ(catalog.find(leaf, lsn{1}).what, kind::other);
+    EXPECT_EQ(catalog.find(leaf, lsn{1}).before, past::known);
+}
+
+TEST(TableCatalog, APartitionThatIsOneNowIsNotGone) {
+    const table_name leaf{"public", "b_2026"};
+    const table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    EXPECT_EQ(catalog.find(leaf, lsn{200}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, table_catalog::forever).what, kind::outbox);
+}
+
+TEST(TableCatalog, SaysWhatMayHaveBeenAPartition) {
+    table_catalog catalog(tables, sample_facts());
+    EXPECT_EQ(catalog.find({"public", "users"}).before, past::now_by_itself);
+    catalog.settle_as_other({"public", "new"});
+    EXPECT_EQ(catalog.find({"public", "new"}).before, past::vanished);
+}
+
 }  // namespace
 }  // namespace walrelay::relay
