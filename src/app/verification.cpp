@@ -1,6 +1,7 @@
 #include "app/verification.hpp"
 
 #include "app/postgres_side.hpp"
+#include "app/server_history.hpp"
 #include "app/temporary_place.hpp"
 #include "app/translate.hpp"
 
@@ -50,6 +51,7 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (auto read = read_messages(); !read) {
         co_return read.error();
     }
+    co_await read_history();
     if (auto sifted = auditor_->sift(); !sifted) {
         co_return sifted.error();
     }
@@ -192,6 +194,18 @@ result<void> verification::read_messages() {
         progress_.tell(auditor_->rows_read(), auditor_->messages_read());
         return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
     });
+}
+
+/// A role that may not replicate verifies without it; the report says so.
+boost::asio::awaitable<void> verification::read_history() {
+    auto replication = co_await open_replication(on_.loop, settings_);
+    if (!replication) {
+        co_return;
+    }
+    auto now = co_await read_server_history(*replication);
+    if (now) {
+        auditor_->set_history(std::move(now->line), now->wal_end);
+    }
 }
 
 verification::outcome<> verification::read_dead_letters() {

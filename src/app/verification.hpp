@@ -50,6 +50,7 @@ private:
     outcome<> read_table(std::uint32_t number);
     result<void> add_rows(std::uint32_t number, const postgres::row_set& rows);
     result<void> read_messages();
+    boost::asio::awaitable<void> read_history();
     outcome<> read_dead_letters();
     outcome<audit::finding_kind> settle();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;

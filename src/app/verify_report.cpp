@@ -13,7 +13,7 @@ using audit::finding;
 using audit::finding_kind;
 using audit::findings;
 
-std::string what_of(finding_kind kind) {
+std::string what_of(finding_kind kind, const audit::report& report) {
     switch (kind) {
         case finding_kind::missing:
             return "rows are in neither the stream nor the dead letters, and the slot will not "
@@ -26,6 +26,10 @@ std::string what_of(finding_kind kind) {
             return "messages stand behind one with the same or a later Walrelay-Position";
         case finding_kind::foreign:
             return "messages were not written by walrelay";
+        case finding_kind::orphaned:
+            return fmt::format(
+                "messages of a history that this database does not have: sequences {} to {}",
+                report.first_orphan, report.last_orphan);
     }
     return {};
 }
@@ -64,6 +68,11 @@ std::string remedy_of(finding_kind kind, const verify_outcome& outcome, const ve
                 "allow only walrelay's account to publish on the stream's subjects; to take one "
                 "away: nats stream rmm {} SEQUENCE",
                 names.stream);
+        case finding_kind::orphaned:
+            return "consumers may have acted on events whose rows the database lost in a failover "
+                   "or a restore: compare what they did with these ids first (verify --json names "
+                   "them), then insert again under new ids what must stay; take nothing out of "
+                   "the stream before that is settled";
     }
     return {};
 }
@@ -84,8 +93,9 @@ std::string line_of(const finding& one) {
     return line;
 }
 
-std::string text_of(finding_kind kind, const findings& found, const std::string& remedy) {
-    auto text = fmt::format("{:<12} {} {}\n", to_string(kind), found.count, what_of(kind));
+std::string text_of(finding_kind kind, const audit::report& report, const std::string& remedy) {
+    const auto& found = report.of(kind);
+    auto text = fmt::format("{:<12} {} {}\n", to_string(kind), found.count, what_of(kind, report));
     for (const auto& one : found.named) {
         text += line_of(one);
     }
@@ -104,6 +114,13 @@ std::string notes_of(const audit::report& report) {
             report.first_sequence, report.deleted_messages);
     }
     return text;
+}
+
+std::string note_on_history(const audit::report& report) {
+    return report.history_known
+               ? ""
+               : "note         the role may not replicate, so messages of a history that this "
+                 "database does not have (orphaned) cannot be told\n";
 }
 
 std::string notes_of(const verify_names& names) {
@@ -150,14 +167,15 @@ std::string text_of(const verify_outcome& outcome, const verify_names& names) {
         report.rows, report.messages, report.dead_lettered, report.republished, report.without_row);
     for (const auto kind : audit::all_finding_kinds) {
         if (report.of(kind).count > 0) {
-            text += text_of(kind, report.of(kind), remedy_of(kind, outcome, names));
+            text += text_of(kind, report, remedy_of(kind, outcome, names));
         }
     }
     if (report.clean()) {
-        return text + "ok           nothing is missing, twice, out of order or foreign\n" +
-               notes_of(names);
+        return text +
+               "ok           nothing is missing, twice, out of order, foreign or orphaned\n" +
+               note_on_history(report) + notes_of(names);
     }
-    return text + notes_of(report) + notes_of(names);
+    return text + notes_of(report) + note_on_history(report) + notes_of(names);
 }
 
 std::string json_of(const verify_outcome& outcome, const verify_names& names) {
@@ -169,12 +187,13 @@ std::string json_of(const verify_outcome& outcome, const verify_names& names) {
     }
     return fmt::format(
         R"({{"clean":{},"rows":{},"messages":{},"dead_lettered":{},"republished":{},)"
-        R"("without_row":{},"first_sequence":{},"deleted_messages":{},"not_compared":[{}],)"
+        R"("without_row":{},"first_sequence":{},"deleted_messages":{},"history_known":{},)"
+        R"("first_orphan":{},"last_orphan":{},"not_compared":[{}],)"
         R"("findings":{{{}}}}})"
         "\n",
         report.clean(), report.rows, report.messages, report.dead_lettered, report.republished,
-        report.without_row, report.first_sequence, report.deleted_messages,
-        list_of(names.message_prefixes), kinds);
+        report.without_row, report.first_sequence, report.deleted_messages, report.history_known,
+        report.first_orphan, report.last_orphan, list_of(names.message_prefixes), kinds);
 }
 
 }  // namespace walrelay::app

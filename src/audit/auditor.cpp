@@ -119,6 +119,45 @@ result<void> auditor::add_republications(record one) {
     return {};
 }
 
+void auditor::set_history(lineage line, lsn wal_end) {
+    line_ = std::move(line);
+    wal_end_ = wal_end;
+    report_.history_known = true;
+}
+
+bool auditor::is_orphan(const record& message) const {
+    const position where{order_.history_at(message.group), message.at};
+    if (!line_ || where.origin.system_identifier != line_->origin.system_identifier) {
+        return false;
+    }
+    if (where.origin.timeline == line_->origin.timeline) {
+        return where.at.commit >= wal_end_;
+    }
+    // The server may have removed the history files; then nothing is known of older timelines.
+    const bool known = where.origin.timeline > line_->origin.timeline || !line_->ancestors.empty();
+    return known && !line_->shares(where);
+}
+
+std::uint64_t auditor::note_orphans(std::string_view id, const id_facts& facts) {
+    const bool first = is_orphan(facts.first_message);
+    const bool last = is_orphan(facts.last_message);
+    if (!first && !last) {
+        return 0;
+    }
+    const auto count = first && last ? facts.messages : std::uint64_t{1};
+    const auto& from = first ? facts.first_message : facts.last_message;
+    const auto& to = last ? facts.last_message : facts.first_message;
+    note(finding_kind::orphaned, count);
+    report_.first_orphan =
+        report_.first_orphan == 0 ? from.number : std::min(report_.first_orphan, from.number);
+    report_.last_orphan = std::max(report_.last_orphan, to.number);
+    auto& named_ones = named(finding_kind::orphaned);
+    if (named_ones.wants(from.number)) {
+        named_ones.add(from.number, {{}, printable(id), from.number, position_of(from), {}});
+    }
+    return count;
+}
+
 result<void> auditor::sift() {
     WALRELAY_ASSERT(!open_);
     if (auto written = gathered_.finish(); !written) {
@@ -133,7 +172,7 @@ result<void> auditor::sift() {
         unseen_is_whole_ = unseen_is_whole_ && each.rows == 0;
     }
     report_.without_row +=
-        orphans_with_semicolon_ - std::min(orphans_with_semicolon_, report_.republished);
+        rowless_with_semicolon_ - std::min(rowless_with_semicolon_, report_.republished);
     return sifted;
 }
 
@@ -141,19 +180,21 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
     if (facts.messages > std::max<std::uint64_t>(facts.rows, 1)) {
         note_twice(id, facts);
     }
+    const bool rowless = facts.rows == 0 && facts.messages > 0;
+    const auto left = rowless ? facts.messages - note_orphans(id, facts) : 0;
     if (facts.rows > 0) {
         report_.republished += facts.republications;
-    } else if (facts.messages > 0 && id.find(occasion_mark) == std::string_view::npos) {
-        report_.without_row += facts.messages;
-    } else if (facts.messages > 0) {
-        orphans_with_semicolon_ += facts.messages;
-        auto orphan = facts.first_message;
-        orphan.id = id;
-        return add_republications(orphan);
+    } else if (left > 0 && id.find(occasion_mark) == std::string_view::npos) {
+        report_.without_row += left;
+    } else if (left > 0) {
+        rowless_with_semicolon_ += left;
+        auto rest = facts.first_message;
+        rest.id = id;
+        return add_republications(rest);
     }
     auto row = facts.last_row;
     row.id = id;
-    for (auto left = facts.rows; left > facts.messages; --left) {
+    for (auto open = facts.rows; open > facts.messages; --open) {
         ++open_rows_;
         if (auto added = open_->add(row); !added) {
             return added;

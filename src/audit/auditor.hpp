@@ -1,7 +1,7 @@
 // Compares rows with messages by message id. Takes both one by one, in any number: what it has to
 // remember of them is on the disk, and a bucket of it at a time in memory.
 //
-//     add_row*, add_message*, sift, { add_message, add_dead_letter }*, conclude
+//     add_row*, add_message*, set_history?, sift, { add_message, add_dead_letter }*, conclude
 //
 // Sifting finds what is settled already; what comes afterwards only settles rows that are still
 // open. Knows no server, and not how long one waits for open rows.
@@ -14,6 +14,7 @@
 #include "audit/report.hpp"
 #include "audit/spill_file.hpp"
 #include "core/error.hpp"
+#include "core/lineage.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -65,6 +66,10 @@ public:
     /// In the order of the stream.
     [[nodiscard]] result<void> add_message(const streamed_message& one);
 
+    /// What the database is now, read after the messages, so that none of them can be newer.
+    /// Without it no message counts as orphaned.
+    void set_history(lineage line, lsn wal_end);
+
     /// Compares what was added. No row can be added afterwards.
     [[nodiscard]] result<void> sift();
     /// Rows that sifting found in no message. What is added later does not lower it.
@@ -96,6 +101,9 @@ private:
     void note_foreign(const streamed_message& one, std::string_view what);
     void note_disorder(const streamed_message& one, const order_check::message_before& before);
     void note_twice(std::string_view id, const id_facts& facts);
+    [[nodiscard]] bool is_orphan(const record& message) const;
+    /// Of the messages of an id without a row; returns how many are orphaned.
+    [[nodiscard]] std::uint64_t note_orphans(std::string_view id, const id_facts& facts);
     [[nodiscard]] result<void> add_republications(record one);
     [[nodiscard]] result<void> sift_id(std::string_view id, const id_facts& facts);
     void conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones);
@@ -112,12 +120,14 @@ private:
     bucket_store gathered_;
     std::optional<bucket_store> open_;
     order_check order_;
+    std::optional<lineage> line_;
+    lsn wal_end_;
     report report_;
     std::vector<first_few> named_;
     std::vector<rows_without_id> without_id_;
     std::uint64_t last_sequence_ = 0;
     std::uint64_t open_rows_ = 0;
-    std::uint64_t orphans_with_semicolon_ = 0;
+    std::uint64_t rowless_with_semicolon_ = 0;
     /// Hashes of the ids of open rows, as long as there are not too many.
     std::unordered_set<std::uint64_t> unseen_;
     bool unseen_is_whole_ = true;

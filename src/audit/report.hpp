@@ -20,15 +20,17 @@ enum class finding_kind : std::uint8_t {
     out_of_order,
     /// A message that walrelay did not write.
     foreign,
+    /// A message of a history that the database does not have (any more), without a row.
+    orphaned,
 };
 
 inline constexpr std::array all_finding_kinds = {finding_kind::missing, finding_kind::undelivered,
                                                  finding_kind::twice, finding_kind::out_of_order,
-                                                 finding_kind::foreign};
+                                                 finding_kind::foreign, finding_kind::orphaned};
 
 [[nodiscard]] constexpr std::string_view to_string(finding_kind kind) {
     constexpr std::array<std::string_view, all_finding_kinds.size()> names = {
-        "missing", "undelivered", "twice", "out_of_order", "foreign"};
+        "missing", "undelivered", "twice", "out_of_order", "foreign", "orphaned"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -59,6 +61,11 @@ struct report {
     std::uint64_t first_sequence = 0;
     /// Sequence numbers between the first and the last message without a message.
     std::uint64_t deleted_messages = 0;
+    /// The least and the greatest sequence of those that are orphaned, 0 if there are none.
+    std::uint64_t first_orphan = 0;
+    std::uint64_t last_orphan = 0;
+    /// Whether the database's history was known, so that orphans could be told.
+    bool history_known = false;
     std::array<findings, all_finding_kinds.size()> by_kind = {};
 
     [[nodiscard]] const findings& of(finding_kind kind) const {

@@ -31,7 +31,7 @@ protected:
         const auto found = verify({"--json"});
         EXPECT_EQ(found.exit_code, 1) << found.output << found.errors;
         for (const std::string each :
-             {"missing", "undelivered", "twice", "out_of_order", "foreign"}) {
+             {"missing", "undelivered", "twice", "out_of_order", "foreign", "orphaned"}) {
             EXPECT_EQ(json_at(found, "findings," + each + ",count"), each == kind ? count : "0")
                 << found.output;
         }
@@ -48,12 +48,25 @@ protected:
                                       {{"Nats-Msg-Id", id}, {"Walrelay-Position", position}});
     }
 
-    /// A position that is behind all others of the same history.
-    std::string last_position(const std::string& ordinal) {
+    /// A position of the database's history, with the LSN as 16 digits.
+    std::string position_at(const std::string& digits, const std::string& ordinal) {
         const auto some = position_of(0);
         const auto timeline = some.find('.');
-        return some.substr(0, some.find('.', timeline + 1)) + ".00FFFFFFFFFFFFFF." + ordinal;
+        return some.substr(0, some.find('.', timeline + 1)) + "." + digits + "." + ordinal;
     }
+    /// One that is behind all others, within the WAL.
+    std::string last_position(const std::string& ordinal) {
+        if (last_place_.empty()) {
+            last_place_ = bench.session().value_of(
+                "SELECT lpad(split_part(l, '/', 1), 8, '0') || lpad(split_part(l, '/', 2), 8, '0') "
+                "FROM cast(pg_current_wal_flush_lsn() AS text) AS l");
+            bench.execute("CREATE TABLE moves_the_end_of_the_wal ()");
+        }
+        return position_at(last_place_, ordinal);
+    }
+
+private:
+    std::string last_place_;
 };
 
 TEST_P(Verify, FindsNothingWhereEveryRowIsInTheStreamOnce) {
@@ -127,6 +140,20 @@ TEST_P(Verify, FindsAMessageThatStandsBehindALaterOne) {
     (void)publish("earlier", last_position("1"));
     expect_only("out_of_order", "1");
     EXPECT_NE(verify().output.find("id earlier, sequence 12"), std::string::npos);
+}
+
+TEST_P(Verify, FindsMessagesThatTheDatabaseNeverHadAsOrphans) {
+    relay_ten_rows();
+    bench.stop();
+    (void)publish("orphan", position_at("00FFFFFFFFFFFFFF", "0"));
+    (void)publish("another", position_at("00FFFFFFFFFFFFFF", "1"));
+    expect_only("orphaned", "2");
+    const auto text = verify().output;
+    EXPECT_NE(text.find("orphaned     2 messages of a history that this database does not have: "
+                        "sequences 11 to 12"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(json_at(verify({"--json"}), "last_orphan"), "12");
 }
 
 TEST_P(Verify, CountsADeadLetterAsDelivered) {
