@@ -18,7 +18,7 @@ BEGIN
     THEN
         CREATE TABLE IF NOT EXISTS walrelay.dead_letter (
             id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            -- <system identifier>.<timeline>.<commit LSN>.<ordinal>, as in Walrelay-Position: a row
+            -- As in Walrelay-Position, <system>.<timeline>.<commit LSN>.<row LSN>.<index>: a row
             -- that is met again after a restart is the same dead letter.
             position      text NOT NULL UNIQUE,
             source_schema text NOT NULL,

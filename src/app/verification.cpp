@@ -1,9 +1,9 @@
 #include "app/verification.hpp"
 
 #include "app/postgres_side.hpp"
-#include "app/server_history.hpp"
 #include "app/temporary_place.hpp"
 #include "app/translate.hpp"
+#include "postgres/inspector.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -202,7 +202,7 @@ boost::asio::awaitable<void> verification::read_history() {
     if (!replication) {
         co_return;
     }
-    auto now = co_await read_server_history(*replication);
+    auto now = co_await postgres::identify(*replication);
     if (now) {
         auditor_->set_history(std::move(now->line), now->wal_end);
     }

@@ -1,6 +1,6 @@
 // Whether a message can be held to be walrelay's own: by its position alone, and by its place among
 // the messages around it. Whoever may publish into the stream can write any header, so this is a
-// rule of caution and no proof: see docs/security.md. Pure.
+// rule of caution and no proof: see docs/guarantees.md. Pure.
 #pragma once
 
 #include "core/lsn.hpp"

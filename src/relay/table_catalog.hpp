@@ -38,7 +38,6 @@ public:
     [[nodiscard]] answer find(const table_name& table, lsn commit = {}) const;
     /// The name has been asked for with a fresh catalog and is none of ours.
     void settle_as_other(const table_name& table);
-    [[nodiscard]] bool is_partitioned(std::size_t index) const { return partitioned_[index]; }
     [[nodiscard]] std::size_t table_count() const { return partitioned_.size(); }
 
     /// The columns that an outbox table had then.
@@ -61,7 +60,6 @@ private:
     void take_gone(const gone_partition& gone);
 
     std::map<table_name, entry> known_;
-    std::vector<bool> partitioned_;
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;
