@@ -35,16 +35,21 @@ std::uint64_t lsn_from(const std::string& text) {
 }  // namespace
 
 std::optional<stream_place> place_in(const std::string& position) {
-    const auto ordinal = position.rfind('.');
-    const auto commit = ordinal == std::string::npos || ordinal == 0
-                            ? std::string::npos
-                            : position.rfind('.', ordinal - 1);
+    constexpr std::size_t most_parts = 5;
+    std::vector<std::string_view> parts;
+    for (std::string_view left = position; parts.size() < most_parts;) {
+        const auto dot = left.find('.');
+        parts.push_back(left.substr(0, dot));
+        if (dot == std::string_view::npos) {
+            break;
+        }
+        left.remove_prefix(dot + 1);
+    }
+    const bool has_row = parts.size() == most_parts;
     stream_place place;
-    const std::string_view text(position);
-    if (commit == std::string::npos ||
-        !read_number(text.substr(commit + 1, ordinal - commit - 1), place.commit_lsn,
-                     hexadecimal) ||
-        !read_number(text.substr(ordinal + 1), place.ordinal, 10)) {
+    if (parts.size() < most_parts - 1 || !read_number(parts[2], place.commit_lsn, hexadecimal) ||
+        (has_row && !read_number(parts[3], place.row_lsn, hexadecimal)) ||
+        !read_number(parts.back(), place.index, 10)) {
         return std::nullopt;
     }
     return place;

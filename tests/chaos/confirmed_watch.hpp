@@ -18,7 +18,9 @@ namespace walrelay::chaos {
 /// What of `Walrelay-Position` orders messages of one history.
 struct stream_place {
     std::uint64_t commit_lsn = 0;
-    std::uint64_t ordinal = 0;
+    /// 0 in the older form, which counts the rows of a transaction instead.
+    std::uint64_t row_lsn = 0;
+    std::uint64_t index = 0;
 
     friend auto operator<=>(const stream_place&, const stream_place&) = default;
 };

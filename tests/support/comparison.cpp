@@ -18,8 +18,15 @@ std::optional<std::string_view> take_until_dot(std::string_view& text) {
     return part;
 }
 
+constexpr std::string_view digits = "0123456789";
+
 bool consists_of(std::string_view text, std::string_view letters) {
     return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+bool is_lsn(std::string_view text) {
+    constexpr std::size_t lsn_digits = 16;
+    return text.size() == lsn_digits && consists_of(text, "0123456789ABCDEF");
 }
 
 std::string list(const char* name, const std::vector<std::string>& ids) {
@@ -33,35 +40,50 @@ std::string list(const char* name, const std::vector<std::string>& ids) {
 
 }  // namespace
 
+// `<system>.<timeline>.<commit>.<row>.<index>`, or, from before there were row LSNs,
+// `<system>.<timeline>.<commit>.<ordinal in the transaction>`.
 std::optional<running_comparison::parsed_position> running_comparison::parse(
     std::string_view text) {
-    constexpr std::string_view digits = "0123456789";
-    constexpr std::size_t commit_digits = 16;
     const auto system = take_until_dot(text);
     const auto timeline = system ? take_until_dot(text) : std::nullopt;
     const auto commit = timeline ? take_until_dot(text) : std::nullopt;
-    if (!commit || !consists_of(*system, digits) || !consists_of(*timeline, digits) ||
-        commit->size() != commit_digits || !consists_of(*commit, "0123456789ABCDEF") ||
-        !consists_of(text, digits)) {
+    const bool has_row = text.find('.') != std::string_view::npos;
+    const auto row = has_row ? take_until_dot(text) : std::string_view();
+    if (!commit || !row || !consists_of(*system, digits) || !consists_of(*timeline, digits) ||
+        !is_lsn(*commit) || (has_row && !is_lsn(*row)) || !consists_of(text, digits)) {
         return std::nullopt;
     }
-    parsed_position result{.history = std::string(*system) + "." + std::string(*timeline),
-                           .commit = std::string(*commit)};
-    std::from_chars(text.data(), text.data() + text.size(), result.ordinal);
+    parsed_position result{
+        .system = std::string(*system), .commit = std::string(*commit), .row = std::string(*row)};
+    std::from_chars(timeline->data(), timeline->data() + timeline->size(), result.timeline);
+    std::from_chars(text.data(), text.data() + text.size(), result.index);
     return result;
+}
+
+bool running_comparison::follows_in_transaction(const parsed_position& next,
+                                                const parsed_position& previous) const {
+    if (next.row.empty() != previous.row.empty()) {
+        return previous.row.empty();  // the relay was upgraded in between
+    }
+    if (next.row != previous.row) {
+        return next.row > previous.row && next.index == 0;
+    }
+    const bool gaps = kind_ == ordinals::rising;
+    return gaps ? next.index > previous.index : next.index == previous.index + 1;
 }
 
 bool running_comparison::follows(const parsed_position& next,
                                  const std::optional<parsed_position>& previous) const {
-    if (previous && previous->history != next.history) {
+    if (previous && previous->system != next.system) {
         return false;
     }
-    const bool gaps = kind_ == ordinals::rising;
-    if (!previous || next.commit > previous->commit) {
-        return gaps || next.ordinal == 0;
+    if (previous && previous->timeline != next.timeline) {
+        return next.timeline > previous->timeline;  // the LSNs of two branches say nothing
     }
-    return next.commit == previous->commit &&
-           (gaps ? next.ordinal > previous->ordinal : next.ordinal == previous->ordinal + 1);
+    if (!previous || next.commit > previous->commit) {
+        return kind_ == ordinals::rising || next.index == 0;
+    }
+    return next.commit == previous->commit && follows_in_transaction(next, *previous);
 }
 
 running_comparison::running_comparison(const std::vector<std::string>& committed, ordinals kind)

@@ -51,14 +51,18 @@ public:
 
 private:
     struct parsed_position {
-        /// System identifier and timeline.
-        std::string history;
+        std::string system;
+        std::uint64_t timeline = 0;
         /// 16 digits, so that the order of the texts is that of the numbers.
         std::string commit;
-        std::uint64_t ordinal = 0;
+        /// The same; empty in the older form, which counts the rows of a transaction instead.
+        std::string row;
+        std::uint64_t index = 0;
     };
 
     [[nodiscard]] static std::optional<parsed_position> parse(std::string_view text);
+    [[nodiscard]] bool follows_in_transaction(const parsed_position& next,
+                                              const parsed_position& previous) const;
     [[nodiscard]] bool follows(const parsed_position& next,
                                const std::optional<parsed_position>& previous) const;
     void look_at_position(const seen_event& event);
