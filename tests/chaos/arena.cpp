@@ -16,16 +16,12 @@ constexpr std::chrono::milliseconds request_patience{300};
 
 test::postgres_options postgres_options_of(const arena_options& options) {
     test::postgres_options result{
-        .settings = {"wal_sender_timeout = 5s", "checkpoint_timeout = 30min"}};
+        .settings = {"wal_sender_timeout = 5s", "checkpoint_timeout = 30min"},
+        .binaries = options.postgres_programs};
     result.settings.insert(result.settings.end(), options.postgres_settings.begin(),
                            options.postgres_settings.end());
     return result;
 }
-
-constexpr const char* default_outbox =
-    "subject = 'chaos.{aggregate_type}.{event_type}'\n"
-    "body = 'payload'\n"
-    "headers = { Aggregate = '{aggregate_id}' }\n";
 
 }  // namespace
 
@@ -33,7 +29,9 @@ arena::arena(arena_options options)
     : options_(std::move(options)),
       postgres_(postgres_options_of(options_)),
       database_(postgres_.fresh_database()) {
-    if (options_.cluster) {
+    if (options_.cluster_network) {
+        network_ = std::make_unique<cluster_network>();
+    } else if (options_.cluster) {
         cluster_ = std::make_unique<test::nats_cluster>();
     } else {
         nats_ = std::make_unique<test::nats_server>(
@@ -52,7 +50,8 @@ arena::arena(arena_options options)
              .replicas = options_.cluster ? 3 : 1,
              .duplicate_window = options_.duplicate_window.value_or(std::chrono::minutes(2))});
     }
-    session().execute(test::create_outbox_events());
+    session().execute(options_.create_table.empty() ? test::create_outbox_events()
+                                                    : options_.create_table);
 }
 
 arena::~arena() {
@@ -64,17 +63,48 @@ arena::~arena() {
 }
 
 std::string arena::broker_url() const {
+    if (network_) {
+        return network_->cluster().urls();
+    }
     return cluster_ ? cluster_->urls() : nats_->url();
 }
 
+test::postgres_standby& arena::add_standby(test::standby_options options) {
+    options.binaries = options_.postgres_programs;
+    return standbys_.emplace_back(postgres_.conninfo(database_), options);
+}
+
+test::postgres_server& arena::add_server() {
+    return more_servers_.emplace_back(postgres_options_of(options_));
+}
+
+void arena::relay_connects_to(const std::vector<const test::postgres_instance*>& servers) {
+    relay_ports_.clear();
+    for (const auto* server : servers) {
+        relay_ports_.push_back(server->port());
+    }
+}
+
 std::string arena::relay_conninfo() const {
-    const auto port = postgres_link_ ? postgres_link_->port() : postgres_.port();
-    return "host=127.0.0.1 port=" + std::to_string(port) + " user=postgres dbname=" + database_;
+    auto ports = relay_ports_;
+    if (ports.empty()) {
+        ports.push_back(postgres_link_ ? postgres_link_->port() : postgres_.port());
+    }
+    std::string hosts;
+    std::string list;
+    for (const auto port : ports) {
+        hosts += (hosts.empty() ? "" : ",") + std::string("127.0.0.1");
+        list += (list.empty() ? "" : ",") + std::to_string(port);
+    }
+    return "host=" + hosts + " port=" + list + " user=postgres dbname=" + database_ +
+           (ports.size() > 1 ? " target_session_attrs=read-write" : "");
 }
 
 std::string arena::relay_urls() const {
-    const auto urls =
-        nats_link_ ? "nats://127.0.0.1:" + std::to_string(nats_link_->port()) : broker_url();
+    auto urls = network_ ? network_->client_urls() : broker_url();
+    if (nats_link_) {
+        urls = "nats://127.0.0.1:" + std::to_string(nats_link_->port());
+    }
     std::string list;
     for (const char letter : urls) {
         list += letter == ',' ? std::string("', '") : std::string(1, letter);
@@ -85,12 +115,12 @@ std::string arena::relay_urls() const {
 std::string arena::configuration(unsigned index) const {
     return "[postgres]\nconninfo = '" + relay_conninfo() + " application_name=relay-" +
            std::to_string(index) + "'\nslot = 'chaos'\nplugin = '" + options_.plugin +
-           "'\npublication = 'chaos'\n[nats]\nurls = " + relay_urls() +
+           "'\npublication = 'chaos'\n" + options_.postgres + "[nats]\nurls = " + relay_urls() +
            "\nstream = 'CHAOS'\nsubjects = ['chaos.>']\nreplicas = " +
-           (options_.cluster ? "3" : "1") + "\n[delivery]\nbackoff_max = '2s'\n" +
-           options_.delivery + "\n[log]\nlevel = 'debug'\n[[outbox]]\n" +
-           "table = 'public.outbox_events'\n" +
-           (options_.outbox.empty() ? default_outbox : options_.outbox);
+           (options_.cluster ? "3" : "1") + "\n" + options_.nats +
+           "[delivery]\nbackoff_max = '2s'\n" + options_.delivery +
+           "\n[log]\nlevel = 'debug'\n[[outbox]]\n" + "table = 'public.outbox_events'\n" +
+           (options_.outbox.empty() ? usual_outbox : options_.outbox) + options_.more_outboxes;
 }
 
 test::relay_start arena::start_with(const std::vector<std::string>& words, const std::string& name,
@@ -103,8 +133,10 @@ test::relay_start arena::start_with(const std::vector<std::string>& words, const
     return how;
 }
 
-void arena::start_relay(unsigned index) {
-    relays_.at(index).emplace(start_with({"run"}, "relay-" + std::to_string(index), index));
+void arena::start_relay(unsigned index, const std::vector<std::string>& flags) {
+    std::vector<std::string> words{"run"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    relays_.at(index).emplace(start_with(words, "relay-" + std::to_string(index), index));
 }
 
 bool arena::relays_run() {
@@ -174,6 +206,9 @@ void arena::keep_logs(const std::filesystem::path& where) {
     };
     keep("walrelay.toml", configuration(0));
     keep("postgres.log", postgres_.log());
+    for (const auto& standby : standbys_) {
+        keep("standby-" + std::to_string(standby.port()) + ".log", standby.log());
+    }
     for (unsigned index = 0; index < relays_.size(); ++index) {
         if (relays_.at(index)) {
             keep("relay-" + std::to_string(index) + ".log", relay_log(index));
@@ -185,7 +220,7 @@ void arena::keep_logs(const std::filesystem::path& where) {
                                   std::filesystem::copy_options::overwrite_existing);
         }
     }
-    keep("nats-server.log", nats_ ? nats_->log() : cluster_->log());
+    keep("nats-server.log", nats_ ? nats_->log() : cluster().log());
 }
 
 }  // namespace walrelay::chaos

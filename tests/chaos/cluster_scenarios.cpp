@@ -76,6 +76,27 @@ void kill_follower(arena& where, dice& random) {
     server->start();
 }
 
+/// The old leader goes on believing in itself for a while. Where clients still reach it, it answers
+/// them with a stream that ends in what the others never agreed to.
+void partition_hard(arena& where, dice& random) {
+    auto reader = reader_of(where);
+    const auto leader = test::nats_cluster::index_of(wait_for_leader(reader));
+    where.network().cut_off(leader, random.one_in(2));
+    if (random.one_in(2)) {
+        pass(random.duration(0ms, 1500ms));
+        where.relay().kill_9();
+        where.start_relay();
+    }
+    pass(random.duration(1s, 10s));
+    where.network().heal();
+    (void)wait_for_leader(reader);
+}
+
+void with_network(arena_options& options) {
+    options.cluster = true;
+    options.cluster_network = true;
+}
+
 }  // namespace
 
 std::vector<scenario> cluster_scenarios() {
@@ -108,6 +129,17 @@ std::vector<scenario> cluster_scenarios() {
          .arrange = with_cluster,
          .every_broker = true,
          .long_times = 12},
+        {.name = "cluster_partition_hard",
+         .what =
+             "the stream's leader loses the others for 1 to 10 s and all its clients at once; the"
+             " relay is killed in every other round",
+         .fire = partition_hard,
+         .arrange = with_network,
+         .every_broker = true,
+         .hides_stream = true,
+         .recovery_limit = 25s,  // an election may have begun just then
+         .long_times = 120,
+         .long_rows = 120000},
     };
 }
 

@@ -1,6 +1,8 @@
 // See options.hpp.
 #include "chaos/options.hpp"
 
+#include "chaos/program_version.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -25,6 +27,10 @@ void describe(CLI::App& app, chaos_options& chosen) {
     app.add_option("--other-nats-servers", chosen.other_nats_servers,
                    "more of these: clusters and what depends on the version run with each")
         ->delimiter(',');
+    app.add_option("--other-postgres", chosen.other_postgres,
+                   "folders of the programs of more PostgreSQL versions: what depends on the "
+                   "version runs with each")
+        ->delimiter(',');
     app.add_option("--markdown", chosen.markdown, "where the table goes as well");
     app.add_option("--logs", chosen.logs, "where the logs of failed runs are kept");
     app.add_flag("--list", chosen.list, "show all faults");
@@ -47,10 +53,24 @@ struct short_entry {
 };
 
 constexpr short_entry short_list[] = {
-    {"canary", "pgoutput", 1, 0},         {"relay_kill", "pgoutput", 8, 2000},
-    {"broker_kill", "wal2json", 4, 5000}, {"postgres_crash", "pgoutput", 2, 3000},
-    {"power_loss", "wal2json", 2, 3000},  {"cluster_leader_kill", "pgoutput", 2, 3000},
-    {"two_relays", "wal2json", 2, 2000},  {"cut_every_byte", "pgoutput", 60, 0},
+    {"canary", "pgoutput", 1, 0},
+    {"relay_kill", "pgoutput", 8, 2000},
+    {"broker_kill", "wal2json", 4, 5000},
+    {"postgres_crash", "pgoutput", 2, 3000},
+    {"power_loss", "wal2json", 2, 3000},
+    {"cluster_leader_kill", "pgoutput", 2, 3000},
+    {"two_relays", "wal2json", 2, 2000},
+    {"cut_every_byte", "pgoutput", 60, 0},
+    {"table_added", "pgoutput", 1, 0},
+    {"table_removed", "wal2json", 1, 0},
+    {"failover", "pgoutput", 1, 0},
+    {"diverged_standby", "wal2json", 1, 0},
+    {"old_primary_returns", "pgoutput", 1, 0},
+    {"two_promotions", "wal2json", 1, 0},
+    {"broker_and_primary_fail", "wal2json", 1, 0},
+    {"sole_writer_changed", "pgoutput", 1, 0},
+    {"forged_position", "wal2json", 1, 0},
+    {"halt_is_kept", "pgoutput", 1, 0},
 };
 
 const scenario& find(const std::vector<scenario>& all, const std::string& name) {
@@ -89,26 +109,54 @@ std::vector<std::string> plugins_of(const chaos_options& chosen) {
                                    : std::vector<std::string>{chosen.plugin};
 }
 
+struct decoding_server {
+    std::filesystem::path programs;
+    std::string plugin;
+};
+
+/// Each version with each plugin that can be used there: Debian's wal2json for 13 is too old.
+std::vector<decoding_server> servers_for(const chaos_options& chosen, const scenario& what) {
+    constexpr int first_with_wal2json = 14;
+    std::vector<std::filesystem::path> all{{}};
+    if (what.every_postgres) {
+        all.insert(all.end(), chosen.other_postgres.begin(), chosen.other_postgres.end());
+    }
+    std::vector<decoding_server> servers;
+    for (const auto& programs : all) {
+        const int version = major_version(postgres_version_of(programs));
+        for (const auto& plugin : plugins_of(chosen)) {
+            if (version >= what.oldest_postgres &&
+                (plugin != "wal2json" || version >= first_with_wal2json)) {
+                servers.push_back({.programs = programs, .plugin = plugin});
+            }
+        }
+    }
+    return servers;
+}
+
 void plan_for_each_plugin(const chaos_options& chosen, const scenario& what,
                           std::vector<planned_run>& runs) {
-    constexpr std::uint64_t usual_times = 5;
     constexpr std::uint64_t usual_rows = 5000;
-    const auto plugins = plugins_of(chosen);
+    const auto servers = servers_for(chosen, what);
     std::vector<std::filesystem::path> brokers{chosen.nats_server};
     if (what.every_broker) {
         brokers.insert(brokers.end(), chosen.other_nats_servers.begin(),
                        chosen.other_nats_servers.end());
     }
-    const auto runs_of_it = plugins.size() * brokers.size();
+    if (servers.empty()) {
+        return;
+    }
+    const auto runs_of_it = servers.size() * brokers.size();
     const auto share = [&](std::uint64_t all) { return (all + runs_of_it - 1) / runs_of_it; };
     const bool many = chosen.long_form || chosen.rest_form;
-    const auto times = chosen.times.value_or(many ? share(what.long_times) : usual_times);
+    const auto times = chosen.times.value_or(many ? share(what.long_times) : what.usual_times);
     const auto rows = chosen.rows.value_or(many ? share(what.long_rows) : usual_rows);
     for (const auto& broker : brokers) {
-        for (const auto& plugin : plugins) {
+        for (const auto& server : servers) {
             runs.push_back({.what = &what,
-                            .plan = plan_of(chosen, plugin, times, rows),
+                            .plan = plan_of(chosen, server.plugin, times, rows),
                             .nats_server = broker});
+            runs.back().plan.postgres_programs = server.programs;
         }
     }
 }
@@ -130,7 +178,7 @@ read_options read_command_line(int count, char** words) {
     for (int index = 1; index < count; ++index) {
         const std::string word = words[index];
         if (word == "--walrelay" || word == "--seed" || word == "--markdown" || word == "--logs" ||
-            word == "--other-nats-servers" || word == "--results") {
+            word == "--other-nats-servers" || word == "--other-postgres" || word == "--results") {
             ++index;
         } else {
             result.chosen.command += " " + word;

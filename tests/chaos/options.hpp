@@ -23,6 +23,8 @@ struct chaos_options {
     std::uint64_t seed = 0;
     std::filesystem::path nats_server;
     std::vector<std::filesystem::path> other_nats_servers;
+    /// Folders of the programs.
+    std::vector<std::filesystem::path> other_postgres;
     std::filesystem::path markdown;
     std::filesystem::path logs = "chaos-logs";
     bool list = false;
@@ -48,6 +50,12 @@ struct planned_run {
     storm_plan plan;
     /// Empty is the one in the PATH.
     std::filesystem::path nats_server{};
+};
+
+/// As their programs tell them.
+struct server_versions {
+    std::string broker;
+    std::string postgres;
 };
 
 /// Throws std::runtime_error for a fault that is not in `all`, which must outlive the result.

@@ -33,11 +33,12 @@ std::string machine() {
 
 std::string row(const outcome& result) {
     const auto& found = result.found;
-    return fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", result.fault,
-        result.plugin, result.broker, result.times, found.rows, found.lost, found.duplicated,
-        found.inverted, found.phantom + found.altered, found.confirmed_early, recovery(result),
-        result.reported.empty() ? "-" : result.reported, result.passed() ? "passed" : "FAILED");
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                       result.fault, result.plugin, result.postgres, result.broker, result.times,
+                       found.rows, found.lost, found.duplicated, found.inverted,
+                       found.phantom + found.altered, found.confirmed_early, recovery(result),
+                       result.reported.empty() ? "-" : result.reported,
+                       result.passed() ? "passed" : "FAILED");
 }
 
 /// What a fault that was made in several runs comes to.
@@ -46,7 +47,8 @@ std::string sums(const std::vector<outcome>& results) {
     std::map<std::string, std::size_t> runs;
     for (const auto& result : results) {
         if (runs[result.fault]++ == 0) {
-            all.push_back({.fault = result.fault, .plugin = "all", .broker = "all"});
+            all.push_back(
+                {.fault = result.fault, .plugin = "all", .broker = "all", .postgres = "all"});
         }
         auto& sum = *std::find_if(all.begin(), all.end(),
                                   [&](const outcome& each) { return each.fault == result.fault; });
@@ -77,13 +79,14 @@ bool outcome::passed() const {
 std::string to_line(const outcome& result) {
     const auto& found = result.found;
     auto text = fmt::format(
-        "{:<24} {:<9} {:<8} x{:<4} {:>8} rows  lost {} duplicated {} inverted {} foreign {} early "
+        "{:<24} {:<9} {:<6} {:<8} x{:<4} {:>8} rows  lost {} duplicated {} inverted {} foreign {} "
+        "early "
         "{}"
         "  recovery {:.2f} s, at most {:.2f} s  {} s  {}",
-        result.fault, result.plugin, result.broker, result.times, found.rows, found.lost,
-        found.duplicated, found.inverted, found.phantom + found.altered, found.confirmed_early,
-        seconds(result.middle_recovery), seconds(result.longest_recovery), result.took.count(),
-        result.passed() ? "passed" : "FAILED");
+        result.fault, result.plugin, result.postgres, result.broker, result.times, found.rows,
+        found.lost, found.duplicated, found.inverted, found.phantom + found.altered,
+        found.confirmed_early, seconds(result.middle_recovery), seconds(result.longest_recovery),
+        result.took.count(), result.passed() ? "passed" : "FAILED");
     for (const auto& complaint : result.complaints) {
         text += "\n    " + complaint;
     }
@@ -94,10 +97,11 @@ std::string to_markdown(const table_head& head, const std::vector<outcome>& resu
     const auto now = std::time(nullptr);
     auto text = fmt::format(
         "{:%Y-%m-%d}, seed {}, PostgreSQL {}, {}; `{}`\n\n"
-        "| fault | plugin | nats-server | times | rows | lost | duplicated | inverted | foreign or "
+        "| fault | plugin | PostgreSQL | nats-server | times | rows | lost | duplicated | inverted "
+        "| foreign or "
         "altered |"
         " confirmed too early | longest recovery | reported | |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         fmt::gmtime(now), head.seed, head.postgres_version, machine(), head.command);
     for (const auto& result : results) {
         text += row(result);

@@ -15,10 +15,14 @@ struct outcome {
     std::string plugin;
     /// The version of nats-server.
     std::string broker{};
+    /// The version of PostgreSQL.
+    std::string postgres{};
     std::uint64_t times = 0;
     verdict found{};
     std::chrono::milliseconds longest_recovery{0};
     std::chrono::milliseconds middle_recovery{0};
+    /// Longer is a failure.
+    std::chrono::seconds recovery_limit{10};
     /// For faults that the relay cannot mend: how it said so. Then rows may be missing, and nothing
     /// else may be wrong. Empty for the others.
     std::string reported{};
@@ -28,9 +32,6 @@ struct outcome {
 
     [[nodiscard]] bool passed() const;
 };
-
-/// Longer is a failure.
-inline constexpr std::chrono::seconds recovery_limit{10};
 
 struct table_head {
     std::uint64_t seed = 0;

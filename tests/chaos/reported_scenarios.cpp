@@ -120,22 +120,6 @@ void delete_stream(arena& where) {
     commit_some(where);
 }
 
-/// The slot has moved past what the broker forgets.
-void lose_power_unguarded(arena& where) {
-    where.nats().remember_store();
-    commit_some(where);
-    const auto end = where.session().value_of("SELECT pg_current_wal_flush_lsn()");
-    const auto confirmed = [&] {
-        return where.session().value_of(
-                   "SELECT confirmed_flush_lsn >= " + test::as_literal(end) +
-                   "::pg_lsn FROM pg_replication_slots WHERE slot_name = 'chaos'") == "t";
-    };
-    require(test::eventually(patience, confirmed), "the slot does not move");
-    where.nats().kill_9();
-    where.nats().restore_store();
-    where.nats().start();
-}
-
 void require_report(arena& where) {
     const auto code = where.relay().process().wait_exit(patience);
     if (!code) {
@@ -179,6 +163,21 @@ scenario reported(const std::string& name, const std::string& what, breaking bre
 }
 
 }  // namespace
+
+void lose_power_unguarded(arena& where) {
+    where.nats().remember_store();
+    commit_some(where);
+    const auto end = where.session().value_of("SELECT pg_current_wal_flush_lsn()");
+    const auto confirmed = [&] {
+        return where.session().value_of(
+                   "SELECT confirmed_flush_lsn >= " + test::as_literal(end) +
+                   "::pg_lsn FROM pg_replication_slots WHERE slot_name = 'chaos'") == "t";
+    };
+    require(test::eventually(patience, confirmed), "the slot does not move");
+    where.nats().kill_9();
+    where.nats().restore_store();
+    where.nats().start();
+}
 
 std::vector<scenario> reported_scenarios() {
     return {

@@ -10,4 +10,7 @@ namespace walrelay::chaos {
 
 [[nodiscard]] std::vector<scenario> reported_scenarios();
 
+/// nats-server forgets what it acked and the slot has confirmed: seen only by the relay that runs.
+void lose_power_unguarded(arena& where);
+
 }  // namespace walrelay::chaos

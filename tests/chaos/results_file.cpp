@@ -12,9 +12,9 @@
 namespace walrelay::chaos {
 namespace {
 
-std::string key_of(const planned_run& run, const std::string& broker) {
-    return fmt::format("{} {} {} {} {} {}", run.what->name, run.plan.plugin, broker, run.plan.times,
-                       run.plan.rows, run.plan.seed);
+std::string key_of(const planned_run& run, const server_versions& servers) {
+    return fmt::format("{} {} {} {} {} {} {}", run.what->name, run.plan.plugin, servers.broker,
+                       servers.postgres, run.plan.times, run.plan.rows, run.plan.seed);
 }
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -30,12 +30,12 @@ std::string joined(const std::vector<std::string>& texts) {
 
 std::string line_of(const std::string& key, const outcome& result) {
     const auto& found = result.found;
-    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", key,
-                       result.fault, result.plugin, result.broker, result.times, found.rows,
-                       found.lost, found.duplicated, found.inverted, found.phantom, found.altered,
-                       found.confirmed_early, result.longest_recovery.count(),
-                       result.middle_recovery.count(), result.took.count(), result.reported,
-                       joined(result.complaints));
+    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+                       key, result.fault, result.plugin, result.broker, result.postgres,
+                       result.times, found.rows, found.lost, found.duplicated, found.inverted,
+                       found.phantom, found.altered, found.confirmed_early,
+                       result.longest_recovery.count(), result.middle_recovery.count(),
+                       result.took.count(), result.reported, joined(result.complaints));
 }
 
 /// The fields of one line, in the order in which they were written.
@@ -68,6 +68,7 @@ outcome outcome_in(fields& from) {
     result.fault = from.text();
     result.plugin = from.text();
     result.broker = from.text();
+    result.postgres = from.text();
     result.times = from.number();
     auto& found = result.found;
     for (auto* each : {&found.rows, &found.lost, &found.duplicated, &found.inverted, &found.phantom,
@@ -95,8 +96,8 @@ results_file::results_file(std::filesystem::path path) : path_(std::move(path)) 
     }
 }
 
-bool results_file::has_passed(const planned_run& run, const std::string& broker) const {
-    const auto key = key_of(run, broker);
+bool results_file::has_passed(const planned_run& run, const server_versions& servers) const {
+    const auto key = key_of(run, servers);
     for (std::size_t index = 0; index < keys_.size(); ++index) {
         if (keys_[index] == key && results_[index].passed()) {
             return true;
@@ -106,7 +107,7 @@ bool results_file::has_passed(const planned_run& run, const std::string& broker)
 }
 
 void results_file::add(const planned_run& run, const outcome& result) {
-    keys_.push_back(key_of(run, result.broker));
+    keys_.push_back(key_of(run, {.broker = result.broker, .postgres = result.postgres}));
     results_.push_back(result);
     if (!path_.empty()) {
         std::ofstream(path_, std::ios::app) << line_of(keys_.back(), result);

@@ -18,7 +18,7 @@ public:
     explicit results_file(std::filesystem::path path);
 
     /// Whether the file has a result of the same run, with the same seed, that has passed.
-    [[nodiscard]] bool has_passed(const planned_run& run, const std::string& broker) const;
+    [[nodiscard]] bool has_passed(const planned_run& run, const server_versions& servers) const;
     void add(const planned_run& run, const outcome& result);
     /// In the order in which they were made, those of earlier runs first.
     [[nodiscard]] const std::vector<outcome>& results() const { return results_; }

@@ -29,8 +29,18 @@ struct scenario {
     std::chrono::milliseconds longest_gap{2000};
     /// Run with every nats-server that there is, not just with the usual one.
     bool every_broker = false;
+    /// The same with every PostgreSQL, from this version on.
+    bool every_postgres = false;
+    int oldest_postgres = 0;
+    /// The fault shows the judge itself a stream that is not the real one, so that it cannot be
+    /// said whether the slot was too early.
+    bool hides_stream = false;
+    /// Until a row that is committed after the fault is in the stream.
+    std::chrono::seconds recovery_limit{10};
     /// Runs in the long form; the others run with --rest.
     bool in_long_form = false;
+    /// Unless --times says otherwise.
+    std::uint64_t usual_times = 5;
     /// How often in these forms, over all plugins and brokers, and during how many rows at least.
     std::uint64_t long_times = 8;
     std::uint64_t long_rows = 16000;
@@ -43,6 +53,9 @@ struct scenario {
 [[nodiscard]] std::vector<scenario> broker_scenarios();
 [[nodiscard]] std::vector<scenario> cluster_scenarios();
 [[nodiscard]] std::vector<scenario> network_scenarios();
+[[nodiscard]] std::vector<scenario> position_scenarios();
+[[nodiscard]] std::vector<scenario> failover_scenarios();
+[[nodiscard]] std::vector<scenario> partition_scenarios();
 
 /// Lets the duration of a fault pass; the duration is part of the fault, not a wait for anything.
 void pass(std::chrono::milliseconds duration);

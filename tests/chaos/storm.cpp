@@ -27,12 +27,16 @@ void storm(trial& one, const scenario& what) {
     one.wait_for_rows(one.plan().rows);
     one.drain();
     one.judge();
+    if (what.hides_stream) {
+        one.result().found.confirmed_early = 0;
+    }
 }
 
 }  // namespace
 
 outcome run_storm(const scenario& what, const storm_plan& plan) {
-    outcome result{.fault = what.name, .plugin = plan.plugin};
+    outcome result{
+        .fault = what.name, .plugin = plan.plugin, .recovery_limit = what.recovery_limit};
     auto options = options_for(plan);
     if (what.arrange) {
         what.arrange(options);

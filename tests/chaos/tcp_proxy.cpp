@@ -136,6 +136,16 @@ void tcp_proxy::reset_all() {
     wake();
 }
 
+void tcp_proxy::refuse(bool refusing) {
+    {
+        const std::scoped_lock lock(mutex_);
+        refusing_ = refusing;
+    }
+    if (refusing) {
+        reset_all();
+    }
+}
+
 void tcp_proxy::half_close_all(direction which) {
     const std::scoped_lock lock(mutex_);
     for (auto& link : connections_) {
@@ -171,7 +181,7 @@ void tcp_proxy::accept_one() {
         return;
     }
     send_at_once(client);
-    const int server = connect_to(target_port_);
+    const int server = refusing_ ? -1 : connect_to(target_port_);
     if (server < 0) {
         reset(client);
         return;

@@ -35,6 +35,8 @@ public:
     void heal();
     /// Every connection ends with a reset.
     void reset_all();
+    /// The same, and new ones are reset at once for as long as it is true.
+    void refuse(bool refusing);
     /// The receiver of that direction sees an orderly end on every connection; the other direction
     /// goes on.
     void half_close_all(direction which);
@@ -65,6 +67,7 @@ private:
     int wake_ = -1;
     std::mutex mutex_;
     bool stopping_ = false;
+    bool refusing_ = false;
     std::array<link_rules, 2> rules_;
     std::array<link_meter, 2> meters_;
     std::list<connection> connections_;

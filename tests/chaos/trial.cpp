@@ -122,7 +122,9 @@ void trial::keep_logs(const std::string& name) {
 }
 
 arena_options options_for(const storm_plan& plan) {
-    return {.relay_program = plan.relay_program, .plugin = plan.plugin};
+    return {.relay_program = plan.relay_program,
+            .plugin = plan.plugin,
+            .postgres_programs = plan.postgres_programs};
 }
 
 void run_trial(const storm_plan& plan, const arena_options& options, outcome& result,

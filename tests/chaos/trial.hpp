@@ -29,6 +29,8 @@ struct storm_plan {
     unsigned writers = 4;
     std::uint64_t rows_per_second = 2000;
     std::uint64_t seed = 1;
+    /// Empty is the usual version.
+    std::filesystem::path postgres_programs{};
     /// Logs of a run that fails are kept in a folder of its own below this.
     std::filesystem::path logs;
 };

@@ -2,12 +2,12 @@
 // what is in the stream afterwards. `./dev chaos` builds and runs it.
 #include "chaos/cut_sweep.hpp"
 #include "chaos/options.hpp"
+#include "chaos/program_version.hpp"
 #include "chaos/report.hpp"
 #include "chaos/reported_scenarios.hpp"
 #include "chaos/results_file.hpp"
 #include "chaos/special_scenarios.hpp"
 #include "chaos/storm.hpp"
-#include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -29,20 +29,11 @@ std::vector<scenario> all_scenarios() {
     std::vector<scenario> all;
     for (const auto& group :
          {relay_scenarios(), postgres_scenarios(), broker_scenarios(), network_scenarios(),
-          cluster_scenarios(), sweep_scenarios(), reported_scenarios(), special_scenarios()}) {
+          cluster_scenarios(), sweep_scenarios(), reported_scenarios(), special_scenarios(),
+          position_scenarios(), failover_scenarios(), partition_scenarios()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;
-}
-
-std::string version_of(const std::string& program) {
-    const test::temporary_folder folder("version");
-    test::child_process process(
-        {.program = program, .arguments = {"--version"}, .folder = folder.path()});
-    (void)process.wait_exit(std::chrono::seconds(10));
-    const auto text = process.standard_output();
-    const auto begin = std::min(text.find_first_of("0123456789"), text.size());
-    return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
 }
 
 /// The tests' servers take the program from the environment.
@@ -56,11 +47,12 @@ std::string choose_broker(const std::filesystem::path& program) {
     return version_of(path);
 }
 
-outcome run_one(const planned_run& run, const std::string& version) {
+outcome run_one(const planned_run& run, const server_versions& versions) {
     const auto started = std::chrono::steady_clock::now();
     auto result =
         run.what->run ? run.what->run(*run.what, run.plan) : run_storm(*run.what, run.plan);
-    result.broker = version;
+    result.broker = versions.broker;
+    result.postgres = versions.postgres;
     result.took = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::steady_clock::now() - started);
     return result;
@@ -71,9 +63,10 @@ int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
     results_file kept(chosen.results);
     bool passed = true;
     for (const auto& run : plan_runs(chosen, all)) {
-        const auto version = choose_broker(run.nats_server);
-        if (!kept.has_passed(run, version)) {
-            const auto result = run_one(run, version);
+        const server_versions versions{.broker = choose_broker(run.nats_server),
+                                       .postgres = postgres_version_of(run.plan.postgres_programs)};
+        if (!kept.has_passed(run, versions)) {
+            const auto result = run_one(run, versions);
             kept.add(run, result);
             say(to_line(result));
             passed = passed && result.passed();
@@ -82,11 +75,10 @@ int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
             unsetenv("WALRELAY_TEST_NATS_SERVER");
         }
     }
-    const auto table = to_markdown(
-        {.seed = chosen.seed,
-         .postgres_version = version_of((test::postgres_binary_folder() / "postgres").string()),
-         .command = chosen.command},
-        kept.results());
+    const auto table = to_markdown({.seed = chosen.seed,
+                                    .postgres_version = postgres_version_of({}),
+                                    .command = chosen.command},
+                                   kept.results());
     say("\n" + table);
     if (!chosen.markdown.empty()) {
         std::ofstream(chosen.markdown) << table;

@@ -16,12 +16,27 @@ std::string name_of(std::size_t index) {
     return "n" + std::to_string(index + 1);
 }
 
-std::string routes_to(const std::array<std::uint16_t, nats_cluster::size>& ports) {
+using cluster_ports = std::array<std::uint16_t, nats_cluster::size>;
+
+std::string routes_of(std::size_t from, const cluster_ports& ports, const cluster_wiring& wiring) {
     std::string text;
-    for (const auto port : ports) {
+    for (std::size_t to = 0; to < ports.size(); ++to) {
+        if (wiring.route && to == from) {
+            continue;
+        }
+        const auto port = wiring.route ? wiring.route(from, to, ports.at(to)) : ports.at(to);
         text += (text.empty() ? "" : ", ") + ("nats://127.0.0.1:" + std::to_string(port));
     }
     return text;
+}
+
+std::string cluster_settings(std::size_t index, const cluster_ports& ports,
+                             const cluster_wiring& wiring) {
+    return "cluster { name: C, listen: \"127.0.0.1:" + std::to_string(ports.at(index)) + "\", " +
+           (wiring.advertised_port == 0 ? std::string()
+                                        : "no_advertise: true, advertise: \"127.0.0.1:" +
+                                              std::to_string(wiring.advertised_port) + "\", ") +
+           "routes: [" + routes_of(index, ports, wiring) + "] }";
 }
 
 /// A stream can be made only once the meta group has a leader.
@@ -37,17 +52,15 @@ bool makes_streams(stream_reader& reader) {
 
 }  // namespace
 
-nats_cluster::nats_cluster() {
-    std::array<std::uint16_t, size> ports{};
+nats_cluster::nats_cluster(const cluster_wiring& wiring) {
+    cluster_ports ports{};
     for (auto& port : ports) {
         port = free_port();
     }
     for (std::size_t index = 0; index < size; ++index) {
-        servers_.at(index) = std::make_unique<nats_server>(nats_options{
-            .settings = {
-                "server_name: " + name_of(index),
-                "cluster { name: C, listen: \"127.0.0.1:" + std::to_string(ports.at(index)) +
-                    "\", routes: [" + routes_to(ports) + "] }"}});
+        servers_.at(index) = std::make_unique<nats_server>(
+            nats_options{.settings = {"server_name: " + name_of(index),
+                                      cluster_settings(index, ports, wiring)}});
     }
     stream_reader reader(urls());
     if (!eventually(patience, [&] { return makes_streams(reader); })) {
@@ -56,9 +69,13 @@ nats_cluster::nats_cluster() {
 }
 
 nats_server& nats_cluster::server(const std::string& name) {
+    return *servers_.at(index_of(name));
+}
+
+std::size_t nats_cluster::index_of(const std::string& name) {
     for (std::size_t index = 0; index < size; ++index) {
         if (name == name_of(index)) {
-            return *servers_.at(index);
+            return index;
         }
     }
     throw std::runtime_error("the cluster has no server \"" + name + "\"");

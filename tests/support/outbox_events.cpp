@@ -44,6 +44,15 @@ std::string event_id(std::uint64_t number) {
            digits;
 }
 
+std::string insert_event_of(const std::string& number, const std::string& table) {
+    return "INSERT INTO " + table +
+           " (id, aggregate_id, aggregate_type, event_type, event_data, status, version, "
+           "created_at)"
+           " SELECT " +
+           id_of_n + ", 'order-1', 'order', 'placed', jsonb_build_object('n', n), 'pending', n," +
+           " clock_timestamp() FROM (SELECT " + number + ") AS row (n);\n";
+}
+
 std::string insert_events(std::uint64_t first, std::uint64_t last, const std::string& aggregate,
                           const std::string& table) {
     return "INSERT INTO " + table +

@@ -18,6 +18,9 @@ namespace walrelay::test {
                                         const std::string& aggregate = "order-1",
                                         const std::string& table = "outbox_events");
 
+/// INSERT of one row whose number is an SQL expression.
+[[nodiscard]] std::string insert_event_of(const std::string& number, const std::string& table);
+
 [[nodiscard]] inline std::string insert_event(std::uint64_t number,
                                               const std::string& aggregate = "order-1",
                                               const std::string& table = "outbox_events") {
