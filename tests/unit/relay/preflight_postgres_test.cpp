@@ -157,8 +157,7 @@ TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun)
     facts.slot.reset();
     const auto found = only_error(facts, wanted(), earlier_run{"it ends with position 1.1.00.0"});
     EXPECT_THAT(found.what, HasSubstr("would silently skip"));
-    EXPECT_THAT(found.remedy,
-                HasSubstr("pg_create_logical_replication_slot('walrelay', 'pgoutput')"));
+    EXPECT_THAT(found.remedy, HasSubstr("walrelay init --new-slot"));
 }
 
 /// A database without a slot, and what walrelay is asked to do about rows that were there.
