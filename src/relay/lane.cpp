@@ -77,6 +77,15 @@ void lane::claim_is_met() {
     believe(tail_belief::exact);
 }
 
+bool lane::claim_again(lsn slot_confirmed) {
+    if (!claim_ && options_.sole_writer && !is_disordered_ && belief_ == tail_belief::exact &&
+        proved_ && line_.shares(*proved_) && proved_->at.commit >= slot_confirmed &&
+        !is_of_a_snapshot(proved_->at) && !counts_events(proved_->at)) {
+        claim_ = tail_claim{known_sequence_, *proved_, proved_id_};
+    }
+    return claim_.has_value();
+}
+
 void lane::resume(std::shared_ptr<const stored_rows> rows) {
     WALRELAY_ASSERT(empty());
     believe(tail_belief::nothing);
@@ -265,7 +274,10 @@ void lane::take_checkpoint() {
         return;
     }
     if (belief_ == tail_belief::exact) {
-        proved_ = !proved_ || proved_->at < checkpoint->at ? *checkpoint : *proved_;
+        if (!proved_ || proved_->at < checkpoint->at) {
+            proved_ = *checkpoint;
+            proved_id_ = opened_with_.shared ? "" : opened_with_.final_id;
+        }
         skip_up_to(checkpoint->at);
     } else if (belief_ == tail_belief::claim && (!stored_ || checkpoint->at > *stored_)) {
         // The id is that of the last message; of an earlier one it is not known.
@@ -347,6 +359,9 @@ void lane::forget_stored() {
         if (!at(first_).settled) {
             tail_ = where;
             proved_ = where;
+            bytes_ -= at(first_).content.size_bytes();
+            std::swap(proved_id_, at(first_).content.id);
+            bytes_ += at(first_).content.size_bytes();
         }
         if (line_.shares(where)) {
             stored_ = where.at;

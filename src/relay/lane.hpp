@@ -138,6 +138,10 @@ public:
     [[nodiscard]] const std::optional<tail_claim>& claim() const { return claim_; }
     /// The slot has sent that row.
     void claim_is_met();
+    /// Another connection to the source begins, and streams from `slot_confirmed`: where that lies
+    /// before the last message that is known to be stored, its row is to be met again. Returns
+    /// whether there is a claim now.
+    bool claim_again(lsn slot_confirmed);
     /// Rows are looked up one by one from now on; the window must be empty.
     void resume(std::shared_ptr<const stored_rows> rows);
     [[nodiscard]] bool is_resuming() const { return resuming_ != nullptr; }
@@ -200,8 +204,11 @@ public:
 
     // What is known.
 
-    /// Every event up to this one is stored or settled; nothing if that is not known for any.
-    [[nodiscard]] std::optional<commit_position> stored_up_to() const { return stored_; }
+    /// Every event up to this one is stored or settled; nothing if that is not known for any, or
+    /// while the tail is a claim.
+    [[nodiscard]] std::optional<commit_position> stored_up_to() const {
+        return claim_ ? std::nullopt : stored_;
+    }
     /// The last event that is in the window or known to be stored; nothing if there is none.
     [[nodiscard]] std::optional<commit_position> admitted() const { return admitted_; }
     /// The message that was admitted last; there must be one.
@@ -304,6 +311,7 @@ private:
     std::optional<position> tail_;
     /// The last that this lane knows to be in the stream with everything before it.
     std::optional<position> proved_;
+    std::string proved_id_;  // empty where it is not known
     /// Others wrote among the last messages, so that positions are not in order there.
     bool tail_is_shared_ = false;
     std::uint64_t known_sequence_ = 0;

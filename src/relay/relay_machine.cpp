@@ -89,7 +89,7 @@ void relay_machine::confirm_what_was_held(instant now) {
 void relay_machine::report_confirmed(instant now) {
     if (backfilling_) {
         adopt_if_stored();
-    } else {
+    } else if (!lane_->claim()) {
         feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
     }
 }

@@ -8,6 +8,17 @@
 #include <utility>
 
 namespace walrelay::relay {
+namespace {
+
+error went_back(lsn ends, lsn known) {
+    return {errc::tail_not_met,
+            "the WAL of the server ends at LSN " + to_string(ends) +
+                ", but this relay has read and confirmed up to " + to_string(known) +
+                " of it: the server was restored from a copy; nothing of it was published",
+            how_to_accept_history};
+}
+
+}  // namespace
 void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
@@ -53,6 +64,10 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
     }
     if (session.server.line != server_.line) {
         begin_history(session.server.line);
+    }
+    if (const auto known = hold_back_.confirmed(); known > session.server.wal_end) {
+        lose_postgres(went_back(session.server.wal_end, known), now);
+        return false;
     }
     server_ = session.server;
     database_ = session.database;

@@ -62,6 +62,12 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
                 "partition "
                 "of one; if it was one when they were written, compare its rows with the stream");
     }
+    if (lane_->claim_again(session.slot_confirmed)) {
+        // Nothing is confirmed to a server that has not shown to be the one that it was.
+        ledger_ = ledger{};
+        feedback_ = feedback{};
+        feedback_.confirmed(session.slot_confirmed, now.monotonic);
+    }
     feedback_.begin(session.sender_timeout, now.monotonic);
     keep_mark_true();
     call_the_roll(session.newest_rows);

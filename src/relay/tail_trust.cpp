@@ -5,13 +5,6 @@
 namespace walrelay::relay {
 namespace {
 
-constexpr const char* how_to_go_on =
-    "see that postgres.conninfo leads to the database that the stream was filled from (the "
-    "primary, "
-    "not an old one or a copy). If it does, because it was restored or failed over on purpose: "
-    "walrelay run --accept-history goes on with it once; it compares every row that the slot sends "
-    "with the stream, and names the messages whose rows this database does not have";
-
 std::string name_of(const tail_question& asked) {
     return "stream " + asked.stream + " ends with sequence " +
            std::to_string(asked.tail.last_sequence) + ", position " +
@@ -19,7 +12,7 @@ std::string name_of(const tail_question& asked) {
 }
 
 error refusal(std::string what) {
-    return {errc::tail_not_met, std::move(what), how_to_go_on};
+    return {errc::tail_not_met, std::move(what), how_to_accept_history};
 }
 
 error younger(const tail_question& asked, std::uint32_t timeline) {
@@ -149,7 +142,7 @@ error explain_not_met(error failure, const std::string& slot) {
                     " has gone past that place. The server was restored from a copy, another "
                     "standby was promoted, or somebody else wrote the message; nothing was "
                     "confirmed since";
-    failure.remedy = how_to_go_on;
+    failure.remedy = how_to_accept_history;
     return failure;
 }
 

@@ -18,6 +18,14 @@
 
 namespace walrelay::relay {
 
+/// What an operator can do where a history is refused.
+inline constexpr const char* how_to_accept_history =
+    "see that postgres.conninfo leads to the database that the stream was filled from (the "
+    "primary, "
+    "not an old one or a copy). If it does, because it was restored or failed over on purpose: "
+    "walrelay run --accept-history goes on with it once; it compares every row that the slot sends "
+    "with the stream, and names the messages whose rows this database does not have";
+
 struct tail_question {
     const stream_tail& tail;
     const std::string& stream;

@@ -1,5 +1,5 @@
-// The relay machine and the checkpoint: tails that must be met, histories that change, rows that are
-// compared one by one.
+// The relay machine and the checkpoint: tails that must be met, histories that change, rows that
+// are compared one by one.
 
 #include "unit/relay/relay_script.hpp"
 
@@ -42,8 +42,9 @@ protected:
         script_.broker_connects(last_sequence, tail);
         script_.postgres_connects();
     }
-    std::vector<std::string> compared(const std::vector<std::pair<commit_position, std::string>>& has,
-                                      std::uint64_t last_sequence) {
+    std::vector<std::string> compared(
+        const std::vector<std::pair<commit_position, std::string>>& has,
+        std::uint64_t last_sequence) {
         stored_rows_request wanted;
         wanted.line = {relay_script::origin};
         const auto rows = std::make_shared<stored_rows>(wanted);
