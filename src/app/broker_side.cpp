@@ -60,6 +60,14 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> look_f
     co_return stored_in(to, wanted);
 }
 
+boost::asio::awaitable<result<wall_time>> look_at_creation(nats::connect_options to) {
+    const auto looked = nats::stream_scan::open(std::move(to));
+    if (!looked) {
+        co_return looked.error();
+    }
+    co_return looked->facts().created;
+}
+
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
@@ -105,6 +113,14 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_s
     relay::stored_rows_request wanted) {
     auto to = nats_options_of(settings);
     auto looking = look_for_stored(std::move(to), std::move(wanted));
+    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+                                             boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<result<wall_time>> creation_of_stream(boost::asio::any_io_executor blocking,
+                                                             const config::settings& settings) {
+    auto to = nats_options_of(settings);
+    auto looking = look_at_creation(std::move(to));
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }

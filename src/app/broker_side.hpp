@@ -38,6 +38,10 @@ enum class missing_stream {
     boost::asio::any_io_executor blocking, const config::settings& settings,
     relay::stored_rows_request wanted);
 
+/// When the stream was made. errc::broker_unsuitable where there is none.
+[[nodiscard]] boost::asio::awaitable<result<wall_time>> creation_of_stream(
+    boost::asio::any_io_executor blocking, const config::settings& settings);
+
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);

@@ -256,8 +256,34 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     if (!roll_was_called_ && !recent.empty()) {
         roll_is_due_ = recent.back().stored_at;
     }
+    const auto created = broker_->facts().stream->created;
     machine_.broker_connected(epoch, broker_->facts(), now());
     settle();
+    asio::co_spawn(io_, watch_stream(epoch, created), asio::detached);
+}
+
+asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time created) {
+    constexpr std::chrono::seconds pause{10};
+    asio::steady_timer timer(io_);
+    while (epoch == broker_epoch_) {
+        timer.expires_after(pause);
+        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (epoch != broker_epoch_) {
+            co_return;
+        }
+        const auto known = co_await creation_of_stream(blocking_.get_executor(), settings_);
+        if (epoch != broker_epoch_) {
+            co_return;
+        }
+        const bool is_gone = !known && known.error().code == errc::broker_unsuitable;
+        if (is_gone || (known && *known != created)) {
+            machine_.broker_failed(epoch,
+                                   {errc::broker_lost, "stream " + settings_.nats.stream +
+                                                           " was deleted, or made again"},
+                                   now());
+            settle();
+        }
+    }
 }
 
 }  // namespace walrelay::app

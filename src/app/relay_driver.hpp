@@ -81,6 +81,8 @@ private:
 
     // The broker.
     boost::asio::awaitable<void> connect_broker(relay::connect_broker wanted);
+    /// An idle relay publishes nothing that would tell of another stream of the same name.
+    boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created);
     [[nodiscard]] nats::connection_events broker_events(std::uint64_t epoch);
     [[nodiscard]] std::optional<error> taken_by_another(const broker_facts& facts) const;
 

@@ -4,7 +4,8 @@
 //     kind  number  group  [commit  row  index]  length of the id  id
 //
 // kind is a byte, the id is bytes, everything else a number of 7 bits a byte, the lowest first,
-// with the high bit set on all but the last byte. Commit, row and index are there for messages only.
+// with the high bit set on all but the last byte. Commit, row and index are there for messages
+// only.
 #pragma once
 
 #include "core/position.hpp"

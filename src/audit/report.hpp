@@ -25,7 +25,7 @@ enum class finding_kind : std::uint8_t {
 };
 
 inline constexpr std::array all_finding_kinds = {finding_kind::missing, finding_kind::undelivered,
-                                                 finding_kind::twice, finding_kind::out_of_order,
+                                                 finding_kind::twice,   finding_kind::out_of_order,
                                                  finding_kind::foreign, finding_kind::orphaned};
 
 [[nodiscard]] constexpr std::string_view to_string(finding_kind kind) {

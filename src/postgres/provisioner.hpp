@@ -24,6 +24,7 @@ namespace walrelay::postgres {
 /// Needs REPLICATION. Waits for the transactions that run at the moment. Gives the position from
 /// which the slot streams. `failover` only for PostgreSQL 17 and newer.
 [[nodiscard]] boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slot,
-                                                              output_plugin plugin, bool failover);
+                                                              output_plugin plugin,
+                                                              bool failover = false);
 
 }  // namespace walrelay::postgres

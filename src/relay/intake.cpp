@@ -18,22 +18,6 @@ error unknown_table(const table_name& table) {
             "nothing to do: the catalog is read again and the slot resends the rows"};
 }
 
-std::string name_of(const tail_claim& tail, const std::string& stream) {
-    return "the last message of stream " + stream + " (sequence " + std::to_string(tail.sequence) +
-           ", message id " + tail.id + ", position " + to_string(tail.where) + ")";
-}
-
-error not_met(const tail_claim& tail, const std::string& stream) {
-    return {errc::tail_not_met, name_of(tail, stream) + " stands for no row that the slot sends"};
-}
-
-error another_row(const tail_claim& tail, const std::string& id, const std::string& stream) {
-    return {errc::tail_not_met, name_of(tail, stream) +
-                                    " does not stand for the row that the slot sends at its "
-                                    "position, which has message id " +
-                                    id};
-}
-
 error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
                 const char* limit_name, const char* remedy) {
     return {errc::message_too_large,
@@ -167,7 +151,7 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
     }
     if (const auto* const alive = std::get_if<wal::keepalive>(&*parsed)) {
         if (into.claim() && !transaction_ && alive->end > into.claim()->where.at.commit) {
-            return not_met(*into.claim(), options_.stream);
+            return tail_not_met(into);
         }
         frame_read done;
         done.alive = *alive;
@@ -199,25 +183,12 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
         }
     }
     if (into.claim() && is_past_the_tail(*decoded, into)) {
-        return not_met(*into.claim(), options_.stream);
+        return tail_not_met(into);
     }
     if (transaction_) {
         done.age = data.sent_at - transaction_->begin.committed_at;
     }
     return done;
-}
-
-bool intake::is_past_the_tail(const change& decoded, const lane& into) const {
-    const auto& tail = into.claim()->where.at;
-    if (const auto* const commit = std::get_if<transaction_commit>(&decoded)) {
-        return commit->commit >= tail.commit;
-    }
-    if (!transaction_) {
-        return false;
-    }
-    const auto commit = transaction_->begin.commit;
-    return commit > tail.commit ||
-           (commit == tail.commit && transaction_->at && *transaction_->at > tail);
 }
 
 result<void> intake::take_change(const change& decoded, lane& into, frame_read& done) {
@@ -325,24 +296,6 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     }
     into.admit();
     await_write_back(mapper, row, retried, false, done);
-    return {};
-}
-
-result<void> intake::pass_over(commit_position here, std::size_t mapper, const row_insert& row,
-                               std::string_view occasion, lane& into) {
-    const auto& tail = *into.claim();
-    if (here != tail.where.at) {
-        return {};
-    }
-    message& same = into.vacancy();
-    same.where = {origin_, here};
-    same.committed_at = transaction_->begin.committed_at;
-    // Only the id matters, and a row that can no longer be mapped has none.
-    static_cast<void>(fill(mapper, row, occasion, same));
-    if (!tail.id.empty() && !same.id.empty() && same.id != tail.id) {
-        return another_row(tail, same.id, options_.stream);
-    }
-    into.claim_is_met();
     return {};
 }
 

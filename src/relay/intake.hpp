@@ -146,6 +146,7 @@ private:
     result<void> pass_over(commit_position here, std::size_t mapper, const row_insert& row,
                            std::string_view occasion, lane& into);
     /// Where the stream's last message is still a claim: whether the slot has gone past its row.
+    [[nodiscard]] error tail_not_met(const lane& into) const;
     [[nodiscard]] bool is_past_the_tail(const change& decoded, const lane& into) const;
     result<void> take(const row_insert& row, lane& into, frame_read& done);
     result<void> take(const row_update& row, lane& into, frame_read& done);

@@ -284,6 +284,7 @@ private:
     [[nodiscard]] bool in_flight(publish_token token) const;
     void take_in(entry& added);
     void forget_first();
+    void forget_last();
     void empty_window();
     void widen();
     void branch_off(const lineage& to, lsn branch);

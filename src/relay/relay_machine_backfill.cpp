@@ -44,7 +44,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     postgres_.connected(now.monotonic);
     standby_tries_ = 0;
     slot_at_most_ = {};
-    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided) {
+    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided || lane_->claim()) {
         // All of the stream was read to tell which rows it has.
         lane_->believe(tail_belief::exact);
     }

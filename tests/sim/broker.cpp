@@ -46,17 +46,16 @@ sim_time broker::latency() {
 
 void broker::connect(broker_events events, std::uint64_t look_back, std::uint64_t asks_for,
                      std::function<void(result<broker_session>)> answer) {
-    world_.after(
-        2 * latency(),
-        [this, look_back, asks_for, events = std::move(events), answer = std::move(answer)] {
-            if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
-                answer(error{errc::broker_unavailable, "the broker cannot be reached"});
-                return;
-            }
-            broker_session session{connection_handle(new broker_connection(*this, events)), {}};
-            connections_.push_back(session.connection);
-            look(std::move(session), look_back, asks_for, answer);
-        });
+    world_.after(2 * latency(), [this, look_back, asks_for, events = std::move(events),
+                                 answer = std::move(answer)] {
+        if (!up_ || !has_leader_ || world_.strikes(profile_.rate(hazard::broker_refuses))) {
+            answer(error{errc::broker_unavailable, "the broker cannot be reached"});
+            return;
+        }
+        broker_session session{connection_handle(new broker_connection(*this, events)), {}};
+        connections_.push_back(session.connection);
+        look(std::move(session), look_back, asks_for, answer);
+    });
 }
 
 void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t asks_for,
