@@ -37,7 +37,7 @@ void map(benchmark::State& state, body_format body) {
     message out;
     const auto map_once = [&] {
         out.clear(kept_bytes);
-        out.where = {{7'300'000'000'000'000'001, 1}, {lsn{0x100000400}, 17}};
+        out.where = {{7'300'000'000'000'000'001, 1}, {lsn{0x100000400}, {}, 17}};
         if (!mapper.map(row, out)) {
             std::abort();
         }

@@ -20,7 +20,7 @@ constexpr std::size_t block_messages = 1000;
 class lane_traffic {
 public:
     explicit lane_traffic(bool sole_writer) : lane_(relay::lane::make(options(sole_writer))) {
-        lane_->set_history(origin);
+        lane_->set_history({origin});
         lane_->open(1, {});
     }
 
@@ -52,7 +52,7 @@ private:
         // More than are in the window at a time: their messages do not wait for each other.
         constexpr std::uint64_t aggregates = 2048;
         ++last_;
-        out.where = {origin, {lsn{0x100000000 + last_}, 0}};
+        out.where = {origin, {lsn{0x100000000 + last_}, {}, 0}};
         out.aggregate = "order ";
         out.aggregate += std::to_string(last_ % aggregates);
         out.subject = "events.order.placed";
@@ -96,7 +96,7 @@ void ledger(benchmark::State& state) {
     relay::ledger book;
     std::uint64_t read = 0;
     const auto last_event = [rows](std::uint64_t transaction, std::uint64_t row) {
-        return commit_position{lsn{transaction * 2}, row % rows};
+        return commit_position{lsn{transaction * 2}, {}, row % rows};
     };
     event_meter meter(state);
     for (auto _ : state) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 namespace walrelay {
@@ -50,16 +52,29 @@ void append_number(std::string& text, std::uint64_t number) {
     text.append(digits.begin(), end);
 }
 
+/// The eight hex digits of `half` as they stand in memory, the first one lowest.
+std::uint64_t hex_digits(std::uint32_t half) {
+    // Each digit gets a byte of its own, the last one the lowest.
+    std::uint64_t spread = half;
+    spread = (spread | (spread << 16U)) & 0x0000FFFF0000FFFFU;
+    spread = (spread | (spread << 8U)) & 0x00FF00FF00FF00FFU;
+    spread = (spread | (spread << 4U)) & 0x0F0F0F0F0F0F0F0FU;
+    // 1 where the digit is a letter.
+    const auto letters = ((spread + 0x0606060606060606U) >> 4U) & 0x0101010101010101U;
+    const auto text = spread + 0x3030303030303030U + letters * ('A' - '9' - 1);
+    return __builtin_bswap64(text);
+}
+
+// Once for each event, so not digit by digit. Little-endian, as all that walrelay is built for.
 void append_lsn(std::string& text, lsn place) {
-    constexpr unsigned digit_bits = 4;
-    constexpr std::uint64_t digit_mask = 15;
+    static_assert(std::endian::native == std::endian::little);
+    constexpr unsigned half_bits = 32;
+    const std::array<std::uint64_t, 2> halves{
+        hex_digits(static_cast<std::uint32_t>(place.value >> half_bits)),
+        hex_digits(static_cast<std::uint32_t>(place.value))};
     std::array<char, lsn_digits> digits{};
-    std::uint64_t rest = place.value;
-    for (std::size_t left = digits.size(); left > 0; --left) {
-        digits[left - 1] = "0123456789ABCDEF"[rest & digit_mask];
-        rest >>= digit_bits;
-    }
-    text.append(digits.begin(), digits.end());
+    std::memcpy(digits.data(), halves.data(), digits.size());
+    text.append(digits.data(), digits.size());
 }
 
 }  // namespace
@@ -85,9 +100,14 @@ void append_transaction(std::string& text, const position& where) {
 }
 
 void append_row(std::string& text, const position& where) {
+    constexpr std::uint64_t one_digit = 9;
     if (!counts_events(where.at)) {
         append_lsn(text, where.at.row);
         text += '.';
+    }
+    if (where.at.index <= one_digit) {
+        text += static_cast<char>('0' + where.at.index);
+        return;
     }
     append_number(text, where.at.index);
 }

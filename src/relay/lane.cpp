@@ -241,11 +241,12 @@ void lane::forget_stored() {
         if (!at(first_).settled) {
             tail_ = where;
             proved_ = where;
-            bytes_ -= at(first_).content.size_bytes();
-            std::swap(proved_id_, at(first_).content.id);
-            bytes_ += at(first_).content.size_bytes();
+            auto& id = at(first_).content.id;
+            bytes_ -= id.size();
+            std::swap(proved_id_, id);
+            bytes_ += id.size();
         }
-        if (line_.shares(where)) {
+        if (where.origin == line_.origin || line_.shares(where)) {
             stored_ = where.at;
         }
         forget_first();

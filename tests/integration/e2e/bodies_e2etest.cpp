@@ -157,10 +157,13 @@ TEST_P(Bodies, HeadersSayWhoWhereAndWhatWasConfigured) {
     const auto position = message.header("Walrelay-Position");
     EXPECT_EQ(position.substr(0, history.size()), history);
     constexpr std::size_t lsn_digits = 16;
-    EXPECT_EQ(position.substr(history.size() + lsn_digits), ".0");
+    // The commit LSN, the row LSN, and the row's place in its WAL record.
+    EXPECT_EQ(position.size(), history.size() + 2 * (lsn_digits + 1) + 1);
+    EXPECT_EQ(position[history.size() + lsn_digits], '.');
+    EXPECT_EQ(position.substr(history.size() + 2 * lsn_digits + 1), ".0");
 }
 
-TEST_P(Bodies, PositionCountsTheEventsOfATransaction) {
+TEST_P(Bodies, PositionsOfATransactionRise) {
     bench.create_table();
     bench.start();
     bench.execute(insert_events(1, 3));
@@ -168,10 +171,14 @@ TEST_P(Bodies, PositionCountsTheEventsOfATransaction) {
     bench.stop();
     const auto events = bench.events();
     ASSERT_EQ(events.size(), 3U);
-    const auto transaction = events[0].position.substr(0, events[0].position.rfind('.'));
-    EXPECT_EQ(events[0].position, transaction + ".0");
-    EXPECT_EQ(events[1].position, transaction + ".1");
-    EXPECT_EQ(events[2].position, transaction + ".2");
+    constexpr std::size_t row_and_index = sizeof ".0000000000000000.0" - 1;
+    const auto transaction = [](const std::string& position) {
+        return position.substr(0, position.size() - row_and_index);
+    };
+    EXPECT_EQ(transaction(events[1].position), transaction(events[0].position));
+    EXPECT_EQ(transaction(events[2].position), transaction(events[0].position));
+    EXPECT_LT(events[0].position, events[1].position);
+    EXPECT_LT(events[1].position, events[2].position);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Bodies, both_plugins(), plugin_name);

@@ -196,7 +196,7 @@ TEST_P(Setup, MissingSlotIsNotCreatedWhereTheStreamShowsAnEarlierRun) {
     ASSERT_TRUE(bench.wait_for_messages(1));
     bench.stop();
     bench.execute("SELECT pg_drop_replication_slot('" + bench.name() + "')");
-    expect_refused(bench, {"slot " + bench.name(), "pg_create_logical_replication_slot"});
+    expect_refused(bench, {"slot " + bench.name(), "walrelay init --new-slot"});
     EXPECT_FALSE(bench.slot("slot_name").has_value());
 }
 

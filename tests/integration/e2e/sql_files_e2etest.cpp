@@ -66,7 +66,7 @@ TEST_F(SqlFiles, RunByThemselvesAndTwice) {
         psql_all({file, file});
         ++count;
     }
-    EXPECT_EQ(count, 9U);
+    EXPECT_EQ(count, 11U);
 }
 
 TEST_F(SqlFiles, AreListedInTheirReadme) {

@@ -65,7 +65,7 @@ TEST_F(Stream, IsRefusedWithTheServersWordsWhereItsSubjectsOverlap) {
 }
 
 TEST_F(Stream, TellsThePositionOfItsLastMessage) {
-    const position written{{7, 1}, {lsn{0xABC}, 3}};
+    const position written{{7, 1}, {lsn{0xABC}, {}, 3}};
     stream_reader stranger(server().url());
     stranger.create({.name = "S", .subjects = {"s.>"}});
     stranger.publish("s.a", "body", {{"Walrelay-Position", to_string(written)}});

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 dead_letter sample(std::uint64_t ordinal = 0) {
     dead_letter letter;
     letter.source = {"public", "events"};
-    letter.where = {{18'446'744'073'709'551'615U, 3}, {lsn{0xABCDEF}, ordinal}};
+    letter.where = {{18'446'744'073'709'551'615U, 3}, {lsn{0xABCDEF}, {}, ordinal}};
     letter.committed_at = wall_time{std::chrono::microseconds{1'700'000'000'123'457}};
     letter.message_id = "7";
     letter.subject = "events.order.created";

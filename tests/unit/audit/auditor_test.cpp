@@ -12,7 +12,7 @@ namespace walrelay::audit {
 namespace {
 
 std::string position_text(std::uint64_t commit) {
-    return to_string(position{{7, 1}, {lsn{commit}, 0}});
+    return to_string(position{{7, 1}, {lsn{commit}, {}, 0}});
 }
 
 class Auditor : public testing::Test {

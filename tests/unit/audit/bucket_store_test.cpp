@@ -20,8 +20,8 @@ protected:
     static void fill(bucket_store& store, std::uint64_t ids, std::uint64_t times) {
         for (std::uint64_t time = 1; time <= times; ++time) {
             for (std::uint64_t id = 0; id < ids; ++id) {
-                ASSERT_TRUE(
-                    store.add({record_kind::message, time, 0, {lsn{time}, 0}, std::to_string(id)}));
+                ASSERT_TRUE(store.add(
+                    {record_kind::message, time, 0, {lsn{time}, {}, 0}, std::to_string(id)}));
             }
         }
         ASSERT_TRUE(store.finish());

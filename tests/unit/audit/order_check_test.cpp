@@ -6,7 +6,7 @@ namespace walrelay::audit {
 namespace {
 
 position at(std::uint64_t commit, std::uint64_t ordinal, std::uint32_t timeline = 1) {
-    return {{7, timeline}, {lsn{commit}, ordinal}};
+    return {{7, timeline}, {lsn{commit}, {}, ordinal}};
 }
 
 TEST(OrderCheck, LetsGrowingPositionsPass) {

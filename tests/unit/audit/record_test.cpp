@@ -26,8 +26,8 @@ TEST(Record, IsReadAsItWasWritten) {
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     expect_kept({record_kind::row, 0, 0, {}, "a"});
     expect_kept({record_kind::row, 127, 128, {}, ""});
-    expect_kept({record_kind::message, most, 0xffffffff, {lsn{most}, most}, "b;c"});
-    expect_kept({record_kind::republication, 1, 2, {lsn{3}, 4}, "d"});
+    expect_kept({record_kind::message, most, 0xffffffff, {lsn{most}, lsn{most}, most}, "b;c"});
+    expect_kept({record_kind::republication, 1, 2, {lsn{3}, {}, 4}, "d"});
     expect_kept({record_kind::dead_letter, 0, 0, {}, std::string(100'000, 'x')});
 }
 
@@ -36,12 +36,12 @@ TEST(Record, TakesAnyBytesAsAnId) {
     for (int byte = 0; byte < 256; ++byte) {
         id += static_cast<char>(byte);
     }
-    expect_kept({record_kind::message, 5, 0, {lsn{6}, 7}, id});
+    expect_kept({record_kind::message, 5, 0, {lsn{6}, {}, 7}, id});
 }
 
 TEST(Record, DamagedBytesAreNone) {
     std::string bytes;
-    append_to(bytes, {record_kind::message, 500, 1, {lsn{600}, 700}, "abc"});
+    append_to(bytes, {record_kind::message, 500, 1, {lsn{600}, {}, 700}, "abc"});
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         std::string_view part(bytes.data(), length);
         EXPECT_FALSE(take_record(part)) << length;

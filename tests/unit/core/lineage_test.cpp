@@ -17,7 +17,7 @@ lineage third_timeline() {
 }
 
 position at(std::uint32_t timeline, lsn commit) {
-    return {{7, timeline}, {commit, 0}};
+    return {{7, timeline}, {commit, {}, 0}};
 }
 
 TEST(Lineage, ReadsAHistoryFile) {
@@ -66,8 +66,8 @@ TEST(Lineage, SharesWhatLiesBeforeTheSwitchPoint) {
 }
 
 TEST(Lineage, SharesNothingWithAnotherSystem) {
-    EXPECT_FALSE(third_timeline().shares({{8, 3}, {lsn{1}, 0}}));
-    EXPECT_FALSE(third_timeline().shares({{8, 1}, {lsn{1}, 0}}));
+    EXPECT_FALSE(third_timeline().shares({{8, 3}, {lsn{1}, {}, 0}}));
+    EXPECT_FALSE(third_timeline().shares({{8, 1}, {lsn{1}, {}, 0}}));
 }
 
 TEST(Lineage, SwitchPointsAreReadBackFromTheirText) {

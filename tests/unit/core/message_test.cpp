@@ -28,7 +28,7 @@ TEST(Message, KeepsHeadersInTheOrderTheyWereAdded) {
 
 TEST(Message, IsEmptyOnceCleared) {
     message sent;
-    sent.where = {{1, 2}, {lsn{3}, 4}};
+    sent.where = {{1, 2}, {lsn{3}, {}, 4}};
     sent.committed_at = wall_time{std::chrono::microseconds{5}};
     sent.id = "id";
     sent.subject = "subject";

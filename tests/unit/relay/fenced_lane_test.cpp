@@ -26,7 +26,7 @@ publish_outcome failed(outcome_class kind) {
 }
 
 stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
-    return {sequence, position{here, {lsn{commit}, 0}}};
+    return {sequence, position{here, {lsn{commit}, {}, 0}}};
 }
 
 /// A lane of room for four messages, with the events of commits 1, 2, 3, ...
@@ -36,7 +36,7 @@ protected:
 
     void admit(std::uint64_t commit, std::size_t body_bytes = 10) {
         message& filled = tested.vacancy();
-        filled.where = {here, {lsn{commit}, 0}};
+        filled.where = {here, {lsn{commit}, {}, 0}};
         filled.id = std::to_string(commit);
         filled.subject = "s";
         filled.body.assign(body_bytes, 'x');
@@ -239,26 +239,26 @@ TEST_F(FencedLane, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
 
 TEST_F(FencedLane, CoversWhatTheTailOrTheWindowHas) {
     tested.open(1, tail_at(10, 5));
-    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{5}, 1}));
+    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{5}, {}, 1}));
     admit(6);
-    EXPECT_TRUE(tested.covers({lsn{6}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{6}, {}, 0}));
 }
 
 TEST_F(FencedLane, SkipsNothingByThePositionsOfAnotherHistory) {
-    tested.open(1, {10, position{{7, 2}, {lsn{500}, 0}}});
-    EXPECT_FALSE(tested.covers({lsn{5}, 0}));
+    tested.open(1, {10, position{{7, 2}, {lsn{500}, {}, 0}}});
+    EXPECT_FALSE(tested.covers({lsn{5}, {}, 0}));
     tested.set_history({{7, 2}});
-    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
 }
 
 TEST_F(FencedLane, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     fenced_lane fresh({4, 1000, 5s});
     fresh.open(1, tail_at(10, 5));
-    EXPECT_FALSE(fresh.covers({lsn{5}, 0}));
+    EXPECT_FALSE(fresh.covers({lsn{5}, {}, 0}));
     fresh.set_history({here});
-    EXPECT_TRUE(fresh.covers({lsn{5}, 0}));
-    EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, 0}));
+    EXPECT_TRUE(fresh.covers({lsn{5}, {}, 0}));
+    EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, {}, 0}));
 }
 
 TEST_F(FencedLane, AsksWhoseIdItIsThatThisConnectionSent) {
@@ -324,12 +324,12 @@ TEST_F(FencedLane, NoticesAStreamThatEndsBeforeWhatItAcked) {
     send();
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     tested.close();
-    EXPECT_FALSE(tested.has_forgotten({11, position{here, {lsn{6}, 0}}}));
-    EXPECT_TRUE(tested.has_forgotten({10, position{here, {lsn{5}, 0}}}));
+    EXPECT_FALSE(tested.has_forgotten({11, position{here, {lsn{6}, {}, 0}}}));
+    EXPECT_TRUE(tested.has_forgotten({10, position{here, {lsn{5}, {}, 0}}}));
     EXPECT_EQ(tested.open(2, tail_at(10, 5)), stream_memory::forgot);
     EXPECT_TRUE(tested.empty()) << "what is missing is older than the window";
-    EXPECT_FALSE(tested.covers({lsn{6}, 0}));
-    EXPECT_TRUE(tested.covers({lsn{5}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{6}, {}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
     EXPECT_EQ(stored_commit(), 5U);
 }
 
@@ -350,24 +350,24 @@ TEST_F(FencedLane, KeepsWhatItKnowsWhenTheStreamIsPurged) {
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     tested.close();
     EXPECT_EQ(tested.open(2, {11, {}}), stream_memory::kept);
-    EXPECT_TRUE(tested.covers({lsn{6}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{6}, {}, 0}));
 }
 
 TEST_F(FencedLane, PassesOverEventsThatAreSettledWithoutTheStream) {
     open_proven(10);
     admit(1);
-    tested.admit_settled({here, {lsn{2}, 0}});
+    tested.admit_settled({here, {lsn{2}, {}, 0}});
     admit(3);
     EXPECT_EQ(send(), (strings{"1@10", "3@11"}));
     EXPECT_EQ(stored_commit(), 0U);
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 2U);
-    EXPECT_TRUE(tested.covers({lsn{2}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{2}, {}, 0}));
 }
 
 TEST_F(FencedLane, CountsASettledEventInAnEmptyWindowAtOnce) {
     tested.open(1, {10, {}});
-    tested.admit_settled({here, {lsn{2}, 0}});
+    tested.admit_settled({here, {lsn{2}, {}, 0}});
     EXPECT_TRUE(tested.empty());
     EXPECT_EQ(stored_commit(), 2U);
     EXPECT_FALSE(tested.has_forgotten({10, {}})) << "the stream never had it";
@@ -376,7 +376,7 @@ TEST_F(FencedLane, CountsASettledEventInAnEmptyWindowAtOnce) {
 TEST_F(FencedLane, KeepsSettledEventsSettledOverAReconnect) {
     tested.open(1, {10, {}});
     admit(1);
-    tested.admit_settled({here, {lsn{2}, 0}});
+    tested.admit_settled({here, {lsn{2}, {}, 0}});
     send();
     tested.close();
     tested.open(2, {10, {}});
@@ -393,8 +393,8 @@ TEST_F(FencedLane, StartsOverBehindWhatIsStored) {
     tested.close();
     tested.start_over();
     EXPECT_TRUE(tested.empty());
-    EXPECT_TRUE(tested.covers({lsn{1}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{2}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{1}, {}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
 }
 
 TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
@@ -403,7 +403,7 @@ TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
     wide.open(1, {0, {}});
     for (std::uint64_t commit = 1; commit <= 64; ++commit) {
         message& filled = wide.vacancy();
-        filled.where = {here, {lsn{commit}, 0}};
+        filled.where = {here, {lsn{commit}, {}, 0}};
         wide.admit();
     }
     const auto first = wide.next_to_send(start);
@@ -476,7 +476,7 @@ TEST_F(FencedLane, SendsAgainWhatAStrangersMessageMayHaveDisplaced) {
     send();
     tested.close();
     // A stranger took sequence 11: message 1 was rejected, 2 and 3 found what they expected.
-    tested.open(2, {13, position{here, {lsn{3}, 0}}, true, position{here, {lsn{0}, 0}}});
+    tested.open(2, {13, position{here, {lsn{3}, {}, 0}}, true, position{here, {lsn{0}, {}, 0}}});
     EXPECT_EQ(stored_commit(), 0U);
     EXPECT_EQ(send(), strings{"1@13"});
     EXPECT_EQ(reply(tokens.back(), stored(14)), lane_verdict::carry_on);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 const monotonic_time start{1000s};
 
 commit_position at(std::uint64_t commit) {
-    return {lsn{commit}, 0};
+    return {lsn{commit}, {}, 0};
 }
 
 TEST(HoldBack, ConfirmsAtOnceWithoutADelay) {

@@ -24,7 +24,7 @@ protected:
 
     void admit(const std::string& aggregate, std::uint64_t commit) {
         message& filled = tested.vacancy();
-        filled.where = {here, {lsn{commit}, 0}};
+        filled.where = {here, {lsn{commit}, {}, 0}};
         filled.aggregate = aggregate;
         filled.id = aggregate + std::to_string(commit);
         tested.admit();
@@ -88,7 +88,7 @@ TEST_F(ParallelLane, SendsWhatIsNotAckedAgainInOrderOnANewConnection) {
     send();
     ack(1);
     tested.close();
-    tested.open(2, {150, position{here, {lsn{9}, 0}}});
+    tested.open(2, {150, position{here, {lsn{9}, {}, 0}}});
     EXPECT_EQ(send(), (strings{"a1", "b3"})) << "the stream's tail proves nothing here, nor does "
                                                 "an ack behind an open one";
     EXPECT_EQ(tested.on_reply({1, tokens[0].index}, stored(7), start), lane_verdict::carry_on);
@@ -136,8 +136,8 @@ TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     ack(2);
     tested.close();
     tested.start_over();
-    EXPECT_TRUE(tested.covers({lsn{1}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{2}, 0}));
+    EXPECT_TRUE(tested.covers({lsn{1}, {}, 0}));
+    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
     tested.open(2, {});
     EXPECT_EQ(send(), strings{});
 }

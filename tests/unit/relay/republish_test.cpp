@@ -42,7 +42,7 @@ TEST(Republish, CompletesARowWithWhatTheWalDoesNotHold) {
     const std::vector<field> fields{"1", "pending", {}};
     const std::vector<field> before(3);
     const std::vector<std::uint8_t> missing{0, 0, 1};
-    const unfinished_row row{0, {lsn{8}, 0}, {&wide, fields, before, missing}};
+    const unfinished_row row{0, {lsn{8}, {}, 0}, {&wide, fields, before, missing}};
     EXPECT_EQ(row.known().columns.size(), 2U);
     const auto whole = row.completed(
         {{{"payload", 25}, {"id", 25}, {"status", 25}}, {"large", "1", "changed since"}});
