@@ -77,10 +77,10 @@ boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy, std::uint64_t look_back, std::uint64_t asks_for) {
+    missing_stream policy, wanted_messages which) {
     auto options = nats_options_of(settings);
-    options.look_back = look_back;
-    options.asks_for = asks_for;
+    options.look_back = which.look_back;
+    options.asks_for = which.asks_for;
     auto opened = co_await nats::connection::open(executor, blocking, std::move(options), epoch,
                                                   std::move(events));
     if (!opened) {

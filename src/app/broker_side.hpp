@@ -26,12 +26,18 @@ enum class missing_stream {
     leave,
 };
 
+/// Which messages of the stream are read besides the last; see nats/connect_options.
+struct wanted_messages {
+    std::uint64_t look_back = 0;
+    std::uint64_t asks_for = 0;
+};
+
 /// A connection whose stream exists (unless it was to be left) and can be written to. Findings that
-/// forbid that are an error, broker_unsuitable. `look_back` is that of nats/connect_options.
+/// forbid that are an error, broker_unsuitable.
 [[nodiscard]] boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
-    missing_stream policy, std::uint64_t look_back = 0, std::uint64_t asks_for = 0);
+    missing_stream policy, wanted_messages which = {});
 
 /// What the stream has of the rows that the slot sends.
 [[nodiscard]] boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_stored(

@@ -53,6 +53,19 @@ void add_verify(CLI::App& command, verify_options& options) {
                        "for instance");
 }
 
+void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
+    run.add_flag("--skip-roll-call", line.skip_roll_call,
+                 "go on although rows are missing in the stream, for this one start");
+    run.add_flag("--accept-history", line.accept_history,
+                 "go on with this database although the stream knows another history of it "
+                 "(restored, failed over on purpose), for this one start");
+    init.add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
+    init.add_flag("--new-slot", line.new_slot,
+                  "make the slot although the stream shows an earlier run: rows committed since "
+                  "the stream's last message are then only in the tables");
+    check.add_flag("--json", line.json, "print the findings as JSON");
+}
+
 }  // namespace
 
 parsed_command_line parse_command_line(int argc, const char* const* argv) {
@@ -78,17 +91,7 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     for (auto* const each : {run, init, check, verify}) {
         add_settings(*each, line);
     }
-    run->add_flag("--skip-roll-call", line.skip_roll_call,
-                  "go on although rows are missing in the stream, for this one start");
-    run->add_flag("--accept-history", line.accept_history,
-                  "go on with this database although the stream knows another history of it "
-                  "(restored, failed over on purpose), for this one start");
-    init->add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
-    init->add_flag("--new-slot", line.new_slot,
-                   "make the slot although the stream shows an earlier run: rows committed since "
-                   "the stream's last message are then only in the tables");
-    check->add_flag("--json", line.json, "print the findings as JSON");
-
+    add_flags(*run, *init, *check, line);
     add_verify(*verify, line.verify);
 
     try {

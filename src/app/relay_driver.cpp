@@ -100,60 +100,51 @@ std::optional<relay::action> relay_driver::next_action(monotonic_time started) {
     return full ? machine_.next_duty() : machine_.next_action(started);
 }
 
+void relay_driver::spawn(asio::awaitable<void> work) {
+    asio::co_spawn(io_, std::move(work), asio::detached);
+}
+
+void relay_driver::obey_status(const relay::send_status& status) {
+    if (postgres_ && postgres_->stream) {
+        // A failure is told by the reader, which is never far.
+        static_cast<void>(postgres_->stream->send(status.bytes));
+    }
+}
+
 void relay_driver::obey(relay::action& wanted) {
-    std::visit(overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
-                          [this](const relay::send_status& status) {
-                              if (postgres_ && postgres_->stream) {
-                                  // A failure is told by the reader, which is never far.
-                                  static_cast<void>(postgres_->stream->send(status.bytes));
-                              }
-                          },
-                          [this](const relay::connect_broker& connect) {
-                              broker_epoch_ = connect.epoch;
-                              asio::co_spawn(io_, connect_broker(connect), asio::detached);
-                          },
-                          [this](const relay::close_broker&) {
-                              broker_epoch_ = 0;
-                              broker_.reset();
-                          },
-                          [this](const relay::connect_postgres& connect) {
-                              postgres_epoch_ = connect.epoch;
-                              asio::co_spawn(io_, connect_postgres(connect), asio::detached);
-                          },
-                          [this](const relay::adopt_slot& adopt) {
-                              asio::co_spawn(io_, adopt_slot(adopt.epoch), asio::detached);
-                          },
-                          [this](const relay::close_postgres&) { close_postgres(); },
-                          [this](const relay::finish_postgres&) {
-                              asio::co_spawn(io_, finish_postgres(postgres_), asio::detached);
-                          },
-                          [this](relay::store_dead_letter& poison) {
-                              asio::co_spawn(io_, set_aside(poison.epoch, std::move(poison.letter)),
-                                             asio::detached);
-                          },
-                          [this](const relay::mark_stream& mark) {
-                              asio::co_spawn(io_, mark_stream(mark.owner), asio::detached);
-                          },
-                          [this](const relay::read_stored& which) {
-                              asio::co_spawn(io_, read_stored(which), asio::detached);
-                          },
-                          [this](relay::look_for_rows& which) {
-                              asio::co_spawn(io_, look_for_rows(std::move(which.ids)),
-                                             asio::detached);
-                          },
-                          [this](relay::write_back& rows) {
-                              asio::co_spawn(io_, write_back(rows.epoch, std::move(rows.batch)),
-                                             asio::detached);
-                          },
-                          [this](const relay::fetch_row& row) {
-                              asio::co_spawn(io_, fetch_row(row), asio::detached);
-                          },
-                          [this](relay::store_halt& halt) {
-                              asio::co_spawn(io_, store_halt(std::move(halt)), asio::detached);
-                          },
-                          [](const relay::write_log& line) { write_line(line); },
-                          [this](const relay::finish& finish) { end(finish); }},
-               wanted);
+    std::visit(
+        overloaded{
+            [this](const relay::publish& publish) { obey_publish(publish.what); },
+            [this](const relay::send_status& status) { obey_status(status); },
+            [this](const relay::connect_broker& connect) {
+                broker_epoch_ = connect.epoch;
+                spawn(connect_broker(connect));
+            },
+            [this](const relay::close_broker&) {
+                broker_epoch_ = 0;
+                broker_.reset();
+            },
+            [this](const relay::connect_postgres& connect) {
+                postgres_epoch_ = connect.epoch;
+                spawn(connect_postgres(connect));
+            },
+            [this](const relay::adopt_slot& adopt) { spawn(adopt_slot(adopt.epoch)); },
+            [this](const relay::close_postgres&) { close_postgres(); },
+            [this](const relay::finish_postgres&) { spawn(finish_postgres(postgres_)); },
+            [this](relay::store_dead_letter& poison) {
+                spawn(set_aside(poison.epoch, std::move(poison.letter)));
+            },
+            [this](const relay::mark_stream& mark) { spawn(mark_stream(mark.owner)); },
+            [this](const relay::read_stored& which) { spawn(read_stored(which)); },
+            [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which.ids))); },
+            [this](relay::write_back& rows) {
+                spawn(write_back(rows.epoch, std::move(rows.batch)));
+            },
+            [this](const relay::fetch_row& row) { spawn(fetch_row(row)); },
+            [this](relay::store_halt& halt) { spawn(store_halt(std::move(halt))); },
+            [](const relay::write_log& line) { write_line(line); },
+            [this](const relay::finish& finish) { end(finish); }},
+        wanted);
 }
 
 void relay_driver::end(const relay::finish& finish) {
@@ -232,7 +223,7 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
     auto ready =
         co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_, epoch,
-                                std::move(events), policy, wanted.look_back, wanted.asks_for);
+                                std::move(events), policy, {wanted.look_back, wanted.asks_for});
     if (epoch != broker_epoch_) {
         co_return;
     }

@@ -56,6 +56,8 @@ private:
     void settle();
     [[nodiscard]] std::optional<relay::action> next_action(monotonic_time started);
     void obey(relay::action& wanted);
+    void obey_status(const relay::send_status& status);
+    void spawn(boost::asio::awaitable<void> work);
     void end(const relay::finish& finish);
     void obey_publish(const relay::outgoing& what);
     void arm_timer();
