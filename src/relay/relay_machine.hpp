@@ -222,6 +222,8 @@ private:
     void close_postgres_in_order(instant now);
     void halt(const error& why, instant now);
     void end();
+    stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, const stream_tail& tail,
+                            instant now);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 
     relay_options options_;

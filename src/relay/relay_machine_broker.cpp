@@ -28,19 +28,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     broker_.connected(now.monotonic);
     intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
-    hold_back_.thaw(now.monotonic);
-    roll_call_.stream_has(facts.stream->recent);
-    stream_created_ = facts.stream->created;
-    remember_mark(facts.stream->description);
-    if (std::exchange(comparing_, std::nullopt)) {
-        lane_->end_resuming(tail_belief::undecided);
-    }
     const auto had = lane_->known_sequence();
-    const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
-    const auto how = backfilling_    ? tail_belief::exact
-                     : is_checkpoint ? tail_belief::undecided
-                                     : tail_belief::nothing;
-    const auto memory = lane_->open(epoch, tail, how);
+    const auto memory = open_lane(epoch, *facts.stream, tail, now);
     const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
     log(is_odd ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
     if (memory == stream_memory::forgot) {
@@ -67,6 +56,22 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }
+}
+
+stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
+                                       const stream_tail& tail, instant now) {
+    hold_back_.thaw(now.monotonic);
+    roll_call_.stream_has(facts.recent);
+    stream_created_ = facts.created;
+    remember_mark(facts.description);
+    if (std::exchange(comparing_, std::nullopt)) {
+        lane_->end_resuming(tail_belief::undecided);
+    }
+    const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
+    const auto how = backfilling_    ? tail_belief::exact
+                     : is_checkpoint ? tail_belief::undecided
+                                     : tail_belief::nothing;
+    return lane_->open(epoch, tail, how);
 }
 
 std::string relay_machine::tail_report(const stream_facts& facts) const {
