@@ -5,7 +5,6 @@
 #include "relay/parallel_lane.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace walrelay::relay {

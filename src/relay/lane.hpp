@@ -103,9 +103,8 @@ enum class lane_verdict {
     resync,
     /// The broker will never take the message `refused_message()`.
     message_refused,
-    /// The stream has the id of `refused_message()` at `taken_at()`, and it is not known whose it
-    /// is
-    /// there: its own, published earlier, or that of another row.
+    /// The stream has the id of `refused_message()` at `taken_at()`: that of its own earlier
+    /// publish, or of another row.
     id_is_taken,
     /// The stream must be changed by an operator.
     stream_unsuitable,

@@ -19,6 +19,7 @@ error went_back(lsn ends, lsn known) {
 }
 
 }  // namespace
+
 void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
