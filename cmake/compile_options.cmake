@@ -30,3 +30,10 @@ find_program(WALRELAY_MOLD mold)
 if(WALRELAY_MOLD AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")
     target_link_options(walrelay_options INTERFACE -fuse-ld=mold)
 endif()
+
+# For the folders of tests whose own code needs no speed: half of compiling them is optimizing.
+macro(walrelay_compile_fast)
+    if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+        add_compile_options(-O0)
+    endif()
+endmacro()

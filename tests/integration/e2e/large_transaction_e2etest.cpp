@@ -7,8 +7,10 @@ namespace {
 
 class LargeTransaction : public e2e_test {};
 
-TEST_P(LargeTransaction, OfAMillionRowsNeedsLessThan64MebibytesAndComesInOrder) {
-    constexpr std::uint64_t rows = 1000000;
+TEST_P(LargeTransaction, OfRowsBeyondTheMemoryNeedsLessThan64MebibytesAndComesInOrder) {
+    // A relay that kept them until the commit would need about 100 MiB; the benchmark of one
+    // transaction takes a million.
+    constexpr std::uint64_t rows = 300000;
     constexpr std::uint64_t memory_limit_bytes = 64ULL << 20U;
     bench.create_table();
     bench.start();
