@@ -8,6 +8,7 @@
 #include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
 #include "relay/stream_owner.hpp"
+#include "relay/tail_trust.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,37 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
     }
 }
 
+/// Whether the stream's last message can be of this server's history.
+awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::connection& sql,
+                                                     const config::settings& settings,
+                                                     const stream_facts& stream,
+                                                     const std::string& database) {
+    auto replication = co_await open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
+    }
+    auto slot = settings.postgres.slot;
+    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
+    if (!place) {
+        co_return place.error();
+    }
+    std::vector<finding> found;
+    if (place->confirmed) {
+        server->wal_end = std::max(server->wal_end, place->wal_end);
+        const auto tail = relay::tail_of(stream);
+        const auto mark = relay::own_mark(stream.description, settings.postgres.slot, database);
+        const auto rules = relay::fingerprint_of(settings.outbox);
+        const relay::tail_question asked{tail,    settings.nats.stream, mark, rules,
+                                         *server, *place->confirmed};
+        found = relay::tail_findings(asked, settings.nats.sole_writer);
+    }
+    co_return found;
+}
+
 awaitable<std::vector<finding>> look_at_postgres(executors on, const config::settings& settings,
                                                  std::optional<stream_facts> stream) {
     auto sql = co_await open_sql(on.loop, settings);
@@ -83,6 +115,14 @@ awaitable<std::vector<finding>> look_at_postgres(executors on, const config::set
         const auto taken =
             relay::owner_findings(expected, owner_of(settings, *facts), stream->description);
         found.insert(found.begin(), taken.begin(), taken.end());
+    }
+    if (stream && facts->slot && relay::can_start(found)) {
+        const auto tail = co_await look_at_tail(on, *sql, settings, *stream, facts->database);
+        if (tail) {
+            found.insert(found.end(), tail->begin(), tail->end());
+        } else {
+            found.push_back(finding_of(tail.error()));
+        }
     }
     co_await look_for_halt(*sql, settings, found);
     co_return found;

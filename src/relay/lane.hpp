@@ -8,6 +8,7 @@
 //        ^---------- open (new epoch) ----------'
 #pragma once
 
+#include "core/facts.hpp"
 #include "core/instant.hpp"
 #include "core/lineage.hpp"
 #include "core/message.hpp"
@@ -67,6 +68,8 @@ struct stream_tail {
         return shared ? safe_position : last_position;
     }
 };
+
+[[nodiscard]] stream_tail tail_of(const stream_facts& facts);
 
 /// What the stream's tail is taken for.
 enum class tail_belief {

@@ -10,6 +10,11 @@
 
 namespace walrelay::relay {
 
+stream_tail tail_of(const stream_facts& facts) {
+    return {facts.last_sequence, facts.last_position,  facts.shared,
+            facts.safe_position, facts.final_position, facts.final_id};
+}
+
 void lane::set_history(const lineage& line) {
     if (line == line_) {
         return;

@@ -19,9 +19,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
             now);
         return;
     }
-    stream_tail tail{facts.stream->last_sequence,  facts.stream->last_position,
-                     facts.stream->shared,         facts.stream->safe_position,
-                     facts.stream->final_position, facts.stream->final_id};
+    auto tail = tail_of(*facts.stream);
     tail.made_again = stream_created_ != wall_time{} && facts.stream->created != stream_created_;
     if (doubts(tail, now)) {
         return;

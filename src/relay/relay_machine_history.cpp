@@ -207,13 +207,10 @@ stream_owner relay_machine::mark_now() const {
 }
 
 void relay_machine::remember_mark(std::string_view description) {
-    auto found = owner_in(description);
-    const bool is_ours = found && found->slot == options_.slot &&
-                         (database_.empty() || found->database == database_);
     const bool compares = mark_ && mark_->rules == comparing_rules;
     // What this relay has just written need not be there yet.
     if (!compares) {
-        mark_ = is_ours ? std::move(found) : std::nullopt;
+        mark_ = own_mark(description, options_.slot, database_);
     }
 }
 

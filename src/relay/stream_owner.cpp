@@ -201,6 +201,14 @@ std::optional<stream_owner> owner_in(std::string_view description) {
     return found ? std::optional(found->owner) : std::nullopt;
 }
 
+std::optional<stream_owner> own_mark(std::string_view description, std::string_view slot,
+                                     std::string_view database) {
+    auto found = owner_in(description);
+    const bool is_ours =
+        found && found->slot == slot && (database.empty() || found->database == database);
+    return is_ours ? std::move(found) : std::nullopt;
+}
+
 std::optional<std::string> description_to_claim(const stream_owner& owner,
                                                 std::string_view description) {
     if (description.empty()) {

@@ -54,6 +54,11 @@ inline constexpr std::string_view comparing_rules = "comparing";
 /// The mark in a description, wherever it stands there; nothing if there is none.
 [[nodiscard]] std::optional<stream_owner> owner_in(std::string_view description);
 
+/// The mark in a description, if it is that of this slot and database; an empty database is any.
+[[nodiscard]] std::optional<stream_owner> own_mark(std::string_view description,
+                                                   std::string_view slot,
+                                                   std::string_view database);
+
 /// What the description is to become, for this owner: the mark where it is empty, the same text
 /// with the new mark where slot and database are the same. Nothing if it stays as it is.
 [[nodiscard]] std::optional<std::string> description_to_claim(const stream_owner& owner,

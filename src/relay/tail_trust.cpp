@@ -1,5 +1,7 @@
 #include "relay/tail_trust.hpp"
 
+#include "relay/findings_list.hpp"
+
 #include <algorithm>
 
 namespace walrelay::relay {
@@ -135,6 +137,26 @@ tail_answer judge(const tail_question& asked) {
         return {kind::compare, {}, why_compared(asked)};
     }
     return {kind::claim};
+}
+
+std::vector<finding> tail_findings(const tail_question& asked, bool sole_writer) {
+    using kind = tail_answer::kind;
+    findings_list found;
+    if (!sole_writer) {
+        if (const auto why = refuse_history(asked)) {
+            found.error(why->what, why->remedy);
+        }
+        return found.take();
+    }
+    const auto answer = judge(asked);
+    if (answer.what == kind::refused) {
+        found.error(answer.why->what, answer.why->remedy);
+    } else if (answer.what == kind::compare) {
+        found.note("walrelay run compares the rows that the slot still sends with stream " +
+                       asked.stream + " one by one, because " + answer.remark,
+                   "nothing to do: what the stream has is skipped, the rest is published");
+    }
+    return found.take();
 }
 
 error explain_not_met(error failure, const std::string& slot) {

@@ -10,11 +10,13 @@
 #include "core/lineage.hpp"
 #include "core/lsn.hpp"
 #include "relay/lane.hpp"
+#include "relay/preflight.hpp"
 #include "relay/stream_owner.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace walrelay::relay {
 
@@ -54,6 +56,9 @@ struct tail_answer {
 
 /// The same of the server's history alone, for where the stream has other writers.
 [[nodiscard]] std::optional<error> refuse_history(const tail_question& asked);
+
+/// What `walrelay check` says of the answer: nothing where the next run just goes on.
+[[nodiscard]] std::vector<finding> tail_findings(const tail_question& asked, bool sole_writer);
 
 /// `failure` of the intake's tail_not_met, with what it means and what to do.
 [[nodiscard]] error explain_not_met(error failure, const std::string& slot);

@@ -122,6 +122,43 @@ TEST_P(Setup, CleanSetUpHasNoFindings) {
         "object");
 }
 
+TEST_P(Setup, StreamMustNotEndBeyondTheWal) {
+    bench.create_table();
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.stop();
+    expect_clean(bench);
+    const auto first = bench.messages().front();
+    auto position = first.headers.at("Walrelay-Position");
+    const auto commit = position.find('.', position.find('.') + 1) + 1;
+    position.replace(commit, 8, "00FFFFFF");
+    bench.broker().publish(first.subject, "{}", {{"Walrelay-Position", position}});
+    const auto checked = bench.command({"check"});
+    EXPECT_EQ(checked.exit_code, 1) << checked.output << checked.errors;
+    EXPECT_NE(checked.output.find("lies beyond the WAL of the server"), std::string::npos)
+        << checked.output;
+}
+
+TEST_P(Setup, SaysThatRowsWillBeComparedWhereTheTablesHaveChanged) {
+    bench.create_table();
+    bench.execute("CREATE TABLE more (LIKE outbox_events INCLUDING ALL)");
+    bench.set_delivery("confirm_delay = '1h'");
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.stop();
+    if (bench.plugin() == "pgoutput") {
+        bench.execute("ALTER PUBLICATION " + bench.name() + " ADD TABLE more");
+    }
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\n"
+        "[[outbox]]\ntable = 'more'\nsubject = '%.y'");
+    const auto checked = bench.command({"check"});
+    EXPECT_NE(checked.output.find("because the configured tables have changed"), std::string::npos)
+        << checked.output;
+}
+
 TEST_P(Setup, RoleMustHaveReplication) {
     bench.create_table();
     const auto role = bench.name() + " Role";

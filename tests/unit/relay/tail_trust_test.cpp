@@ -145,5 +145,21 @@ TEST_F(TailTrust, ComparesEverythingWhereAnOperatorAcceptsTheHistory) {
     EXPECT_FALSE(refuse_history(question()).has_value());
 }
 
+TEST_F(TailTrust, CheckSaysWhatTheNextRunWillDo) {
+    tail_is(2, 2000);
+    EXPECT_TRUE(tail_findings(question(), true).empty());
+    rules = "another";
+    ASSERT_EQ(tail_findings(question(), true).size(), 1U);
+    EXPECT_EQ(tail_findings(question(), true).front().severity, finding_severity::note);
+    EXPECT_TRUE(tail_findings(question(), false).empty());
+    tail_is(3, 2000);
+    for (const bool sole_writer : {true, false}) {
+        const auto found = tail_findings(question(), sole_writer);
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_EQ(found.front().severity, finding_severity::error);
+        EXPECT_THAT(found.front().what, HasSubstr("old primary"));
+    }
+}
+
 }  // namespace
 }  // namespace walrelay::relay
