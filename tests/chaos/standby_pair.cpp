@@ -80,6 +80,12 @@ void standby_pair::copy_slot() {
     std::filesystem::copy(saved_->path() / "primary" / "pg_replslot" / slot_name,
                           disk / "pg_replslot" / slot_name,
                           std::filesystem::copy_options::recursive);
+    // Without the snapshot of its restart_lsn a slot finds its next one far behind, and skips the
+    // transactions before it.
+    std::filesystem::copy(saved_->path() / "primary" / "pg_logical" / "snapshots",
+                          disk / "pg_logical" / "snapshots",
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing);
     test::give_to_postgres(disk);
     standby_.restore_disk(disk);
     standby_.start();
