@@ -42,6 +42,8 @@ struct relay_driver::postgres_link {
     std::shared_ptr<backfill_source> rows;
     postgres::connection sentinel;
     table_writes writes;
+    /// To a standby, once it is asked how far it has replayed.
+    std::optional<postgres::connection> witness;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
     bool parked = false;
@@ -74,6 +76,9 @@ struct relay_driver::postgres_link {
             rows->close();
         }
         sentinel.close();
+        if (witness) {
+            witness->close();
+        }
         writes.close();
     }
 };

@@ -7,6 +7,7 @@
 #include "app/roll_taking.hpp"
 #include "app/translate.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/dead_letter_store.hpp"
 #include "postgres/inspector.hpp"
 #include "postgres/partition_memory.hpp"
 #include "postgres/provisioner.hpp"
@@ -85,6 +86,33 @@ bool needs_memory(const postgres_facts& facts, output_plugin plugin) {
            std::ranges::any_of(facts.tables, &table_facts::partitioned);
 }
 
+/// What can be told once the slot is taken: until then another relay could move it, and publish
+/// what came meanwhile.
+awaitable<result<void>> look_around(executors on, postgres::connection& sql,
+                                    const config::settings& settings, const postgres_facts& facts,
+                                    std::optional<wall_time> call_roll,
+                                    relay::postgres_session& session) {
+    auto slot = settings.postgres.slot;
+    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
+    if (!place) {
+        co_return place.error();
+    }
+    session.slot_confirmed = place->confirmed.value_or(session.slot_confirmed);
+    session.server.wal_end = std::max(session.server.wal_end, place->wal_end);
+    if (settings.delivery.on_poison == config::poison_policy::dead_letter) {
+        auto letters = co_await postgres::dead_letters_after(sql, session.slot_confirmed);
+        if (!letters) {
+            co_return letters.error();
+        }
+        session.dead_letters = std::move(*letters);
+    }
+    // A slot that is made only now has skipped nothing.
+    if (call_roll && facts.slot && !facts.in_recovery) {
+        session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);
+    }
+    co_return result<void>{};
+}
+
 awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
                                                  postgres_facts facts, postgres::connection sql,
                                                  std::optional<wall_time> call_roll) {
@@ -122,17 +150,10 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
         facts.sender_timeout, facts.slot ? facts.slot->confirmed.value_or(lsn{}) : lsn{}};
     session.server = std::move(*server);
     session.database = facts.database;
-    // Until it was taken, another relay could move it, and publish what came meanwhile.
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
-    if (!place) {
-        co_return place.error();
-    }
-    session.slot_confirmed = place->confirmed.value_or(session.slot_confirmed);
-    session.server.wal_end = std::max(session.server.wal_end, place->wal_end);
-    // A slot that is made only now has skipped nothing.
-    if (call_roll && facts.slot && !facts.in_recovery) {
-        session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);
+    session.on_standby = facts.in_recovery;
+    const auto placed = co_await look_around(on, sql, settings, facts, call_roll, session);
+    if (!placed) {
+        co_return placed.error();
     }
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);

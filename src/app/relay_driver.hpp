@@ -74,6 +74,7 @@ private:
     boost::asio::awaitable<void> mark_stream(relay::stream_owner owner);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
     boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);
+    boost::asio::awaitable<void> ask_replayed(std::uint64_t epoch);
     boost::asio::awaitable<void> store_halt(relay::store_halt halt);
     boost::asio::awaitable<void> write_back(std::uint64_t epoch, relay::write_back_batch rows);
     bool read_what_is_here(postgres_link& over);

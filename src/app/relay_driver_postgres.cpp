@@ -5,6 +5,7 @@
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
 #include "app/roll_taking.hpp"
+#include "postgres/inspector.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -224,6 +225,25 @@ asio::awaitable<void> relay_driver::fetch_row(relay::fetch_row wanted) {
     } else {
         machine_.row_not_fetched(wanted.epoch, fetched.error(), now());
     }
+    settle();
+}
+
+asio::awaitable<void> relay_driver::ask_replayed(std::uint64_t epoch) {
+    const auto over = postgres_;
+    if (!over || over->epoch != epoch) {
+        co_return;
+    }
+    if (!over->witness) {
+        auto opened = co_await open_replication(io_.get_executor(), settings_);
+        if (!opened) {
+            machine_.replayed(epoch, opened.error(), now());
+            settle();
+            co_return;
+        }
+        over->witness = std::move(*opened);
+    }
+    const auto place = co_await postgres::ask_replayed(*over->witness);
+    machine_.replayed(epoch, place, now());
     settle();
 }
 

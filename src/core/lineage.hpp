@@ -46,6 +46,12 @@ struct lineage {
     friend bool operator==(const lineage&, const lineage&) = default;
 };
 
+/// How far a standby had replayed the WAL when `timeline` was still the one that it followed.
+struct replay_place {
+    lsn up_to;
+    std::uint32_t timeline = 0;
+};
+
 /// What a connection reaches.
 struct server_identity {
     lineage line;

@@ -39,6 +39,12 @@ VALUES ($1, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::
     ON CONFLICT (position) DO NOTHING
 )sql";
 
+/// A slot sends the transactions whose commits end behind what it has confirmed.
+constexpr const char* positions_sql = R"sql(
+SELECT position FROM walrelay.dead_letter
+ WHERE split_part(position, '.', 3) COLLATE "C" >= $1
+)sql";
+
 /// The slot moves on once the letter is stored, so the letter must not be lost in a crash.
 constexpr const char* wait_for_flush_sql =
     "SELECT set_config('synchronous_commit', 'on', false) "
@@ -289,6 +295,24 @@ awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& le
         co_return explain_status(done.error(), sql, letter, status);
     }
     co_return result<void>{};
+}
+
+awaitable<result<std::vector<position>>> dead_letters_after(connection& sql, lsn confirmed) {
+    std::vector<std::string> from{fmt::format("{:016X}", confirmed.value)};
+    const auto rows = co_await sql.ask(positions_sql, std::move(from));
+    std::vector<position> found;
+    if (rows.has_error()) {
+        if (is_missing(rows.error())) {
+            co_return std::move(found);
+        }
+        co_return explain_dead_letters(rows.error(), sql);
+    }
+    for (const auto& row : rows->rows()) {
+        if (const auto where = parse_position(row.front().value_or(""))) {
+            found.push_back(*where);
+        }
+    }
+    co_return std::move(found);
 }
 
 }  // namespace walrelay::postgres

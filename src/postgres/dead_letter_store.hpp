@@ -5,6 +5,8 @@
 
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "core/position.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/server_error.hpp"
 
@@ -13,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace walrelay::postgres {
 
@@ -49,5 +52,10 @@ struct dead_letter_status {
 /// changes nothing. An error text that is too long for its column is shortened.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
     connection& sql, const dead_letter& letter, const dead_letter_status& status);
+
+/// Those of rows that a slot sends again which has confirmed no more than `confirmed`, on whichever
+/// timeline. None where there is no such table.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<position>>> dead_letters_after(
+    connection& sql, lsn confirmed);
 
 }  // namespace walrelay::postgres

@@ -178,6 +178,25 @@ boost::asio::awaitable<result<std::vector<timeline_end>>> ask_ancestors(connecti
     co_return std::move(*ends);
 }
 
+/// Without the ancestors.
+boost::asio::awaitable<result<server_identity>> identify_system(connection& replication) {
+    const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return no_answer();
+    }
+    fact_reader reader{*rows};
+    const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
+    server_identity found{.line = {.origin = origin},
+                          .wal_end = reader.maybe_lsn(0, 2).value_or(lsn{})};
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return found;
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
@@ -207,26 +226,33 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
 }
 
 boost::asio::awaitable<result<server_identity>> identify(connection& replication) {
-    const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
-    if (rows.has_error()) {
-        co_return rows.error();
+    auto found = co_await identify_system(replication);
+    if (found.has_error()) {
+        co_return found.error();
     }
-    if (rows->empty()) {
-        co_return no_answer();
-    }
-    fact_reader reader{*rows};
-    const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
-    server_identity found{.line = {.origin = origin},
-                          .wal_end = reader.maybe_lsn(0, 2).value_or(lsn{})};
-    if (reader.failure().has_value()) {
-        co_return *reader.failure();
-    }
-    auto ancestors = co_await ask_ancestors(replication, origin.timeline);
+    auto ancestors = co_await ask_ancestors(replication, found->line.origin.timeline);
     if (ancestors.has_error()) {
         co_return ancestors.error();
     }
-    found.line.ancestors = std::move(*ancestors);
+    found->line.ancestors = std::move(*ancestors);
     co_return found;
+}
+
+boost::asio::awaitable<result<replay_place>> ask_replayed(connection& replication) {
+    const auto rows = co_await replication.query("SELECT pg_last_wal_replay_lsn()");
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    const auto up_to = reader.maybe_lsn(0, 0).value_or(lsn{});
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    const auto now = co_await identify_system(replication);
+    if (now.has_error()) {
+        co_return now.error();
+    }
+    co_return replay_place{up_to, now->line.origin.timeline};
 }
 
 boost::asio::awaitable<result<slot_place>> place_of_slot(connection& sql, std::string slot) {

@@ -37,6 +37,10 @@ struct inspection_request {
 /// the server no longer has its history file.
 [[nodiscard]] boost::asio::awaitable<result<server_identity>> identify(connection& replication);
 
+/// How far a standby has replayed, and then of which timeline that is; on a server that was
+/// promoted since, how far it had come as a standby. As `identify`.
+[[nodiscard]] boost::asio::awaitable<result<replay_place>> ask_replayed(connection& replication);
+
 /// Where a slot stands, and how far the WAL has come.
 struct slot_place {
     /// Nothing if there is no such slot.

@@ -90,6 +90,11 @@ struct fetch_row {
     std::size_t table = 0;  // of the configuration
     std::string key;
 };
+/// Ask the standby how far it has replayed, and then for its timeline, in this order; report
+/// `replayed` with this epoch of the PostgreSQL connection.
+struct ask_replayed {
+    std::uint64_t epoch = 0;
+};
 /// Keep in the database why no relay of this slot may go on, within a few seconds and over a
 /// connection of its own, and report halt_stored, also where that was not possible.
 struct store_halt {
@@ -111,6 +116,6 @@ struct finish {
 using action =
     std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
                  adopt_slot, publish, send_status, store_dead_letter, mark_stream, read_stored,
-                 look_for_rows, write_back, fetch_row, store_halt, write_log, finish>;
+                 look_for_rows, write_back, fetch_row, ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

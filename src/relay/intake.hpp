@@ -119,6 +119,8 @@ public:
     [[nodiscard]] frame_read end_snapshot(lsn consistent_point);
 
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
+    /// Only in a transaction.
+    [[nodiscard]] lsn open_commit() const { return transaction_->begin.commit; }
 
 private:
     struct open_transaction {

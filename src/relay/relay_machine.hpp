@@ -87,6 +87,10 @@ struct postgres_session {
     /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
     /// where it is left out.
     server_identity server = {};
+    /// Of rows that the slot may send again although they are dead letters.
+    std::vector<position> dead_letters = {};
+    /// The server is a standby: its timeline may change under the connection.
+    bool on_standby = false;
 };
 
 class relay_machine {
@@ -121,6 +125,8 @@ public:
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to ask_replayed.
+    void replayed(std::uint64_t epoch, const result<replay_place>& place, instant now);
     void written_back(std::uint64_t epoch, instant now);
     void write_back_failed(std::uint64_t epoch, const error& why, instant now);
     void frame_arrived(std::string_view frame, instant now);
@@ -186,6 +192,8 @@ private:
     void give_comparing_up();
     [[nodiscard]] stream_owner mark_now() const;
     void keep_mark_true();
+    void ask_for_timeline();
+    void keep_dead(const std::vector<position>& letters);
     void remember_mark(std::string_view description);
     void ask_whose_it_is(instant now);
     void settle_question(const std::optional<asked_message>& answer, instant now);
@@ -291,6 +299,9 @@ private:
     std::optional<position> setting_aside_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
+    /// On a standby: what is known to be of the session's timeline.
+    std::optional<lsn> replayed_;
+    bool asking_for_timeline_ = false;
     /// How often the broker refused a message for itself.
     std::map<commit_position, std::uint32_t> refusals_;
     /// Since when, and how often, the stream has been seen to end too early.

@@ -23,6 +23,13 @@ error slot_moved(const std::string& slot, lsn stands, lsn known) {
         "walrelay resume, to go on from where the slot stands"};
 }
 
+/// Also where it could be delivered by now: it is in the hands of an operator, who would have it
+/// delivered twice.
+error already_dead() {
+    return {errc::message_refused, "the row is a dead letter already",
+            "walrelay dead-letter retry, once what was wrong with it is corrected"};
+}
+
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
@@ -62,6 +69,8 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
                 "partition "
                 "of one; if it was one when they were written, compare its rows with the stream");
     }
+    keep_dead(session.dead_letters);
+    replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
     if (lane_->claim_again(session.slot_confirmed)) {
         // Nothing is confirmed to a server that has not shown to be the one that it was.
         ledger_ = ledger{};
@@ -74,6 +83,17 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     account_for_stored(now);
     log(log_severity::info,
         std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
+}
+
+void relay_machine::keep_dead(const std::vector<position>& letters) {
+    if (!options_.dead_letters) {
+        return;
+    }
+    for (const auto& letter : letters) {
+        if (server_.line.shares(letter)) {
+            intake_.condemn(letter.at, {already_dead(), 0, 0});
+        }
+    }
 }
 
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
@@ -177,6 +197,8 @@ void relay_machine::drop_source() {
     forget_write_backs();
     setting_aside_.reset();
     fetching_ = false;
+    replayed_.reset();
+    asking_for_timeline_ = false;
     give_backfill_up();
     give_comparing_up();
 }
@@ -210,6 +232,7 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
         note_delivered(*read, newest);
     }
     take_frame(*read, now);
+    ask_for_timeline();
 }
 
 void relay_machine::take_frame(frame_read& read, instant now) {

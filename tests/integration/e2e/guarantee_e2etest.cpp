@@ -56,6 +56,26 @@ TEST_P(Guarantee, PoisonIsSetAsideAndPublishedWhenItIsRetried) {
     EXPECT_EQ(dead_letters().size(), 1U);
 }
 
+TEST_P(Guarantee, DeadLetterWhoseRowComesAgainIsNotPublishedBesides) {
+    bench.create_table();
+    bench.set_delivery("confirm_delay = '1h'");
+    bench.start();
+    bench.execute(insert_poison(7, 7));
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.relay().log().find("walrelay dead-letter list") != std::string::npos;
+    }));
+    bench.kill_9();
+
+    // The slot sends the row again, and now a subject can be made of it.
+    bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'");
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.stop();
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, 1), bench.events()));
+    EXPECT_EQ(dead_letters().size(), 1U);
+}
+
 TEST_P(Guarantee, PoisonByTheThousandHoldsNothingUp) {
     bench.create_table();
     bench.start();

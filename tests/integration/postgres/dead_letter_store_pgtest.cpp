@@ -67,6 +67,23 @@ TEST_F(DeadLetterStore, MakesTheTableAndKeepsEveryField) {
     EXPECT_EQ(stored("dead_at BETWEEN now() - interval '1 hour' AND now()"), "t");
 }
 
+TEST_F(DeadLetterStore, GivesThoseThatASlotSendsAgain) {
+    auto sql = connect();
+    const auto nowhere = run(postgres::dead_letters_after(sql, lsn{0}));
+    ASSERT_TRUE(nowhere.has_value()) << to_string(nowhere.error());
+    EXPECT_TRUE(nowhere->empty());
+    std::vector<position> kept;
+    for (const std::uint64_t commit : {0x9UL, 0x1000UL, 0x1001UL, 0xA00000000UL}) {
+        auto letter = sample();
+        letter.where.at = {lsn{commit}, lsn{commit}, 2};
+        store(letter);
+        kept.push_back(letter.where);
+    }
+    const auto found = run(postgres::dead_letters_after(sql, lsn{0x1000}));
+    ASSERT_TRUE(found.has_value()) << to_string(found.error());
+    EXPECT_THAT(*found, testing::UnorderedElementsAre(kept[1], kept[2], kept[3]));
+}
+
 TEST_F(DeadLetterStore, KeepsOddCharactersAsTheyAre) {
     auto letter = sample();
     const std::string odd = "a'b\"c\\d{e},f\n\t\x01%$1 \xE2\x82\xAC";

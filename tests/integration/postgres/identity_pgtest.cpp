@@ -30,6 +30,18 @@ protected:
         return *found;
     }
 
+    replay_place replayed_on(const postgres_instance& instance) {
+        postgres::connect_options wanted;
+        wanted.conninfo = instance.conninfo();
+        wanted.kind = postgres::connection_kind::replication;
+        auto replication = run(postgres::connection::open(context_.get_executor(), wanted));
+        auto found = run(postgres::ask_replayed(*replication));
+        if (found.has_error()) {
+            throw std::runtime_error(to_string(found.error()));
+        }
+        return *found;
+    }
+
     static lsn flushed(const postgres_instance& instance) {
         return parse_lsn(instance.session().value_of("SELECT pg_current_wal_flush_lsn()")).value();
     }
@@ -51,8 +63,15 @@ TEST_F(Identity, APromotedStandbyKnowsWhereItsParentEnded) {
     postgres_standby first(server().conninfo(), {.slot = "first"});
     first.catch_up(server());
     EXPECT_EQ(identity_of(first).line, parent.line);
+    const auto before = replayed_on(first);
+    EXPECT_EQ(before.timeline, 1U);
+    EXPECT_GE(before.up_to, parent.wal_end);
     server().stop(postgres_stop::fast);
     first.promote();
+    first.session().execute("CREATE TABLE of_the_second_timeline ()");
+    const auto after = replayed_on(first);
+    EXPECT_EQ(after.timeline, 2U);
+    EXPECT_LT(after.up_to, flushed(first));
 
     const auto promoted = identity_of(first, "relay");
     EXPECT_EQ(promoted.line.origin, (history{parent.line.origin.system_identifier, 2}));

@@ -74,6 +74,20 @@ TEST_F(RelayPoison, IsConfirmedWithItsTransactionOnceAllBeforeItIsStored) {
     EXPECT_EQ(script.machine().dead_letter_count(), 1U);
 }
 
+TEST_F(RelayPoison, RowThatIsADeadLetterAlreadyIsNotPublishedBesides) {
+    script.dead_letters = {{test::relay_script::origin, {lsn{200}, lsn{1}, 0}}};
+    connect();
+    script.frame(test::begin_frame(lsn{200}));
+    EXPECT_THAT(script.frame(test::insert_frame(16384, {"a", "kind", "{}"})),
+                ElementsAre("dead_letter 0/C8.0"));
+}
+
+TEST_F(RelayPoison, DeadLetterOfAnotherHistoryIsNone) {
+    script.dead_letters = {{{1, 9}, {lsn{200}, lsn{1}, 0}}};
+    connect();
+    EXPECT_THAT(script.transaction(200, {"a"}), Not(Contains("dead_letter 0/C8.0")));
+}
+
 TEST_F(RelayPoison, IsMetAgainWhenItCouldNotBeStored) {
     connect();
     poison_arrives(200);

@@ -93,6 +93,7 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
+    std::string operator()(const relay::ask_replayed&) const { return "ask_replayed"; }
     std::string operator()(const relay::store_halt&) const { return "store_halt"; }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
     std::string operator()(const relay::finish& each) const {
@@ -181,12 +182,19 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
                                     output_plugin::pgoutput, std::chrono::seconds(60),
                                     slot_confirmed};
     session.database = "app";
+    session.dead_letters = dead_letters;
+    session.on_standby = on_standby;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     auto lines = collect();
     auto more = frame(relation_frame(table_oid, "public", "outbox", {"id", "kind", "payload"}));
     lines.insert(lines.end(), more.begin(), more.end());
     return lines;
+}
+
+std::vector<std::string> relay_script::replayed(const result<replay_place>& place) {
+    machine_.replayed(postgres_epoch_, place, now());
+    return collect();
 }
 
 std::vector<std::string> relay_script::postgres_connects_with_rows(lsn consistent_point,

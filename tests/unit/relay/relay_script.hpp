@@ -32,6 +32,10 @@ public:
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
     std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
     std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
+    /// What every session from now on brings along.
+    std::vector<position> dead_letters;
+    bool on_standby = false;
+    std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
                                                          std::uint64_t stream_sequence);
