@@ -184,8 +184,7 @@ void relay_process::obey(relay::action& wanted) {
                    // Rows are known by their changes alone here.
                    [](const relay::look_for_rows&) {},
                    [this](const relay::write_back& rows) { write_back(rows); },
-                   [](const relay::fetch_row&) {},
-                   [](const relay::ask_replayed&) {},
+                   [](const relay::fetch_row&) {}, [](const relay::ask_replayed&) {},
                    [this](const relay::store_halt& halt) { store_halt(halt); },
                    [this](const relay::write_log& line) { heard(line); },
                    [this](const relay::finish& finish) {
