@@ -134,6 +134,12 @@ struct recent_message {
     wall_time stored_at = {};
 };
 
+/// The same, by its place.
+struct placed_message {
+    std::uint64_t sequence = 0;
+    position where = {};
+};
+
 /// One message of the stream that was asked for.
 struct asked_message {
     std::uint64_t sequence = 0;
@@ -181,6 +187,8 @@ struct stream_facts {
     /// Walrelay's among the messages that were looked at, in order. Empty where it cannot be said
     /// what the stream had: some between them were deleted, or it keeps few for each subject.
     std::vector<recent_message> recent = {};
+    /// The same, also where some between them are missing.
+    std::vector<placed_message> placed = {};
     std::optional<asked_message> asked = {};
 };
 

@@ -175,6 +175,9 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         const bool is_ours = take(message, facts);
         const auto stored = storing_of(message);
         last = stored ? stored->sequence : last;
+        if (is_ours && stored) {
+            facts.placed.push_back({stored->sequence, *facts.final_position});
+        }
         recent.add(message, stored, is_ours);
     }
     if (facts.last_message_there && last < facts.last_sequence) {

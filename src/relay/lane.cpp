@@ -133,7 +133,7 @@ std::uint64_t lane::wanted_look_back() const {
 stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_belief how) {
     WALRELAY_ASSERT(epoch > epoch_);
     const auto& checkpoint = tail.checkpoint();
-    const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ &&
+    const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ && !tail.mixed &&
                           line_.shares(*checkpoint) && sent_itself(*checkpoint);
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;

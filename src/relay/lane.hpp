@@ -62,6 +62,8 @@ struct stream_tail {
     std::string final_id = {};
     /// It is another stream of the same name.
     bool made_again = false;
+    /// See lane::is_mixed.
+    bool mixed = false;
 
     /// The position up to which it says what the stream has, if it can be believed.
     [[nodiscard]] const std::optional<position>& checkpoint() const {
@@ -173,6 +175,10 @@ public:
 
     /// Whether the stream ends before what it had acked.
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
+    /// Whether somebody else has written among the messages that were looked at as if he were
+    /// walrelay: their positions do not ascend behind sequence `ordered_after`, or they leave out
+    /// some of what is in flight here. A later message can have passed an earlier one then.
+    [[nodiscard]] bool is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const;
     /// A connection is ready. `epoch` is greater than every earlier one. The tail is taken for
     /// what `how` says where its row is not one that this lane has sent itself.
     stream_memory open(std::uint64_t epoch, const stream_tail& tail,

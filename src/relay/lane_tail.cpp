@@ -51,6 +51,38 @@ void lane::branch_off(const lineage& to, lsn branch) {
     claim_.reset();
 }
 
+bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const {
+    const auto known = std::max(known_sequence_, ordered_after);
+    const placed_message* before = nullptr;
+    for (const auto& each : seen.placed) {
+        if (before != nullptr && each.sequence > known &&
+            before->where.origin == each.where.origin && before->where.at >= each.where.at) {
+            return true;
+        }
+        before = &each;
+    }
+    if (is_disordered_ || before == nullptr || !sent_itself(before->where)) {
+        return false;
+    }
+    auto next = seen.placed.begin();
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        const auto& mine = at(index).content.where;
+        if (at(index).stored || mine.origin != before->where.origin) {
+            continue;
+        }
+        while (next != seen.placed.end() && next->where != mine) {
+            ++next;
+        }
+        if (mine == before->where) {
+            return false;
+        }
+        if (next == seen.placed.end()) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void lane::claim_is_met() {
     WALRELAY_ASSERT(claim_.has_value());
     believe(tail_belief::exact);

@@ -219,7 +219,8 @@ std::optional<action> relay_machine::next_action(monotonic_time now) {
     if (auto duty = next_duty()) {
         return duty;
     }
-    if (is_closing()) {
+    // While PostgreSQL is away, another server may become the primary, without these rows.
+    if (is_closing() || !postgres_.is_up()) {
         return std::nullopt;
     }
     if (const auto sending = lane_->next_to_send(now)) {

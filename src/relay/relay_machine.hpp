@@ -222,7 +222,11 @@ private:
     void write_back_what_is_stored();
     void forget_write_backs();
     /// Nothing is in flight to either server.
-    [[nodiscard]] bool is_drained() const { return lane_->empty() && write_backs_.empty(); }
+    /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
+    [[nodiscard]] bool is_drained() const {
+        const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
+        return (lane_->empty() || sends_no_more) && write_backs_.empty();
+    }
     void confirm_what_was_held(instant now);
     void report_confirmed(instant now);
     void retry_links(instant now);
@@ -230,7 +234,7 @@ private:
     void close_postgres_in_order(instant now);
     void halt(const error& why, instant now);
     void end();
-    stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, const stream_tail& tail,
+    stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
                             instant now);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 

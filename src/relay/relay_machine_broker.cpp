@@ -5,6 +5,7 @@
 #include "relay/relay_words.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace walrelay::relay {
@@ -57,7 +58,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
 }
 
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
-                                       const stream_tail& tail, instant now) {
+                                       stream_tail tail, instant now) {
     hold_back_.thaw(now.monotonic);
     roll_call_.stream_has(facts.recent);
     stream_created_ = facts.created;
@@ -65,6 +66,8 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);
     }
+    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
+    tail.mixed = lane_->is_mixed(facts, mark_ ? mark_->disordered_until.value_or(nowhere) : 0);
     const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
     const auto how = backfilling_    ? tail_belief::exact
                      : is_checkpoint ? tail_belief::undecided

@@ -129,7 +129,9 @@ tail_answer judge(const tail_question& asked) {
         return {kind::exact};
     }
     const auto& last = asked.tail.final_position;
-    if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
+    const bool stands_back =
+        !asked.tail.shared && last && line.shares(*last) && last->at < where->at;
+    if (stands_back || asked.tail.mixed) {
         return {
             kind::compare, {}, "its last messages are not in the order of their positions", true};
     }

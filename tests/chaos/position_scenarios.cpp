@@ -188,7 +188,8 @@ void forge(trial& one, const std::string& position, bool restarted) {
     if (answer == response::went_on) {
         stop_relay(one);
     }
-    judge_rows(one, {.ids = ids_of(where), .excused = {"forged"}}, answer);
+    // Later rows were on their way when the message took the place of one.
+    judge_rows(one, {.ids = ids_of(where), .excused = {"forged"}, .in_order = false}, answer);
 }
 
 /// Rows from before the slot, which nobody publishes.
@@ -257,6 +258,7 @@ void replace_stream(trial& one) {
         reader.publish("chaos.other.word", "{}",
                        {{"Nats-Msg-Id", "other-" + std::to_string(number)}});
     }
+    (void)test::eventually(30s, [&] { return !where.relay().process().running(); });
     commit_rows(where, rows + 1, 2 * rows);
     if (meet(one, {"stream"}) == response::went_on) {
         one.result().complaints.emplace_back(

@@ -117,6 +117,7 @@ void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
             seen.shared = true;
             continue;
         }
+        seen.placed.push_back({sequence, *ours});
         if (!seen.last_position || seen.last_position->at < ours->at) {
             seen.last_position = ours;
         }

@@ -201,6 +201,71 @@ TEST_F(RelayHistory, DropsWhatItReadOfABranchThatWasLeft) {
     EXPECT_THAT(script_.broker_connects(0), Contains("publish a@0"));
 }
 
+class RelayAndForger : public RelayHistory {
+protected:
+    /// Of commits 800, 808, ...; what is in flight when the connection breaks.
+    void send(const std::vector<std::string>& ids) {
+        begin(0, std::nullopt);
+        script_.transaction(first, {"first"});
+        script_.acks(1);
+        std::uint64_t commit = first;
+        for (const auto& id : ids) {
+            script_.transaction(commit += 8, {id});
+        }
+        script_.broker_fails();
+        script_.passes(1s);
+    }
+    std::vector<std::string> shows(const std::vector<commit_position>& placed) {
+        script_.placed.clear();
+        for (const auto& where : placed) {
+            script_.placed.push_back(
+                {script_.placed.size() + 1, position{relay_script::origin, where}});
+        }
+        return script_.broker_connects(placed.size(), placed.back());
+    }
+};
+
+TEST_F(RelayAndForger, KnowsWhatItSentItself) {
+    send({"b", "c"});
+    shows({at(first, 0), at(first + 8, 0), at(first + 16, 0)});
+    EXPECT_TRUE(script_.machine().the_lane().empty());
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
+TEST_F(RelayAndForger, ComparesWhereALaterMessageMayHavePassedAnEarlierOne) {
+    send({"b", "c"});
+    // In place of "b" there is a message with a position in between.
+    EXPECT_THAT(shows({at(first, 0), at(first + 7, 0), at(first + 16, 0)}),
+                ElementsAre("close_postgres"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+    compared({{at(first, 0), "first"}, {at(first + 16, 0), "c"}}, 3);
+    script_.transaction(first, {"first"});
+    script_.frame(test::begin_frame(lsn{first + 8}));
+    EXPECT_THAT(script_.frame(test::insert_frame(16384, {"b", "kind", "{}"}, lsn{first + 1})),
+                ElementsAre("publish b@3"));
+}
+
+TEST_F(RelayAndForger, ComparesWherePositionsGoBack) {
+    script_.start();
+    script_.placed = {{1, {relay_script::origin, at(first, 0)}},
+                      {2, {relay_script::origin, at(8, 0)}},
+                      {3, {relay_script::origin, at(first + 16, 0)}}};
+    script_.broker_connects(3, at(first + 16, 0));
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+}
+
+TEST_F(RelayAndForger, KnowsFromTheMarkUpToWhereRowsWereCompared) {
+    script_.description =
+        "walrelay slot=slot database=app system=7 timeline=1 rules= disordered=0-2";
+    script_.start();
+    script_.placed = {{1, {relay_script::origin, at(first, 0)}},
+                      {2, {relay_script::origin, at(8, 0)}},
+                      {3, {relay_script::origin, at(first + 16, 0)}}};
+    script_.broker_connects(3, at(first + 16, 0));
+    EXPECT_THAT(script_.postgres_connects(), Not(Contains("read_stored since 0/0")));
+}
+
 class RelayOnStandby : public RelayHistory {
 protected:
     RelayOnStandby() {

@@ -35,6 +35,8 @@ public:
     /// What every session from now on brings along.
     std::vector<position> dead_letters;
     bool on_standby = false;
+    /// What a look at the stream shows from now on.
+    std::vector<placed_message> placed;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
