@@ -54,13 +54,13 @@ struct short_entry {
 
 constexpr short_entry short_list[] = {
     {"canary", "pgoutput", 1, 0},
-    {"relay_kill", "pgoutput", 8, 2000},
+    {"relay_kill", "pgoutput", 4, 2000},
     {"broker_kill", "wal2json", 4, 5000},
     {"postgres_crash", "pgoutput", 2, 3000},
     {"power_loss", "wal2json", 2, 3000},
     {"cluster_leader_kill", "pgoutput", 2, 3000},
     {"two_relays", "wal2json", 2, 2000},
-    {"cut_every_byte", "pgoutput", 60, 0},
+    {"cut_every_byte", "pgoutput", 40, 0},
     {"table_added", "pgoutput", 1, 0},
     {"table_removed", "wal2json", 1, 0},
     {"failover", "pgoutput", 1, 0},
@@ -71,6 +71,11 @@ constexpr short_entry short_list[] = {
     {"sole_writer_changed", "pgoutput", 1, 0},
     {"forged_position", "wal2json", 1, 0},
     {"halt_is_kept", "pgoutput", 1, 0},
+    {"restored_disk", "pgoutput", 1, 0},
+    {"stream_replaced_idle", "wal2json", 1, 0},
+    {"partition_detached", "wal2json", 1, 0},
+    {"partition_moved", "pgoutput", 1, 0},
+    {"inherits", "pgoutput", 1, 0},
 };
 
 const scenario& find(const std::vector<scenario>& all, const std::string& name) {
