@@ -55,6 +55,7 @@ std::string sums(const std::vector<outcome>& results) {
         sum.times += result.times;
         sum.found.add(result.found);
         sum.longest_recovery = std::max(sum.longest_recovery, result.longest_recovery);
+        sum.recovery_limit = std::max(sum.recovery_limit, result.recovery_limit);
         sum.reported = result.reported;
         sum.complaints.insert(sum.complaints.end(), result.complaints.begin(),
                               result.complaints.end());
