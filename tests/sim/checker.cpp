@@ -22,7 +22,8 @@ std::string name(const outbox_event& event) {
 
 std::size_t checker::index_of(const std::string& position, const std::string& id) {
     const auto where = parse_position(position);
-    if (!where || where->origin != database::origin) {
+    if (!where || where->origin.system_identifier != database::first_history.system_identifier ||
+        !source_.line().shares(*where)) {
         throw violation("no phantom", "no position of this database: " + position);
     }
     const auto& all = source_.events();
@@ -72,7 +73,7 @@ std::size_t checker::first_not_written() {
 }
 
 void checker::on_written_back(const commit_position& where, const std::string& id) {
-    const auto index = index_of(to_string(position{database::origin, where}), id);
+    const auto index = index_of(to_string(position{source_.line().origin, where}), id);
     if (fate_of(index) == fate::set_aside) {
         return;
     }
@@ -85,7 +86,74 @@ void checker::on_written_back(const commit_position& where, const std::string& i
     written_[index] = true;
 }
 
+bool checker::is_orphan(const stored_message& taken) {
+    const auto* const row = source_.orphan_at(taken.position);
+    if (row == nullptr) {
+        return false;
+    }
+    if (taken.id != row->id || taken.subject != row->subject || taken.body != row->body) {
+        throw violation("content", "a message differs from its row: " + name(taken));
+    }
+    if (!orphaned_.insert(taken.position).second) {
+        throw violation("no duplicate", name(taken) + " is in the stream already");
+    }
+    return true;
+}
+
+void checker::on_published(const std::string& position, const lineage& joined) {
+    const auto where = parse_position(position);
+    if (!where || !joined.shares(*where)) {
+        throw violation("no row of a dead branch",
+                        position + " is published by a relay that is connected to timeline " +
+                            std::to_string(joined.origin.timeline));
+    }
+}
+
+void checker::on_promoted(lsn at) {
+    const auto& all = source_.events();
+    const auto first = std::find_if(
+        all.begin(), all.end(), [&](const outbox_event& each) { return each.where.commit >= at; });
+    const auto kept = static_cast<std::size_t>(first - all.begin());
+    for (auto index = kept; index < fates_.size(); ++index) {
+        if (fates_[index] == fate::stored) {
+            orphaned_.insert(to_string(position{source_.line().origin, all[index].where}));
+        }
+    }
+    fates_.resize(std::min(fates_.size(), kept));
+    was_stored_.resize(std::min(was_stored_.size(), kept));
+    written_.resize(std::min(written_.size(), kept));
+    settled_ = std::min(settled_, kept);
+    written_before_ = std::min(written_before_, kept);
+    std::erase_if(index_, [&](const auto& each) { return each.second >= kept; });
+    for (auto& each : next_) {
+        each.second = std::min(each.second, kept);
+    }
+    confirmed_ = std::min(confirmed_, at);
+}
+
+void checker::on_orphans_named(std::uint64_t last_sequence) {
+    named_up_to_ = std::max(named_up_to_, last_sequence);
+}
+
+void checker::check_orphans(const std::vector<stored_message>& all) const {
+    if (!profile_.sole_writer || profile_.interval(mishap::stranger_writes) > sim_time(0)) {
+        return;
+    }
+    std::uint32_t goes_on = 0;
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        const auto timeline = parse_position(each->position)->origin.timeline;
+        if (each->sequence > named_up_to_ && timeline < goes_on &&
+            orphaned_.contains(each->position)) {
+            throw violation("orphans are named", name(*each) + " was not");
+        }
+        goes_on = std::max(goes_on, timeline);
+    }
+}
+
 void checker::on_stored(const stored_message& taken) {
+    if (is_orphan(taken)) {
+        return;
+    }
     const auto index = index_of(taken.position, taken.id);
     const auto& event = source_.events()[index];
     if (taken.id != event.id || taken.subject != event.subject || taken.body != event.body) {
@@ -99,8 +167,9 @@ void checker::on_stored(const stored_message& taken) {
         throw violation("no duplicate", name(taken) + " is in the dead letters already");
     }
     // Beside others the tail does not tell that a row is missing, only a later read of the slot
-    // does.
-    if (now != fate::lost || profile_.sole_writer) {
+    // does; so does a slot that was copied before the row was confirmed.
+    if (now != fate::lost ||
+        (profile_.sole_writer && profile_.interval(mishap::promotion) == sim_time(0))) {
         check_order(index, name(taken));
     }
     now = fate::stored;
@@ -142,14 +211,17 @@ void checker::on_stream_lost(const std::vector<stored_message>& left) {
     }
     next_.clear();
     settled_ = 0;
+    const auto orphans = orphaned_.size();
+    orphaned_.clear();
     for (const auto& each : left) {
-        if (!each.position.empty()) {
+        if (!each.position.empty() && !is_orphan(each)) {
             const auto index = index_of(each.position, each.id);
             fates_[index] = fate::stored;
             auto& next = next_[profile_.sole_writer ? "" : each.subject];
             next = std::max(next, index + 1);
         }
     }
+    lost_count_ += orphans - orphaned_.size();
     for (auto index = first_missing(); index < fates_.size(); ++index) {
         if (fates_[index] == before[index]) {
             continue;

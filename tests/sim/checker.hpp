@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,15 @@ public:
     void on_set_aside(const position& where, const std::string& id);
     /// Rows are written back in the database, unless they are dead letters.
     void on_written_back(const commit_position& where, const std::string& id);
+    /// Another branch goes on from `at`: what the old one has behind it, and is about to leave the
+    /// database, does not count any more.
+    void on_promoted(lsn at);
+    /// A relay that is connected to a server of this history hands a message to the broker.
+    static void on_published(const std::string& position, const lineage& joined);
+    /// A relay says that messages of the stream up to this sequence are of a dead branch.
+    void on_orphans_named(std::uint64_t last_sequence);
+    /// At the end: all such messages were named before anything of a later history was published.
+    void check_orphans(const std::vector<stored_message>& all) const;
     /// The stream has lost its end; `left` is what it still has.
     void on_stream_lost(const std::vector<stored_message>& left);
     /// A relay tells the server, or the slot is moved, to `flushed`.
@@ -53,6 +63,8 @@ public:
 private:
     enum class fate { missing, stored, set_aside, lost };
 
+    /// Whether it is of a dead branch; checks it then.
+    bool is_orphan(const stored_message& taken);
     [[nodiscard]] std::size_t index_of(const std::string& position, const std::string& id);
     fate& fate_of(std::size_t index);
     [[nodiscard]] std::size_t first_missing();
@@ -66,6 +78,9 @@ private:
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
+    /// Positions of dead branches that are in the stream.
+    std::set<std::string> orphaned_;
+    std::uint64_t named_up_to_ = 0;
     std::vector<bool> was_stored_;
     std::vector<bool> written_;
     std::size_t written_before_ = 0;  // every row before it is written back or set aside

@@ -2,6 +2,7 @@
 
 #include "sim/checker.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::sim {
@@ -34,7 +35,7 @@ const outbox_table& database::outbox() {
 
 postgres_facts database::facts() const {
     postgres_facts known;
-    known.origin = origin;
+    known.origin = line_.origin;
     known.tables.resize(1);
     known.tables[0].table = name_of(table::outbox);
     known.other_tables = {name_of(table::users)};
@@ -60,6 +61,7 @@ lsn database::append(std::uint64_t size_max) {
     constexpr std::uint64_t alignment = 8;
     const auto begin = wal_end_;
     wal_end_.value += alignment * world_.random().between(4, size_max / alignment);
+    records_.push_back(wal_end_);
     return begin;
 }
 
@@ -175,6 +177,39 @@ void database::crash() {
     for (auto& each : writers_) {
         each.rows.clear();
     }
+}
+
+lsn database::promote(lsn at_least, checker& watch) {
+    constexpr std::uint64_t most_records = 60;
+    crash();
+    std::erase_if(records_, [&](lsn end) { return end < at_least; });
+    auto lost = world_.random().chance(300) ? 0 : world_.random().skewed(most_records);
+    lost = std::min<std::uint64_t>(lost, records_.size());
+    const auto at = lost == 0                ? wal_end_
+                    : lost < records_.size() ? records_[records_.size() - 1 - lost]
+                                             : std::max(at_least, line_began_);
+    watch.on_promoted(at);
+    for (const auto& each : events_) {
+        if (each.where.commit >= at) {
+            orphans_.emplace(to_string(position{line_.origin, each.where}), each);
+        }
+    }
+    std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
+    std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
+    line_.ancestors.push_back({line_.origin.timeline, at});
+    ++line_.origin.timeline;
+    world_.say("database: timeline ", line_.origin.timeline, " begins at ", to_string(at), ", ",
+               to_string(wal_end_), " was reached before");
+    wal_end_ = at;
+    append(200);  // the record of the end of recovery
+    records_.clear();
+    line_began_ = wal_end_;
+    return at;
+}
+
+const outbox_event* database::orphan_at(const std::string& position) const {
+    const auto found = orphans_.find(position);
+    return found == orphans_.end() ? nullptr : &found->second;
 }
 
 }  // namespace walrelay::sim

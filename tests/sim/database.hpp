@@ -5,6 +5,7 @@
 #include "core/change.hpp"
 #include "core/dead_letter.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "relay/write_backs.hpp"
@@ -12,6 +13,7 @@
 #include "sim/world.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -69,7 +71,15 @@ public:
     void crash();
     void recover() { up_ = true; }
     [[nodiscard]] bool is_up() const { return up_; }
+    /// The primary is gone for good, and a standby goes on in its place that has its WAL up to
+    /// somewhere behind `at_least`; returns up to where. What came after is of a dead branch, and
+    /// its LSNs are used again.
+    lsn promote(lsn at_least, checker& watch);
+    [[nodiscard]] const lineage& line() const { return line_; }
+    /// The row that a position of a dead branch stands for; null if it stands for none.
+    [[nodiscard]] const outbox_event* orphan_at(const std::string& position) const;
 
+    /// All transactions of the present history.
     [[nodiscard]] const std::vector<transaction>& committed() const { return committed_; }
     /// Every row that must be in the stream, in its order.
     [[nodiscard]] const std::vector<outbox_event>& events() const { return events_; }
@@ -95,9 +105,10 @@ public:
     /// In the bytes of a message that the stream always refuses.
     static constexpr std::string_view refused_mark = "refuse me";
     static constexpr std::uint64_t max_payload_bytes = 4096;
-    static constexpr history origin{7239482374982374912U, 1};
+    static constexpr history first_history{7239482374982374912U, 1};
 
 private:
+    static constexpr std::uint64_t first_lsn = 0x1500000;
     struct writer {
         std::vector<inserted_row> rows;
     };
@@ -115,9 +126,15 @@ private:
     std::vector<writer> writers_;
     std::vector<transaction> committed_;
     std::vector<outbox_event> events_;
+    lineage line_{first_history};
+    /// Where records of the present timeline end.
+    std::vector<lsn> records_;
+    lsn line_began_{first_lsn};
+    /// Rows of dead branches by their positions.
+    std::map<std::string, outbox_event> orphans_;
     std::set<std::string> dead_letters_;
     std::optional<std::string> halt_;
-    lsn wal_end_{0x1500000};
+    lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;
     bool writing_ = false;

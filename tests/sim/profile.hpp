@@ -59,6 +59,7 @@ enum class mishap {
     operator_wanted,  // the stream refuses until somebody changes it
     postgres_cut,
     postgres_crash,
+    promotion,  // the primary is lost for good, and a standby takes its place
     relay_kill,
     relay_stop,
     relay_pause,

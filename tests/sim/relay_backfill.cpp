@@ -71,8 +71,9 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
     around_.where.say(name_, ": ", backfill_->rows.size(), " rows before ", to_string(begins),
                       ", with the stream up to ", seen);
     relay::postgres_session session;
-    session.origin = database::origin;
-    session.server = {{database::origin}, around_.source.wal_end()};
+    session.origin = around_.source.line().origin;
+    session.server = {around_.source.line(), around_.source.wal_end()};
+    joined_ = session.server.line;
     session.database = "app";
     session.catalog = relay::table_catalog({database::outbox()}, around_.source.facts());
     session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};

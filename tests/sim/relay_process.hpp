@@ -73,6 +73,8 @@ private:
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
     void mark_stream(const relay::stream_owner& owner);
     void read_stored(const relay::read_stored& wanted);
+    [[nodiscard]] std::shared_ptr<const relay::stored_rows> stored_in(
+        const relay::stored_rows_request& wanted);
     void set_aside(const relay::store_dead_letter& poison);
     void write_back(const relay::write_back& rows);
     void store_halt(const relay::store_halt& halt);
@@ -99,6 +101,8 @@ private:
     std::unique_ptr<relay::relay_machine> machine_;
     std::uint64_t broker_epoch_ = 0;    // 0 while none is wanted
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
+    /// Of the last server that the machine was told of.
+    std::optional<lineage> joined_;
     connection_handle broker_;
     std::string description_;
     session_handle postgres_;

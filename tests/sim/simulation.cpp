@@ -38,7 +38,9 @@ private:
     void begin();
     void schedule(mishap which);
     void strike(mishap which);
+    void promote();
     void checkpoints();
+    void copies_of_the_slot();
     void run_until(const std::function<bool()>& reached, sim_time at_latest, const char* wanted);
     void supervise();
     void supervise(relay_process& each);
@@ -72,6 +74,7 @@ void simulation::begin() {
         schedule(static_cast<mishap>(index));
     }
     checkpoints();
+    copies_of_the_slot();
     supervise();
 }
 
@@ -112,6 +115,8 @@ void simulation::strike(mishap which) {
             world_.after(random.between(milliseconds(10), seconds(5)),
                          [this] { database_.recover(); });
             return;
+        case mishap::promotion:
+            return promote();
         case mishap::relay_kill:
             return some_relay().kill();
         case mishap::relay_stop:
@@ -129,6 +134,27 @@ void simulation::checkpoints() {
     world_.after(world_.random().between(milliseconds(100), seconds(20)), [this] {
         slot_.checkpoint();
         checkpoints();
+    });
+}
+
+void simulation::promote() {
+    auto& random = world_.random();
+    slot_.promote();
+    world_.after(random.between(milliseconds(10), seconds(5)), [this] { database_.recover(); });
+    if (random.chance(300)) {
+        broker_.crash();
+    } else if (random.chance(300)) {
+        some_relay().kill();
+    }
+}
+
+void simulation::copies_of_the_slot() {
+    if (profile_.interval(mishap::promotion) == sim_time(0)) {
+        return;
+    }
+    world_.after(world_.random().between(milliseconds(100), seconds(10)), [this] {
+        slot_.copy();
+        copies_of_the_slot();
     });
 }
 
@@ -236,6 +262,7 @@ void simulation::run(verdict& into) {
               "all stored and confirmed");
     into.recovery = world_.now() - calm_since;
     stop_in_order();
+    checker_.check_orphans(broker_.stream().messages());
 }
 
 void simulation::sum_up(verdict& into) const {

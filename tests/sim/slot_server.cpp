@@ -12,7 +12,8 @@ slot_server::slot_server(world& where, const profile& how, database& source, che
       checker_(watch),
       exists_(!how.backfills),
       confirmed_(source.wal_end()),
-      on_disk_(confirmed_) {}
+      on_disk_(confirmed_),
+      copied_(confirmed_) {}
 
 sim_time slot_server::latency() {
     return world_.random().between(sim_time(20), profile_.postgres_latency);
@@ -43,6 +44,7 @@ result<session_handle> slot_server::begin(replication_events events) {
     begun.plugin_ = {profile_.plugin, profile_.sends_empty_transactions, {}};
     begun.sent_ = confirmed_;
     begun.began_at_ = confirmed_;
+    begun.line_ = source_.line();
     begun.last_reply_ = world_.now();
     const auto& all = source_.committed();
     const auto first = std::lower_bound(
@@ -288,6 +290,19 @@ void slot_server::checkpoint() {
     on_disk_ = confirmed_;
 }
 
+void slot_server::copy() {
+    copied_ = confirmed_;
+}
+
+lsn slot_server::promote() {
+    cut();
+    const auto at = source_.promote(copied_, checker_);
+    confirmed_ = copied_;
+    on_disk_ = copied_;
+    world_.say("slot: that of the standby is at ", to_string(confirmed_));
+    return at;
+}
+
 // The client's side.
 
 replication_session::replication_session(slot_server& server, replication_events events)
@@ -311,9 +326,10 @@ void replication_session::send_status(const std::string& update) {
     checker::on_reported(told_, flushed);
     told_ = std::max(told_, flushed);
     const auto self = server_.handle_of(*this);
-    // The tail of a backfill says nothing of the rows of a slot that was dropped before it; a relay
-    // that has not noticed tells nobody.
-    if (self || !server_.profile_.backfills) {
+    // The tail of a backfill says nothing of the rows of a slot that was dropped before it, and a
+    // server that was left nothing of the rows of the next; a relay that has not noticed tells
+    // nobody.
+    if (self || (!server_.profile_.backfills && line_ == server_.source_.line())) {
         server_.checker_.on_confirmed(flushed, "by the relay");
     }
     if (!self) {

@@ -35,6 +35,8 @@ public:
     std::string take_frame();
     /// Where the slot stood.
     [[nodiscard]] lsn began_at() const { return began_at_; }
+    /// Of the server.
+    [[nodiscard]] const lineage& line() const { return line_; }
     void send_status(const std::string& update);
     /// The client is gone; the server may notice late, and may read what was sent before.
     void close();
@@ -64,6 +66,7 @@ private:
     lsn sent_;
     reported client_;
     lsn began_at_;
+    lineage line_;
     lsn told_;  // by the client's side, on this connection
     sim_time last_reply_{0};
     bool ping_out_ = false;
@@ -103,6 +106,10 @@ public:
     void cut();
     void crash();
     void checkpoint();
+    /// A standby copies the slot (slotsync.c, or a person who copies its file).
+    void copy();
+    /// The database is now that standby. Returns where its history leaves the old one.
+    lsn promote();
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
 
@@ -132,6 +139,7 @@ private:
     bool exists_;
     lsn confirmed_;
     lsn on_disk_;
+    lsn copied_;
 };
 
 }  // namespace walrelay::sim

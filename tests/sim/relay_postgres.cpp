@@ -1,0 +1,168 @@
+// A relay's dealings with PostgreSQL, as app/postgres_side.cpp and app/relay_driver_postgres.cpp
+// have them.
+
+#include "sim/relay_process.hpp"
+
+#include <utility>
+
+namespace walrelay::sim {
+
+void relay_process::connect_postgres(const relay::connect_postgres& wanted) {
+    postgres_epoch_ = wanted.epoch;
+    const bool gap = wanted.gap || around_.source.halt();
+    if (around_.how.backfills && (gap || !around_.slot.exists())) {
+        connect_snapshot(wanted.epoch, around_.slot.exists());
+    } else {
+        connect_slot(wanted.epoch);
+    }
+}
+
+void relay_process::connect_slot(std::uint64_t epoch) {
+    replication_events events;
+    events.on_readable = [this, life = life_] {
+        if (life == life_) {
+            read_frames();
+        }
+    };
+    events.on_lost = [this, life = life_, epoch](const error& why) {
+        if (life == life_ && !finishing_) {
+            happens([this, epoch, why](relay::relay_machine& machine) {
+                machine.postgres_failed(epoch, why, now());
+            });
+        }
+    };
+    around_.slot.connect(std::move(events),
+                         [this, life = life_, epoch](const result<session_handle>& answer) {
+                             if (life != life_) {
+                                 if (answer) {
+                                     (*answer)->close();
+                                 }
+                                 return;
+                             }
+                             offered_ = answer ? *answer : nullptr;
+                             happens([this, epoch, answer](relay::relay_machine&) {
+                                 offered_ = nullptr;
+                                 postgres_answered(epoch, answer);
+                             });
+                         });
+}
+
+void relay_process::postgres_answered(std::uint64_t epoch, const result<session_handle>& answer) {
+    if (epoch != postgres_epoch_) {
+        if (answer) {
+            (*answer)->close();
+        }
+        return;
+    }
+    if (!answer) {
+        machine_->postgres_failed(epoch, answer.error(), now());
+        return;
+    }
+    if (const auto& halt = around_.source.halt(); halt && !around_.how.backfills) {
+        (*answer)->close();
+        machine_->postgres_failed(epoch, {errc::halted, "the slot is halted: " + *halt}, now());
+        return;
+    }
+    postgres_ = *answer;
+    const auto timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(around_.how.sender_timeout);
+    relay::postgres_session session{
+        (*answer)->line().origin,
+        relay::table_catalog({database::outbox()}, around_.source.facts()), around_.how.plugin,
+        timeout, (*answer)->began_at()};
+    session.server = {(*answer)->line(), around_.source.wal_end()};
+    session.database = "app";
+    joined_ = session.server.line;
+    machine_->postgres_connected(epoch, std::move(session), now());
+}
+
+void relay_process::read_frames() {
+    happens([this](relay::relay_machine& machine) {
+        if (finishing_) {
+            return;
+        }
+        // One read of the socket holds some of the frames.
+        auto frames = around_.where.random().between(1, 20);
+        while (frames-- > 0 && postgres_ && postgres_->has_frame() && machine.wants_frames()) {
+            machine.frame_arrived(postgres_->take_frame(), now());
+        }
+    });
+}
+
+void relay_process::set_aside(const relay::store_dead_letter& poison) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
+                                        letter = poison.letter, server = joined_] {
+        auto stored = server == around_.source.line() &&
+                      around_.source.store_dead_letter(letter, around_.watch);
+        // The connection may end when the letter is committed and the relay has not heard of it.
+        stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
+        if (life == life_) {
+            happens([this, epoch, letter, stored](relay::relay_machine&) {
+                dead_letter_answered(epoch, letter, stored);
+            });
+        }
+    });
+}
+
+void relay_process::dead_letter_answered(std::uint64_t epoch, const dead_letter& letter,
+                                         bool stored) {
+    if (stored) {
+        machine_->dead_letter_stored(epoch, relay::describe(letter), now());
+    } else {
+        machine_->dead_letter_failed(
+            epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
+    }
+}
+
+void relay_process::write_back(const relay::write_back& rows) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, rows, server = joined_] {
+        auto committed =
+            server == around_.source.line() && around_.source.write_back(rows.batch, around_.watch);
+        committed =
+            committed && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
+        if (life != life_) {
+            return;
+        }
+        happens([this, epoch = rows.epoch, committed](relay::relay_machine& machine) {
+            if (committed) {
+                machine.written_back(epoch, now());
+                return;
+            }
+            machine.write_back_failed(
+                epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
+        });
+    });
+}
+
+void relay_process::store_halt(const relay::store_halt& halt) {
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [this, life = life_, reason = halt.reason] {
+        around_.source.keep_halt(reason);
+        if (life == life_) {
+            happens([this](relay::relay_machine& machine) { machine.halt_stored(now()); });
+        }
+    });
+}
+
+void relay_process::close_postgres() {
+    postgres_epoch_ = 0;
+    if (const auto closing = std::exchange(postgres_, nullptr)) {
+        closing->close();
+    }
+    close_snapshot();
+}
+
+void relay_process::finish_postgres() {
+    finishing_ = true;
+    if (postgres_) {
+        postgres_->finish();
+    }
+    around_.where.after(
+        around_.how.postgres_latency, for_this_life([this] {
+            happens([](relay::relay_machine& machine) { machine.postgres_finished(); });
+        }));
+}
+
+}  // namespace walrelay::sim
