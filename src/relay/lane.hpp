@@ -212,10 +212,10 @@ public:
 
     // What is known.
 
-    /// Every event up to this one is stored or settled; nothing if that is not known for any, or
-    /// while the tail is a claim.
+    /// Every event up to this one is stored or settled; nothing if that is not known for any, while
+    /// the tail is a claim, or while it is not decided what it is taken for.
     [[nodiscard]] std::optional<commit_position> stored_up_to() const {
-        return claim_ ? std::nullopt : stored_;
+        return claim_ || belief_ == tail_belief::undecided ? std::nullopt : stored_;
     }
     /// The last event that is in the window or known to be stored; nothing if there is none.
     [[nodiscard]] std::optional<commit_position> admitted() const { return admitted_; }

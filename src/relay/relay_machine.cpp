@@ -90,8 +90,12 @@ void relay_machine::report_confirmed(instant now) {
     if (backfilling_) {
         adopt_if_stored();
     } else if (!lane_->claim()) {
-        feedback_.confirmed(hold_back_.confirmed(), now.monotonic);
+        feedback_.confirmed(confirmed(), now.monotonic);
     }
+}
+
+lsn relay_machine::confirmed() const {
+    return std::min(hold_back_.confirmed(), std::max(ledger_.acked(), slot_confirmed_));
 }
 
 void relay_machine::retry_links(instant now) {
@@ -178,7 +182,7 @@ void relay_machine::end() {
     }
     log(log_severity::info, "stopped: " + counted(lane_->stored_count(), "message") +
                                 " stored, slot " + options_.slot + " confirmed up to " +
-                                to_string(hold_back_.confirmed()));
+                                to_string(confirmed()));
     actions_.emplace_back(finish{exit_code_, halted_for_});
 }
 

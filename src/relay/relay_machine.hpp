@@ -150,7 +150,7 @@ public:
 
     [[nodiscard]] const lane& the_lane() const { return *lane_; }
     /// What the slot may be told.
-    [[nodiscard]] lsn confirmed() const { return hold_back_.confirmed(); }
+    [[nodiscard]] lsn confirmed() const;
     /// Another consumer holds the slot; this relay takes over when it is let go.
     [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
@@ -180,6 +180,8 @@ private:
     [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
     /// What is known of earlier connections belongs to the history of `server` now.
     void begin_history(const lineage& line);
+    /// Up to where the WAL of the present history must reach at least.
+    [[nodiscard]] lsn read_up_to() const;
     /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
     /// streamed from it where that is false.
     [[nodiscard]] bool joins_history(const postgres_session& session, instant now);

@@ -13,7 +13,7 @@ namespace {
 error went_back(lsn ends, lsn known) {
     return {errc::tail_not_met,
             "the WAL of the server ends at LSN " + to_string(ends) +
-                ", but this relay has read and confirmed up to " + to_string(known) +
+                ", but this relay has read up to " + to_string(known) +
                 " of it: the server was restored from a copy; nothing of it was published",
             how_to_accept_history};
 }
@@ -52,10 +52,31 @@ tail_question relay_machine::question_about(const postgres_session& session) con
             session.slot_confirmed, options_.accepts_history};
 }
 
+lsn relay_machine::read_up_to() const {
+    auto known = hold_back_.confirmed();
+    const auto& admitted = lane_->admitted();
+    const auto& claim = lane_->claim();
+    for (const auto commit :
+         {admitted ? admitted->commit : lsn{}, claim ? claim->where.at.commit : lsn{}}) {
+        // The record of a commit ends behind where it begins.
+        known = commit == lsn{} ? known : std::max(known, lsn{commit.value + 1});
+    }
+    return known;
+}
+
 bool relay_machine::joins_history(const postgres_session& session, instant now) {
-    if (session.server.line != server_.line && history_ != history{} && broker_.is_up()) {
-        // What is on its way belongs to the old history: the tail tells what came of it.
+    const bool is_another = session.server.line != server_.line;
+    const bool slot_went_back = !session.rows_first && session.slot_confirmed < slot_confirmed_;
+    if ((is_another || slot_went_back) && history_ != history{} && broker_.is_up()) {
+        // What is on its way belongs to the old history, and what the tail was taken for counted on
+        // where the slot stood: the tail tells what came of it.
         read_tail_again();
+    }
+    if (history_ != history{} && !options_.accepts_history) {
+        if (const auto refused = refuse_successor(server_.line, session.server.line)) {
+            lose_postgres(*refused, now);
+            return false;
+        }
     }
     const auto asked = question_about(session);
     if (auto refused = lane_->is_open() || lane_->known_sequence() > 0 ? refuse_history(asked)
@@ -66,7 +87,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
     if (session.server.line != server_.line) {
         begin_history(session.server.line);
     }
-    if (const auto known = hold_back_.confirmed(); known > session.server.wal_end) {
+    if (const auto known = read_up_to(); known > session.server.wal_end) {
         lose_postgres(went_back(session.server.wal_end, known), now);
         return false;
     }
@@ -110,15 +131,18 @@ bool relay_machine::trusts_tail(instant now) {
 // Comparing.
 
 void relay_machine::compare_stored(const tail_answer& answer) {
-    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U}, answer.remark};
+    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end},
+                  answer.remark};
+    // What was written back can have been of another history at the same place.
+    write_backs_ = write_backs{write_backs_.wanted()};
     auto& wanted = comparing_->wanted;
     if (mark_) {
         wanted.disordered_after = mark_->disordered_after;
         wanted.disordered_until = mark_->disordered_until;
     }
     auto mark = mark_now();
-    mark.rules = comparing_rules;
-    const bool goes_on = mark_ && mark_->rules == comparing_rules;
+    mark.rules = answer.compares_ids ? comparing_ids_rules : comparing_rules;
+    const bool goes_on = mark_ && is_being_compared(*mark_);
     mark.disordered_after = goes_on ? mark_->disordered_after : lane_->known_sequence();
     mark.disordered_until.reset();
     mark_ = mark;
@@ -207,7 +231,7 @@ stream_owner relay_machine::mark_now() const {
 }
 
 void relay_machine::remember_mark(std::string_view description) {
-    const bool compares = mark_ && mark_->rules == comparing_rules;
+    const bool compares = mark_ && is_being_compared(*mark_);
     // What this relay has just written need not be there yet.
     if (!compares) {
         mark_ = own_mark(description, options_.slot, database_);

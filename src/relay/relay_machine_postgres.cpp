@@ -71,12 +71,12 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     }
     keep_dead(session.dead_letters);
     replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
-    if (lane_->claim_again(session.slot_confirmed)) {
-        // Nothing is confirmed to a server that has not shown to be the one that it was.
-        ledger_ = ledger{};
-        feedback_ = feedback{};
-        feedback_.confirmed(session.slot_confirmed, now.monotonic);
-    }
+    static_cast<void>(lane_->claim_again(session.slot_confirmed));
+    // Nothing is confirmed to a server that it has not sent on this connection: it need not be the
+    // one that it was.
+    ledger_ = ledger{};
+    feedback_ = feedback{};
+    feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
     keep_mark_true();
     call_the_roll(session.newest_rows);

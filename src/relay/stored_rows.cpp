@@ -29,6 +29,11 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
         orphans_.first_sequence = orphans_.count == 0 ? sequence : orphans_.first_sequence;
         orphans_.last_sequence = sequence;
         ++orphans_.count;
+        // A timeline that was left can have named it, of a row that both have in common.
+        if (wanted_.compares_ids && where->at.commit >= wanted_.since &&
+            where->at.commit < wanted_.wal_end) {
+            add_row(where->at, id);
+        }
         return;
     }
     if (!first_) {
@@ -38,11 +43,15 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
     if (where->at.commit < wanted_.since) {
         return;
     }
-    newest_ = newest_ ? std::max(*newest_, where->at) : where->at;
-    if (counts_events(where->at)) {
-        counted_.emplace(where->at.commit, without_place(id));
+    add_row(where->at, id);
+}
+
+void stored_rows::add_row(const commit_position& at, std::string_view id) {
+    newest_ = newest_ ? std::max(*newest_, at) : at;
+    if (counts_events(at)) {
+        counted_.emplace(at.commit, without_place(id));
     } else {
-        rows_.push_back({where->at.row, where->at.index, wanted_.compares_ids ? hash_of(id) : 0});
+        rows_.push_back({at.row, at.index, wanted_.compares_ids ? hash_of(id) : 0});
     }
 }
 

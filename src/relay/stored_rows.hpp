@@ -31,6 +31,9 @@ struct stored_rows_request {
     /// positions are not in order there; the second is nothing where that has not ended.
     std::uint64_t disordered_after = 0;
     std::optional<std::uint64_t> disordered_until = 0;
+    /// While ids are compared: what is of no timeline of the server's counts as well where it lies
+    /// before this end of its WAL. What the server has written since it cannot have in common.
+    lsn wal_end = {};
 };
 
 class stored_rows {
@@ -74,6 +77,8 @@ private:
 
         friend auto operator<=>(const row&, const row&) = default;
     };
+
+    void add_row(const commit_position& at, std::string_view id);
 
     stored_rows_request wanted_;
     std::vector<row> rows_;

@@ -41,6 +41,12 @@ struct stream_owner {
 inline constexpr std::string_view shared_rules = "shared";
 /// The messages are being compared, so that the last one says nothing.
 inline constexpr std::string_view comparing_rules = "comparing";
+/// The same with their ids, because LSNs of another history may be used again.
+inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
+
+[[nodiscard]] inline bool is_being_compared(const stream_owner& owner) {
+    return owner.rules == comparing_rules || owner.rules == comparing_ids_rules;
+}
 
 /// Of everything in the configuration that decides which changes are events, and their message ids;
 /// 16 hex digits.

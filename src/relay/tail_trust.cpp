@@ -43,13 +43,14 @@ bool is_prefix(const std::vector<timeline_end>& part, const std::vector<timeline
     return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
-/// Whether the server's history goes on from that of the mark, or is the same.
-bool goes_on_from(const stream_owner& mark, const lineage& line) {
-    if (mark.timeline == line.origin.timeline) {
+/// Whether the server's history goes on from an earlier one of the same system, or is the same.
+bool goes_on_from(std::uint32_t timeline, const std::vector<timeline_end>& ancestors,
+                  const lineage& line) {
+    if (timeline == line.origin.timeline) {
         // A server can have lost the file of its history.
-        return mark.ancestors == line.ancestors || mark.ancestors.empty() || line.ancestors.empty();
+        return ancestors == line.ancestors || ancestors.empty() || line.ancestors.empty();
     }
-    return line.end_of(mark.timeline) && is_prefix(mark.ancestors, line.ancestors);
+    return line.end_of(timeline) && is_prefix(ancestors, line.ancestors);
 }
 
 bool is_of_this_system(const tail_question& asked) {
@@ -59,7 +60,8 @@ bool is_of_this_system(const tail_question& asked) {
 
 std::optional<error> refuse_timeline(const tail_question& asked) {
     const auto& line = asked.server.line;
-    if (is_of_this_system(asked) && !goes_on_from(*asked.mark, line)) {
+    if (is_of_this_system(asked) &&
+        !goes_on_from(asked.mark->timeline, asked.mark->ancestors, line)) {
         return asked.mark->timeline > line.origin.timeline ? younger(asked, asked.mark->timeline)
                                                            : foreign(asked, asked.mark->timeline);
     }
@@ -71,6 +73,12 @@ std::optional<error> refuse_timeline(const tail_question& asked) {
                    : foreign(asked, where->origin.timeline);
     }
     return std::nullopt;
+}
+
+/// Whether every row still has the message id that it had: then the id tells it from one of another
+/// history that had its place, also where two promotions have left no other difference.
+bool same_ids(const tail_question& asked) {
+    return asked.mark && asked.mark->rules == asked.rules;
 }
 
 bool same_rules(const tail_question& asked) {
@@ -87,7 +95,7 @@ std::string why_compared(const tail_question& asked) {
     if (mark->rules == shared_rules) {
         return "nats.sole_writer was false before";
     }
-    if (mark->rules == comparing_rules) {
+    if (is_being_compared(*mark)) {
         return "an earlier comparison has not ended";
     }
     if (mark->rules != asked.rules) {
@@ -105,6 +113,18 @@ std::optional<error> refuse_history(const tail_question& asked) {
     return refuse_timeline(asked);
 }
 
+std::optional<error> refuse_successor(const lineage& before, const lineage& now) {
+    if (before.origin.system_identifier != now.origin.system_identifier ||
+        goes_on_from(before.origin.timeline, before.ancestors, now)) {
+        return std::nullopt;
+    }
+    return refusal("timeline " + std::to_string(now.origin.timeline) +
+                   " of the server does not descend from the timeline " +
+                   std::to_string(before.origin.timeline) +
+                   " that this relay has read before: this is an old primary, or another standby "
+                   "was promoted; nothing of it was published");
+}
+
 tail_answer judge(const tail_question& asked) {
     using kind = tail_answer::kind;
     if (asked.accepts_history) {
@@ -113,14 +133,19 @@ tail_answer judge(const tail_question& asked) {
     if (auto why = refuse_timeline(asked)) {
         return {kind::refused, std::move(why)};
     }
+    if (is_of_this_system(asked) && asked.mark->rules == comparing_ids_rules) {
+        return {kind::compare, {}, why_compared(asked), true};
+    }
     const auto& where = asked.tail.checkpoint();
     const auto& line = asked.server.line;
     if (!where || where->origin.system_identifier != line.origin.system_identifier) {
         return {kind::nothing};
     }
     if (!line.shares(*where)) {
-        return {
-            kind::compare, {}, "its last messages are of a branch that was left at a promotion"};
+        return {kind::compare,
+                {},
+                "its last messages are of a branch that was left at a promotion",
+                same_ids(asked)};
     }
     if (where->at.commit >= asked.server.wal_end) {
         return {kind::refused, beyond(asked)};
@@ -136,7 +161,7 @@ tail_answer judge(const tail_question& asked) {
             kind::compare, {}, "its last messages are not in the order of their positions", true};
     }
     if (!same_rules(asked) || counts_events(where->at)) {
-        return {kind::compare, {}, why_compared(asked)};
+        return {kind::compare, {}, why_compared(asked), same_ids(asked)};
     }
     return {kind::claim};
 }

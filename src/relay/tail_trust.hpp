@@ -60,6 +60,9 @@ struct tail_answer {
 /// What `walrelay check` says of the answer: nothing where the next run just goes on.
 [[nodiscard]] std::vector<finding> tail_findings(const tail_question& asked, bool sole_writer);
 
+/// The same of a server that is connected after one of the history `before`.
+[[nodiscard]] std::optional<error> refuse_successor(const lineage& before, const lineage& now);
+
 /// `failure` of the intake's tail_not_met, with what it means and what to do.
 [[nodiscard]] error explain_not_met(error failure, const std::string& slot);
 

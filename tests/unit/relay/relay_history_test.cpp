@@ -316,5 +316,52 @@ TEST_F(RelayOnStandby, ConnectsAgainWhereItCannotAsk) {
     is_lost_for("gone");
 }
 
+TEST_F(RelayHistory, RefusesAServerThatHasLessWalThanItHasRead) {
+    begin(0, std::nullopt);
+    script_.broker_fails();
+    script_.transaction(second, {"a"});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.wal_end = lsn{second};
+    EXPECT_THAT(script_.postgres_connects(), Contains("finish 3"));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("the server was restored from a copy")));
+}
+
+TEST_F(RelayHistory, RefusesATimelineThatDoesNotDescendFromTheOneThatItHasRead) {
+    script_.ancestors = {{1, lsn{second}}};
+    script_.start();
+    script_.broker_connects(0, std::nullopt);
+    script_.postgres_connects_with({7, 2});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{first}}};
+    EXPECT_THAT(script_.postgres_connects_with({7, 2}), Contains("finish 3"));
+    EXPECT_THAT(script_.log_lines(),
+                Contains(HasSubstr("does not descend from the timeline 2 that this relay has")));
+}
+
+TEST_F(RelayHistory, ConfirmsNothingThatTheConnectionHasNotSent) {
+    begin(0, std::nullopt);
+    script_.transaction(first, {"a"});
+    script_.acks();
+    EXPECT_EQ(script_.machine().confirmed(), lsn{first + 1});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.postgres_connects();
+    EXPECT_EQ(script_.machine().confirmed(), lsn{}) << "the slot stands there";
+    script_.transaction(first, {"a"});
+    EXPECT_EQ(script_.machine().confirmed(), lsn{first + 1});
+}
+
+TEST_F(RelayHistory, ReadsTheTailAgainWhereTheSlotHasGoneBack) {
+    script_.start();
+    script_.broker_connects(0, std::nullopt);
+    script_.postgres_connects_with(relay_script::origin, lsn{second});
+    script_.postgres_fails();
+    script_.passes(1s);
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{first}),
+                Contains("connect_broker"));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

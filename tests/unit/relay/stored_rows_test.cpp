@@ -49,6 +49,20 @@ TEST(StoredRows, CompareIdsWhereThePositionsOfAnotherHistoryMayBeUsedAgain) {
     EXPECT_FALSE(rows.has(at(100, 91), "b"));
 }
 
+TEST(StoredRows, KnowARowByItsIdThatALaterTimelineNamed) {
+    auto wanted = since(100);
+    wanted.compares_ids = true;
+    wanted.wal_end = lsn{300};
+    stored_rows rows(wanted);
+    rows.add(1, on({7, 9}, at(200, 191)), "a");
+    rows.add(2, on({7, 9}, at(300, 291)), "b");
+    rows.end(true, true);
+    EXPECT_TRUE(rows.has(at(200, 191), "a"));
+    EXPECT_FALSE(rows.has(at(200, 191), "b"));
+    EXPECT_FALSE(rows.has(at(300, 291), "b")) << "the server has written that later";
+    EXPECT_EQ(rows.newest(), at(200, 191));
+}
+
 TEST(StoredRows, KnowPositionsOfTheFirstVersionByCommitAndId) {
     stored_rows rows(since(100));
     rows.add(1, on(first_timeline, {lsn{100}, {}, 0}), "a");

@@ -98,9 +98,20 @@ TEST_F(TailTrust, ComparesAfterAPromotion) {
     tail_is(2, 2000);
     EXPECT_EQ(answer().what, kind::compare);
     EXPECT_THAT(answer().remark, HasSubstr("another timeline"));
+    EXPECT_TRUE(answer().compares_ids);
     tail_is(2, 3000);
     EXPECT_EQ(answer().what, kind::compare);
     EXPECT_THAT(answer().remark, HasSubstr("a branch that was left"));
+    EXPECT_TRUE(answer().compares_ids);
+    mark->rules = "another";
+    EXPECT_FALSE(answer().compares_ids) << "message ids may have changed as well";
+}
+
+TEST_F(TailTrust, ComparesIdsUntilAComparisonOfThemHasEnded) {
+    tail_is(2, 952);
+    mark->rules = comparing_ids_rules;
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
 }
 
 TEST_F(TailTrust, ComparesWhereTheRulesHaveChangedOrAreNotKnown) {
