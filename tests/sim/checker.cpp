@@ -23,7 +23,7 @@ std::string name(const outbox_event& event) {
 std::size_t checker::index_of(const std::string& position, const std::string& id) {
     const auto where = parse_position(position);
     if (!where || where->origin.system_identifier != database::first_history.system_identifier ||
-        !source_.line().shares(*where)) {
+        !source_.has_known(*where)) {
         throw violation("no phantom", "no position of this database: " + position);
     }
     const auto& all = source_.events();
@@ -87,14 +87,17 @@ void checker::on_written_back(const commit_position& where, const std::string& i
 }
 
 bool checker::is_orphan(const stored_message& taken) {
-    const auto* const row = source_.orphan_at(taken.position);
-    if (row == nullptr) {
+    const auto* const dead = source_.orphan_of(taken.id);
+    if (dead == nullptr) {
         return false;
     }
-    if (taken.id != row->id || taken.subject != row->subject || taken.body != row->body) {
+    const auto where = parse_position(taken.position);
+    const auto& row = dead->row;
+    if (!where || !(dead->line.shares(*where) || source_.has_known(*where)) ||
+        where->at != row.where || taken.subject != row.subject || taken.body != row.body) {
         throw violation("content", "a message differs from its row: " + name(taken));
     }
-    if (!orphaned_.insert(taken.position).second) {
+    if (!orphaned_.insert(taken.id).second) {
         throw violation("no duplicate", name(taken) + " is in the stream already");
     }
     return true;
@@ -109,14 +112,14 @@ void checker::on_published(const std::string& position, const lineage& joined) {
     }
 }
 
-void checker::on_promoted(lsn at) {
+void checker::on_branch_left(lsn at) {
     const auto& all = source_.events();
     const auto first = std::find_if(
         all.begin(), all.end(), [&](const outbox_event& each) { return each.where.commit >= at; });
     const auto kept = static_cast<std::size_t>(first - all.begin());
     for (auto index = kept; index < fates_.size(); ++index) {
         if (fates_[index] == fate::stored) {
-            orphaned_.insert(to_string(position{source_.line().origin, all[index].where}));
+            orphaned_.insert(all[index].id);
         }
     }
     fates_.resize(std::min(fates_.size(), kept));
@@ -136,14 +139,15 @@ void checker::on_orphans_named(std::uint64_t last_sequence) {
 }
 
 void checker::check_orphans(const std::vector<stored_message>& all) const {
-    if (!profile_.sole_writer || profile_.interval(mishap::stranger_writes) > sim_time(0)) {
+    // What a restored database has lost on its own timeline, nothing in it tells.
+    if (!profile_.sole_writer || profile_.interval(mishap::stranger_writes) > sim_time(0) ||
+        profile_.interval(mishap::restore) > sim_time(0)) {
         return;
     }
     std::uint32_t goes_on = 0;
     for (auto each = all.rbegin(); each != all.rend(); ++each) {
         const auto timeline = parse_position(each->position)->origin.timeline;
-        if (each->sequence > named_up_to_ && timeline < goes_on &&
-            orphaned_.contains(each->position)) {
+        if (each->sequence > named_up_to_ && timeline < goes_on && orphaned_.contains(each->id)) {
             throw violation("orphans are named", name(*each) + " was not");
         }
         goes_on = std::max(goes_on, timeline);

@@ -36,7 +36,7 @@ public:
     void on_written_back(const commit_position& where, const std::string& id);
     /// Another branch goes on from `at`: what the old one has behind it, and is about to leave the
     /// database, does not count any more.
-    void on_promoted(lsn at);
+    void on_branch_left(lsn at);
     /// A relay that is connected to a server of this history hands a message to the broker.
     static void on_published(const std::string& position, const lineage& joined);
     /// A relay says that messages of the stream up to this sequence are of a dead branch.
@@ -78,7 +78,7 @@ private:
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
-    /// Positions of dead branches that are in the stream.
+    /// Ids of dead branches that are in the stream.
     std::set<std::string> orphaned_;
     std::uint64_t named_up_to_ = 0;
     std::vector<bool> was_stored_;

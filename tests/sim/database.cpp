@@ -188,27 +188,50 @@ lsn database::promote(lsn at_least, checker& watch) {
     const auto at = lost == 0                ? wal_end_
                     : lost < records_.size() ? records_[records_.size() - 1 - lost]
                                              : std::max(at_least, line_began_);
-    watch.on_promoted(at);
-    for (const auto& each : events_) {
-        if (each.where.commit >= at) {
-            orphans_.emplace(to_string(position{line_.origin, each.where}), each);
-        }
-    }
-    std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
-    std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
+    leave_branch(at, watch);
     line_.ancestors.push_back({line_.origin.timeline, at});
     ++line_.origin.timeline;
-    world_.say("database: timeline ", line_.origin.timeline, " begins at ", to_string(at), ", ",
-               to_string(wal_end_), " was reached before");
-    wal_end_ = at;
+    world_.say("database: timeline ", line_.origin.timeline, " begins at ", to_string(at));
     append(200);  // the record of the end of recovery
     records_.clear();
     line_began_ = wal_end_;
     return at;
 }
 
-const outbox_event* database::orphan_at(const std::string& position) const {
-    const auto found = orphans_.find(position);
+void database::restore(const lineage& line, lsn at, checker& watch) {
+    crash();
+    leave_branch(at, watch);
+    restored_over_.push_back(line_);
+    line_ = line;
+    world_.say("database: is restored from a copy, on timeline ", line_.origin.timeline);
+    std::erase_if(records_, [&](lsn end) { return end > at; });
+    append(200);  // the checkpoint at the end of recovery
+    line_began_ = std::min(line_began_, at);
+}
+
+/// What was committed from `at` on was never there.
+void database::leave_branch(lsn at, checker& watch) {
+    ++incarnation_;
+    watch.on_branch_left(at);
+    for (const auto& each : events_) {
+        if (each.where.commit >= at) {
+            orphans_.emplace(each.id, orphan{each, line_});
+        }
+    }
+    std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
+    std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
+    world_.say("database: goes back from ", to_string(wal_end_), " to ", to_string(at));
+    wal_end_ = at;
+}
+
+bool database::has_known(const position& where) const {
+    return line_.shares(where) ||
+           std::any_of(restored_over_.begin(), restored_over_.end(),
+                       [&](const lineage& each) { return each.shares(where); });
+}
+
+const orphan* database::orphan_of(const std::string& id) const {
+    const auto found = orphans_.find(id);
     return found == orphans_.end() ? nullptr : &found->second;
 }
 

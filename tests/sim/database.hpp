@@ -37,6 +37,12 @@ struct outbox_event {
     poison defect = poison::none;
 };
 
+/// A row of a branch that was left.
+struct orphan {
+    outbox_event row;
+    lineage line;
+};
+
 struct inserted_row {
     table into = table::outbox;
     lsn at;
@@ -75,9 +81,17 @@ public:
     /// somewhere behind `at_least`; returns up to where. What came after is of a dead branch, and
     /// its LSNs are used again.
     lsn promote(lsn at_least, checker& watch);
+    /// The database is that of a copy of the disk, made when the WAL of `line` ended at `at`.
+    /// Nothing in it tells that it went on before.
+    void restore(const lineage& line, lsn at, checker& watch);
     [[nodiscard]] const lineage& line() const { return line_; }
-    /// The row that a position of a dead branch stands for; null if it stands for none.
-    [[nodiscard]] const outbox_event* orphan_at(const std::string& position) const;
+    /// Whether a position is of the present history; after a restore, of any that there was.
+    [[nodiscard]] bool has_known(const position& where) const;
+    /// Counts promotions and restores: what a connection reaches is the same server as long as it
+    /// stays.
+    [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+    /// The row of a dead branch that has this message id; null if none has.
+    [[nodiscard]] const orphan* orphan_of(const std::string& id) const;
 
     /// All transactions of the present history.
     [[nodiscard]] const std::vector<transaction>& committed() const { return committed_; }
@@ -113,6 +127,7 @@ private:
         std::vector<inserted_row> rows;
     };
 
+    void leave_branch(lsn at, checker& watch);
     void write(std::size_t which);
     void insert(writer& into);
     void commit(writer& finished);
@@ -130,8 +145,10 @@ private:
     /// Where records of the present timeline end.
     std::vector<lsn> records_;
     lsn line_began_{first_lsn};
-    /// Rows of dead branches by their positions.
-    std::map<std::string, outbox_event> orphans_;
+    std::vector<lineage> restored_over_;
+    std::uint64_t incarnation_ = 1;
+    /// Rows of dead branches by their ids, of which none is used again.
+    std::map<std::string, orphan> orphans_;
     std::set<std::string> dead_letters_;
     std::optional<std::string> halt_;
     lsn wal_end_{first_lsn};

@@ -21,9 +21,9 @@ constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazar
     "connection_full",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
-    "broker_cut",      "broker_crash", "leader_change",  "power_loss", "stranger_writes",
-    "operator_wanted", "postgres_cut", "postgres_crash", "promotion",  "relay_kill",
-    "relay_stop",      "relay_pause",  "slot_dropped",
+    "broker_cut",      "broker_crash", "leader_change",  "power_loss",   "stranger_writes",
+    "operator_wanted", "postgres_cut", "postgres_crash", "promotion",    "restore",
+    "relay_kill",      "relay_stop",   "relay_pause",    "slot_dropped",
 };
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
@@ -122,6 +122,12 @@ void respect_the_promise(profile& drawn) {
     }
     if (drawn.backfills) {
         drawn.intervals[static_cast<std::size_t>(mishap::promotion)] = sim_time(0);
+    }
+    auto& restore = drawn.intervals[static_cast<std::size_t>(mishap::restore)];
+    // A history that is refused, and a stream that has lost messages: two things for an operator to
+    // decide at once.
+    if (drawn.backfills || power_loss > sim_time(0) || stranger > sim_time(0)) {
+        restore = sim_time(0);
     }
     if (power_loss > sim_time(0)) {
         drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);

@@ -60,6 +60,7 @@ enum class mishap {
     postgres_cut,
     postgres_crash,
     promotion,  // the primary is lost for good, and a standby takes its place
+    restore,    // of a copy of the database's disk
     relay_kill,
     relay_stop,
     relay_pause,

@@ -74,6 +74,7 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
     session.origin = around_.source.line().origin;
     session.server = {around_.source.line(), around_.source.wal_end()};
     joined_ = session.server.line;
+    server_ = around_.source.incarnation();
     session.database = "app";
     session.catalog = relay::table_catalog({database::outbox()}, around_.source.facts());
     session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};

@@ -73,6 +73,7 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     session.server = {(*answer)->line(), around_.source.wal_end()};
     session.database = "app";
     joined_ = session.server.line;
+    server_ = (*answer)->incarnation();
     machine_->postgres_connected(epoch, std::move(session), now());
 }
 
@@ -92,8 +93,8 @@ void relay_process::read_frames() {
 void relay_process::set_aside(const relay::store_dead_letter& poison) {
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
     around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
-                                        letter = poison.letter, server = joined_] {
-        auto stored = server == around_.source.line() &&
+                                        letter = poison.letter, server = server_] {
+        auto stored = server == around_.source.incarnation() &&
                       around_.source.store_dead_letter(letter, around_.watch);
         // The connection may end when the letter is committed and the relay has not heard of it.
         stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
@@ -117,9 +118,9 @@ void relay_process::dead_letter_answered(std::uint64_t epoch, const dead_letter&
 
 void relay_process::write_back(const relay::write_back& rows) {
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
-    around_.where.after(commits_after, [this, life = life_, rows, server = joined_] {
-        auto committed =
-            server == around_.source.line() && around_.source.write_back(rows.batch, around_.watch);
+    around_.where.after(commits_after, [this, life = life_, rows, server = server_] {
+        auto committed = server == around_.source.incarnation() &&
+                         around_.source.write_back(rows.batch, around_.watch);
         committed =
             committed && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
         if (life != life_) {

@@ -59,11 +59,14 @@ relay_process::relay_process(relay_surroundings around, std::string name)
 
 // Living and dying.
 
-void relay_process::start() {
+void relay_process::start(bool accepts_history) {
     ++life_;
-    around_.where.say(name_, ": starts");
+    around_.where.say(name_, ": starts", accepts_history ? " and accepts the history" : "");
     machine_ = std::make_unique<relay::relay_machine>(options_of(around_.how), mappers(around_.how),
                                                       around_.where.random().next());
+    if (accepts_history) {
+        machine_->accept_history();
+    }
     exit_code_.reset();
     told_to_stop_ = false;
     finishing_ = false;

@@ -40,7 +40,8 @@ class relay_process {
 public:
     relay_process(relay_surroundings around, std::string name);
 
-    void start();
+    /// Once with --accept-history, if it is said.
+    void start(bool accepts_history = false);
     /// kill -9.
     void kill();
     /// SIGTERM.
@@ -52,6 +53,10 @@ public:
     [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
     [[nodiscard]] bool was_told_to_stop() const { return told_to_stop_; }
     [[nodiscard]] const std::string& last_words() const { return last_error_; }
+    /// It has ended because of the database's history, with the command that goes on with it.
+    [[nodiscard]] bool needs_history_accepted() const {
+        return last_error_.find("--accept-history") != std::string::npos;
+    }
     [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
 
 private:
@@ -103,6 +108,7 @@ private:
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     /// Of the last server that the machine was told of.
     std::optional<lineage> joined_;
+    std::uint64_t server_ = 0;
     connection_handle broker_;
     std::string description_;
     session_handle postgres_;

@@ -39,6 +39,8 @@ private:
     void schedule(mishap which);
     void strike(mishap which);
     void promote();
+    void restore();
+    void come_back();
     void checkpoints();
     void copies_of_the_slot();
     void run_until(const std::function<bool()>& reached, sim_time at_latest, const char* wanted);
@@ -58,6 +60,7 @@ private:
     broker broker_;
     std::vector<std::unique_ptr<relay_process>> relays_;
     bool operator_was_needed_ = false;
+    bool was_restored_ = false;
     bool stopping_ = false;
 };
 
@@ -117,6 +120,8 @@ void simulation::strike(mishap which) {
             return;
         case mishap::promotion:
             return promote();
+        case mishap::restore:
+            return restore();
         case mishap::relay_kill:
             return some_relay().kill();
         case mishap::relay_stop:
@@ -138,8 +143,19 @@ void simulation::checkpoints() {
 }
 
 void simulation::promote() {
-    auto& random = world_.random();
     slot_.promote();
+    come_back();
+}
+
+void simulation::restore() {
+    was_restored_ = true;
+    slot_.restore(world_.random().chance(300));
+    come_back();
+}
+
+/// Another database, and perhaps other things that fail with the old one.
+void simulation::come_back() {
+    auto& random = world_.random();
     world_.after(random.between(milliseconds(10), seconds(5)), [this] { database_.recover(); });
     if (random.chance(300)) {
         broker_.crash();
@@ -149,11 +165,15 @@ void simulation::promote() {
 }
 
 void simulation::copies_of_the_slot() {
-    if (profile_.interval(mishap::promotion) == sim_time(0)) {
+    if (profile_.interval(mishap::promotion) == sim_time(0) &&
+        profile_.interval(mishap::restore) == sim_time(0)) {
         return;
     }
     world_.after(world_.random().between(milliseconds(100), seconds(10)), [this] {
         slot_.copy();
+        if (database_.is_up() && world_.random().chance(500)) {
+            slot_.copy_disk();
+        }
         copies_of_the_slot();
     });
 }
@@ -172,19 +192,21 @@ void simulation::supervise(relay_process& each) {
     if (each.is_running() || stopping_) {
         return;
     }
+    bool accepts = false;
     if (each.exit_code() == relay::exit_operator_needed) {
         // Whether a stranger moved the slot or another relay, which then had nothing to publish,
         // cannot be told apart; walrelay stops, and a person who knows starts it again.
         const bool slot_was_moved =
             relays_.size() > 1 && each.last_words().find("stands at LSN") != std::string::npos;
-        if (!operator_was_needed_ && !slot_was_moved && checker_.lost_count() == 0) {
+        accepts = was_restored_ && each.needs_history_accepted();
+        if (!operator_was_needed_ && !accepts && !slot_was_moved && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
         }
         broker_.mend();
         database_.end_halt();
     }
     if (world_.is_calm() || world_.random().chance(300)) {
-        each.start();
+        each.start(accepts);
     }
 }
 
@@ -245,7 +267,7 @@ void simulation::stop_in_order() {
         },
         world_.now() + seconds(30), "a stop in order");
     for (const auto& each : relays_) {
-        const bool may_halt = operator_was_needed_ || checker_.lost_count() > 0;
+        const bool may_halt = operator_was_needed_ || was_restored_ || checker_.lost_count() > 0;
         if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
             throw violation("a stop in order", "a relay ended with another exit code than 0");
         }

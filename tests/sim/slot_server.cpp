@@ -45,6 +45,7 @@ result<session_handle> slot_server::begin(replication_events events) {
     begun.sent_ = confirmed_;
     begun.began_at_ = confirmed_;
     begun.line_ = source_.line();
+    begun.incarnation_ = source_.incarnation();
     begun.last_reply_ = world_.now();
     const auto& all = source_.committed();
     const auto first = std::lower_bound(
@@ -294,13 +295,35 @@ void slot_server::copy() {
     copied_ = confirmed_;
 }
 
-lsn slot_server::promote() {
+void slot_server::promote() {
     cut();
     const auto at = source_.promote(copied_, checker_);
     confirmed_ = copied_;
     on_disk_ = copied_;
+    std::erase_if(disks_, [&](const disk& each) { return each.wal_end > at; });
     world_.say("slot: that of the standby is at ", to_string(confirmed_));
-    return at;
+}
+
+void slot_server::copy_disk() {
+    disks_.push_back({on_disk_, source_.wal_end(), source_.line()});
+}
+
+void slot_server::restore(bool promoted) {
+    if (disks_.empty()) {
+        return;
+    }
+    cut();
+    const auto recent = std::min<std::uint64_t>(disks_.size(), 4);
+    const disk from = disks_[disks_.size() - world_.random().between(1, recent)];
+    source_.restore(from.line, from.wal_end, checker_);
+    confirmed_ = from.slot;
+    on_disk_ = from.slot;
+    copied_ = from.slot;
+    std::erase_if(disks_, [&](const disk& each) { return each.wal_end > from.wal_end; });
+    world_.say("slot: that of the copy is at ", to_string(confirmed_));
+    if (promoted) {
+        promote();
+    }
 }
 
 // The client's side.
@@ -329,7 +352,7 @@ void replication_session::send_status(const std::string& update) {
     // The tail of a backfill says nothing of the rows of a slot that was dropped before it, and a
     // server that was left nothing of the rows of the next; a relay that has not noticed tells
     // nobody.
-    if (self || (!server_.profile_.backfills && line_ == server_.source_.line())) {
+    if (self || (!server_.profile_.backfills && incarnation_ == server_.source_.incarnation())) {
         server_.checker_.on_confirmed(flushed, "by the relay");
     }
     if (!self) {

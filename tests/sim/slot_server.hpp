@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace walrelay::sim {
 
@@ -37,6 +38,7 @@ public:
     [[nodiscard]] lsn began_at() const { return began_at_; }
     /// Of the server.
     [[nodiscard]] const lineage& line() const { return line_; }
+    [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
     void send_status(const std::string& update);
     /// The client is gone; the server may notice late, and may read what was sent before.
     void close();
@@ -67,6 +69,7 @@ private:
     reported client_;
     lsn began_at_;
     lineage line_;
+    std::uint64_t incarnation_ = 0;
     lsn told_;  // by the client's side, on this connection
     sim_time last_reply_{0};
     bool ping_out_ = false;
@@ -108,8 +111,12 @@ public:
     void checkpoint();
     /// A standby copies the slot (slotsync.c, or a person who copies its file).
     void copy();
-    /// The database is now that standby. Returns where its history leaves the old one.
-    lsn promote();
+    /// The database is now that standby.
+    void promote();
+    /// A copy is made of the whole disk.
+    void copy_disk();
+    /// The database is now one of those copies; a standby of it, where that is `promoted`.
+    void restore(bool promoted);
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
 
@@ -140,6 +147,12 @@ private:
     lsn confirmed_;
     lsn on_disk_;
     lsn copied_;
+    struct disk {
+        lsn slot;
+        lsn wal_end;
+        lineage line;
+    };
+    std::vector<disk> disks_;
 };
 
 }  // namespace walrelay::sim
