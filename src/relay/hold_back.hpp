@@ -39,6 +39,13 @@ public:
     /// What waits is no longer acked: the slot sends it again. What is confirmed stays so.
     void forget_held() { held_.clear(); }
 
+    /// Nothing is known of another history; what is frozen stays so.
+    void start_over() {
+        held_.clear();
+        confirmed_ = {};
+        confirmed_event_.reset();
+    }
+
     /// What may be reported as flushed. Never moves backwards.
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     /// The last event that the slot may have forgotten; nothing if none is known.

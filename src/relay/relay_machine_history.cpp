@@ -39,7 +39,7 @@ void relay_machine::begin_history(const lineage& line) {
     ledger_ = ledger{};
     write_backs_ = write_backs{write_backs_.wanted()};
     // What was confirmed of the old history must never be reported to the new one.
-    hold_back_ = hold_back{options_.confirm_delay};
+    hold_back_.start_over();
     feedback_ = feedback{};
     slot_at_most_ = descends ? std::min(known, *branch) : lsn{};
     left_at_.reset();

@@ -80,6 +80,19 @@ TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
     EXPECT_EQ(gate.confirmed(), lsn{110});
 }
 
+TEST(HoldBack, StaysFrozenWhereAnotherHistoryBegins) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.time_passed(start + 20s);
+    gate.freeze(start + 20s);
+    gate.start_over();
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    EXPECT_EQ(gate.confirmed_event(), std::nullopt);
+    gate.acked(lsn{90}, at(80), start + 21s);
+    gate.time_passed(start + 60s);
+    EXPECT_EQ(gate.confirmed(), lsn{});
+}
+
 TEST(HoldBack, NeverMovesBackwards) {
     hold_back gate(0ms);
     gate.acked(lsn{500}, std::nullopt, start);
