@@ -30,12 +30,13 @@ std::string joined(const std::vector<std::string>& texts) {
 
 std::string line_of(const std::string& key, const outcome& result) {
     const auto& found = result.found;
-    return fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
-                       key, result.fault, result.plugin, result.broker, result.postgres,
-                       result.times, found.rows, found.lost, found.duplicated, found.inverted,
-                       found.phantom, found.altered, found.confirmed_early,
-                       result.longest_recovery.count(), result.middle_recovery.count(),
-                       result.took.count(), result.reported, joined(result.complaints));
+    return fmt::format(
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", key,
+        result.fault, result.plugin, result.broker, result.postgres, result.times, found.rows,
+        found.lost, found.duplicated, found.inverted, found.phantom, found.altered,
+        found.confirmed_early, result.longest_recovery.count(), result.recovery_limit.count(),
+        result.middle_recovery.count(), result.took.count(), result.reported,
+        joined(result.complaints));
 }
 
 /// The fields of one line, in the order in which they were written.
@@ -76,6 +77,7 @@ outcome outcome_in(fields& from) {
         *each = from.number();
     }
     result.longest_recovery = from.milliseconds();
+    result.recovery_limit = std::chrono::seconds(static_cast<std::int64_t>(from.number()));
     result.middle_recovery = from.milliseconds();
     result.took = std::chrono::seconds(static_cast<std::int64_t>(from.number()));
     result.reported = from.text();
