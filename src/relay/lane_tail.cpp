@@ -70,11 +70,11 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         if (at(index).stored || mine.origin != before->where.origin) {
             continue;
         }
+        if (mine.at > before->where.at) {
+            return false;
+        }
         while (next != seen.placed.end() && next->where != mine) {
             ++next;
-        }
-        if (mine == before->where) {
-            return false;
         }
         if (next == seen.placed.end()) {
             return true;

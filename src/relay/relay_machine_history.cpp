@@ -18,6 +18,14 @@ error went_back(lsn ends, lsn known) {
             how_to_accept_history};
 }
 
+error id_is_taken(const std::string& stream, const std::string& id, std::uint64_t sequence) {
+    return {errc::message_refused,
+            "stream " + stream + " already has this Nats-Msg-Id (" + id + ") at sequence " +
+                std::to_string(sequence) + ", in a message that is not of this row",
+            "give every row an id of its own (outbox.message_id); the row itself cannot be changed "
+            "any more"};
+}
+
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
@@ -258,11 +266,19 @@ void relay_machine::keep_mark_true() {
 
 void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
     const auto asked = std::exchange(taken_, std::nullopt);
-    if (!asked || !answer || answer->sequence != asked->sequence || !lane_->holds(asked->where)) {
+    if (!asked || !answer || answer->sequence != asked->sequence) {
         return;
     }
     const bool same = answer->where && server_.line.shares(*answer->where) &&
                       answer->where->at == asked->where.at;
+    if (!lane_->holds(asked->where)) {
+        // The slot sends the row again, and would have it ask the same again.
+        if (!same && options_.dead_letters && server_.line.shares(asked->where)) {
+            intake_.condemn(asked->where.at,
+                            {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
+        }
+        return;
+    }
     if (same) {
         log(log_severity::info, "the message of row id " + asked->id + " is in stream " +
                                     options_.stream + " already, at sequence " +

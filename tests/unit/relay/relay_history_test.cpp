@@ -148,6 +148,26 @@ TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
     EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("compared:")));
 }
 
+TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+    script_.start();
+    script_.broker_connects(2, at(first, 2));
+    script_.postgres_connects();
+    compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    script_.transaction(first, {"a", "b"});
+    EXPECT_THAT(script_.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("close_broker"));
+    script_.passes(1ms);
+    script_.asked = asked_message{1, position{relay_script::origin, at(8, 0)}, "b"};
+    EXPECT_THAT(script_.broker_connects(2, at(first, 2)), ElementsAre("close_postgres"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+    compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    script_.frame(test::begin_frame(lsn{first}));
+    script_.frame(test::insert_frame(16384, {"a", "kind", "{}"}));
+    EXPECT_THAT(script_.frame(test::insert_frame(16384, {"b", "kind", "{}"})),
+                ElementsAre("dead_letter 0/320.1"));
+}
+
 TEST_F(RelayHistory, ComparesAgainWhereTheConnectionBreaks) {
     script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
     script_.start();
@@ -229,6 +249,13 @@ TEST_F(RelayAndForger, KnowsWhatItSentItself) {
     send({"b", "c"});
     shows({at(first, 0), at(first + 8, 0), at(first + 16, 0)});
     EXPECT_TRUE(script_.machine().the_lane().empty());
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
+TEST_F(RelayAndForger, MissesNothingThatComesAfterTheTail) {
+    send({"b", "c"});
+    shows({at(first, 0)});
+    EXPECT_EQ(script_.machine().the_lane().size(), 2U);
     EXPECT_TRUE(script_.machine().wants_frames());
 }
 
