@@ -23,6 +23,12 @@ error slot_moved(const std::string& slot, lsn stands, lsn known) {
         "walrelay resume, to go on from where the slot stands"};
 }
 
+std::string is_not_relayed(const table_name& name) {
+    return "rows of table " + to_string(name) +
+           " are not relayed: it is neither an outbox of the configuration nor now a partition of "
+           "one; if it was one when they were written, compare its rows with the stream";
+}
+
 /// Also where it could be delivered by now: it is in the hands of an operator, who would have it
 /// delivered twice.
 error already_dead() {
@@ -63,11 +69,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     hold_back_.begin_at(session.slot_confirmed, behind_the_slot ? stored : std::nullopt);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
-        log(log_severity::warning,
-            "rows of table " + to_string(name) +
-                " are not relayed: it is neither an outbox of the configuration nor now a "
-                "partition "
-                "of one; if it was one when they were written, compare its rows with the stream");
+        log(log_severity::warning, is_not_relayed(name));
     }
     keep_dead(session.dead_letters);
     replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
