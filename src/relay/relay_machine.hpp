@@ -194,7 +194,9 @@ private:
     void give_comparing_up();
     [[nodiscard]] stream_owner mark_now() const;
     void keep_mark_true();
+    /// On a standby, where the transaction that begins may be of a later timeline.
     void ask_for_timeline();
+    /// Rows that are dead letters stay so when the slot sends them again.
     void keep_dead(const std::vector<position>& letters);
     void remember_mark(std::string_view description);
     void ask_whose_it_is(instant now);

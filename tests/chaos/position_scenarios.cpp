@@ -188,8 +188,8 @@ void forge(trial& one, const std::string& position, bool restarted) {
     if (answer == response::went_on) {
         stop_relay(one);
     }
-    // Later rows were on their way when the message took the place of one.
-    judge_rows(one, {.ids = ids_of(where), .excused = {"forged"}, .in_order = false}, answer);
+    // Where the relay runs, later rows are on their way when the message takes the place of one.
+    judge_rows(one, {.ids = ids_of(where), .excused = {"forged"}, .in_order = restarted}, answer);
 }
 
 /// Rows from before the slot, which nobody publishes.

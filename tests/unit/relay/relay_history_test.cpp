@@ -55,6 +55,15 @@ protected:
         return script_.stored_is_read(rows);
     }
 
+    /// The tables were others before; the stream has "a" and "c" of three rows.
+    void begin_comparing() {
+        script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+        script_.start();
+        script_.broker_connects(2, at(first, 2));
+        script_.postgres_connects();
+        compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    }
+
     relay_script script_;
 };
 
@@ -149,11 +158,7 @@ TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
 }
 
 TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {
-    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
-    script_.start();
-    script_.broker_connects(2, at(first, 2));
-    script_.postgres_connects();
-    compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    begin_comparing();
     script_.transaction(first, {"a", "b"});
     EXPECT_THAT(script_.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("close_broker"));
     script_.passes(1ms);
@@ -169,11 +174,7 @@ TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {
 }
 
 TEST_F(RelayHistory, ComparesAgainWhereTheConnectionBreaks) {
-    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
-    script_.start();
-    script_.broker_connects(2, at(first, 2));
-    script_.postgres_connects();
-    compared({{at(first, 0), "a"}, {at(first, 2), "c"}}, 2);
+    begin_comparing();
     script_.transaction(first, {"a", "b"});
     script_.broker_fails();
     script_.passes(1s);
