@@ -3,6 +3,7 @@
 #include "core/assert.hpp"
 #include "relay/retry_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
@@ -25,6 +26,15 @@ error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
                 ", subject " + content.subject + ") has " + std::to_string(size) +
                 " bytes with its headers, more than " + limit_name + " = " + std::to_string(limit),
             remedy};
+}
+
+const condemnation& already_dead() {
+    static const condemnation reason{
+        {errc::message_refused, "the row is a dead letter already",
+         "walrelay dead-letter retry, once what was wrong with it is corrected"},
+        0,
+        0};
+    return reason;
 }
 
 }  // namespace
@@ -64,6 +74,11 @@ void intake::condemn(commit_position where, condemnation reason) {
     condemned_.insert_or_assign(where, std::move(reason));
 }
 
+void intake::keep_dead(std::vector<commit_position> letters) {
+    dead_ = std::move(letters);
+    std::sort(dead_.begin(), dead_.end());
+}
+
 void intake::condemn_row(const std::string& message_id, condemnation reason) {
     condemned_rows_.insert_or_assign(message_id, std::move(reason));
 }
@@ -74,13 +89,18 @@ const condemnation* intake::condemnation_of(const message& content) const {
         return found == condemned_rows_.end() ? nullptr : &found->second;
     }
     const auto found = condemned_.find(content.where.at);
-    return found == condemned_.end() ? nullptr : &found->second;
+    if (found != condemned_.end()) {
+        return &found->second;
+    }
+    const bool is_dead = std::binary_search(dead_.begin(), dead_.end(), content.where.at);
+    return is_dead ? &already_dead() : nullptr;
 }
 
 void intake::begin(history origin, table_catalog catalog) {
     if (origin != origin_) {
         condemned_.clear();
     }
+    dead_.clear();
     origin_ = origin;
     catalog_ = std::move(catalog);
     for (auto& mapper : mappers_) {

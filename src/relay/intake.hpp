@@ -95,7 +95,10 @@ public:
     /// The broker will never take the message of this position: when its row is read again, it
     /// becomes a dead letter.
     void condemn(commit_position where, condemnation reason);
-    /// The same for a row of a snapshot, which has another position each time.
+    /// The rows of these positions are dead letters already, and stay so when they are read again,
+    /// also where they could be delivered by now: an operator has them in his hands.
+    void keep_dead(std::vector<commit_position> letters);
+    /// The same as condemn for a row of a snapshot, which has another position each time.
     void condemn_row(const std::string& message_id, condemnation reason);
 
     /// Reads one frame; at most one message enters the lane, which must have room.
@@ -184,6 +187,8 @@ private:
     intake_options options_;
     std::map<std::string, tableless, std::less<>> tableless_;  // by prefix
     std::map<commit_position, condemnation> condemned_;
+    /// Sorted; a transaction can have very many.
+    std::vector<commit_position> dead_;
     std::map<std::string, condemnation> condemned_rows_;
     std::uint64_t next_retry_revision_;
     history origin_;

@@ -29,13 +29,6 @@ std::string is_not_relayed(const table_name& name) {
            "one; if it was one when they were written, compare its rows with the stream";
 }
 
-/// Also where it could be delivered by now: it is in the hands of an operator, who would have it
-/// delivered twice.
-error already_dead() {
-    return {errc::message_refused, "the row is a dead letter already",
-            "walrelay dead-letter retry, once what was wrong with it is corrected"};
-}
-
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
@@ -91,11 +84,13 @@ void relay_machine::keep_dead(const std::vector<position>& letters) {
     if (!options_.dead_letters) {
         return;
     }
+    std::vector<commit_position> ours;
     for (const auto& letter : letters) {
         if (server_.line.shares(letter)) {
-            intake_.condemn(letter.at, {already_dead(), 0, 0});
+            ours.push_back(letter.at);
         }
     }
+    intake_.keep_dead(std::move(ours));
 }
 
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
