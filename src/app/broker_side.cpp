@@ -28,7 +28,7 @@ boost::asio::awaitable<result<void>> describe(nats::connect_options to, std::str
 /// Reads from further and further back until it is far enough.
 result<std::shared_ptr<const relay::stored_rows>> stored_in(
     const nats::connect_options& to, const relay::stored_rows_request& wanted) {
-    constexpr std::uint64_t first_look = 8192;
+    const std::uint64_t first_look = wanted.margin + 8192;
     constexpr std::uint64_t growth = 8;
     auto scan = nats::stream_scan::open(to);
     if (!scan) {

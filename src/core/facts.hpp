@@ -132,12 +132,14 @@ enum class stream_retention { limits, interest, work_queue };
 struct recent_message {
     std::string id = {};  // Nats-Msg-Id
     wall_time stored_at = {};
+    std::uint64_t sequence = 0;
 };
 
 /// The same, by its place.
 struct placed_message {
     std::uint64_t sequence = 0;
     position where = {};
+    std::string id = {};  // Nats-Msg-Id
 };
 
 /// One message of the stream that was asked for.
@@ -184,11 +186,16 @@ struct stream_facts {
     /// Of walrelay's messages before the first of somebody else's: the last. A message of somebody
     /// else can let later ones of walrelay's pass an earlier one (see docs/guarantees.md).
     std::optional<position> safe_position = {};
+    /// Its Nats-Msg-Id and place.
+    std::string safe_id = {};
+    std::uint64_t safe_sequence = 0;
     /// Walrelay's among the messages that were looked at, in order. Empty where it cannot be said
     /// what the stream had: some between them were deleted, or it keeps few for each subject.
     std::vector<recent_message> recent = {};
     /// The same, also where some between them are missing.
     std::vector<placed_message> placed = {};
+    /// None is missing between them.
+    bool placed_is_whole = false;
     std::optional<asked_message> asked = {};
 };
 

@@ -94,9 +94,10 @@ public:
         }
         last_ = stored->sequence;
         if (is_ours && natsMsgHeader_Get(message, "Nats-Msg-Id", &id) == NATS_OK) {
-            messages_.push_back({id, stored->at});
+            messages_.push_back({id, stored->at, stored->sequence});
         }
     }
+    [[nodiscard]] bool is_whole() const { return whole_; }
     [[nodiscard]] std::vector<recent_message> take() {
         return whole_ ? std::move(messages_) : std::vector<recent_message>{};
     }
@@ -108,7 +109,7 @@ private:
 };
 
 /// Whether the message is walrelay's.
-bool take(natsMsg* from, stream_facts& facts) {
+bool take(natsMsg* from, std::uint64_t sequence, stream_facts& facts) {
     const char* value = nullptr;
     const char* id = nullptr;
     std::optional<position> ours;
@@ -131,6 +132,8 @@ bool take(natsMsg* from, stream_facts& facts) {
     }
     if (!facts.shared) {
         facts.safe_position = ours;
+        facts.safe_id = facts.final_id;
+        facts.safe_sequence = sequence;
     }
     return true;
 }
@@ -159,6 +162,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     }
     facts.last_position.reset();
     facts.safe_position.reset();
+    facts.safe_id.clear();
     facts.shared = false;
     recent_messages recent;
     std::uint64_t last = 0;
@@ -172,11 +176,11 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         if (is_status(message)) {
             break;  // some were deleted meanwhile
         }
-        const bool is_ours = take(message, facts);
         const auto stored = storing_of(message);
+        const bool is_ours = take(message, stored ? stored->sequence : 0, facts);
         last = stored ? stored->sequence : last;
         if (is_ours && stored) {
-            facts.placed.push_back({stored->sequence, *facts.final_position});
+            facts.placed.push_back({stored->sequence, *facts.final_position, facts.final_id});
         }
         recent.add(message, stored, is_ours);
     }
@@ -185,6 +189,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
                      "the servers of stream " + stream + " do not agree about its last message"};
     }
     facts.last_sequence = std::max(facts.last_sequence, last);
+    facts.placed_is_whole = recent.is_whole();
     facts.recent = recent.take();
     facts.looked_back = true;
     return {};

@@ -100,6 +100,8 @@ void take_last(natsMsg* last, stream_facts& facts) {
     facts.safe_position = facts.last_position;
     facts.final_position = facts.last_position;
     facts.final_id = header_of(last, "Nats-Msg-Id");
+    facts.safe_id = facts.final_id;
+    facts.safe_sequence = facts.last_sequence;
 }
 
 /// The stream's last message; it may be gone, which is no error.
@@ -201,7 +203,9 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
             return looked.error();
         }
         if (info->Config->MaxMsgsPerSubject > 0) {
-            found.recent.clear();  // older messages of a subject make room for newer ones
+            // Older messages of a subject make room for newer ones.
+            found.recent.clear();
+            found.placed_is_whole = false;
         }
     }
     return facts;

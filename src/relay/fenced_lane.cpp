@@ -63,8 +63,8 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
 lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
     const auto predicted = at(index).expected_last_sequence + 1;
     if (sequence == predicted) {
-        // Our own earlier publish of it, which reached the stream after its tail was read.
-        prove_by(index);
+        // Our own earlier publish of it, which reached the stream after its tail was read; or
+        // another relay's, with more behind it. So it proves nothing of what the stream ends with.
         mark_stored(index, sequence);
         return lane_verdict::carry_on;
     }

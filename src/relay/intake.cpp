@@ -3,7 +3,6 @@
 #include "core/assert.hpp"
 #include "relay/retry_request.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
@@ -19,40 +18,7 @@ error unknown_table(const table_name& table) {
             "nothing to do: the catalog is read again and the slot resends the rows"};
 }
 
-error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
-                const char* limit_name, const char* remedy) {
-    return {errc::message_too_large,
-            "the message of row id " + content.id + " (position " + to_string(content.where) +
-                ", subject " + content.subject + ") has " + std::to_string(size) +
-                " bytes with its headers, more than " + limit_name + " = " + std::to_string(limit),
-            remedy};
-}
-
-const condemnation& already_dead() {
-    static const condemnation reason{
-        {errc::message_refused, "the row is a dead letter already",
-         "walrelay dead-letter retry, once what was wrong with it is corrected"},
-        0,
-        0};
-    return reason;
-}
-
 }  // namespace
-
-std::uint64_t wire_bytes(const message& content, std::string_view stream) {
-    constexpr std::uint64_t frame = sizeof "NATS/1.0\r\n" - 1 + sizeof "\r\n" - 1;
-    constexpr std::uint64_t around = sizeof ": \r\n" - 1;
-    constexpr std::uint64_t sequence_digits = 20;
-    std::uint64_t total = frame + content.body.size();
-    total += sizeof "Nats-Msg-Id" - 1 + around + content.id.size();
-    total += sizeof "Nats-Expected-Stream" - 1 + around + stream.size();
-    total += sizeof "Nats-Expected-Last-Sequence" - 1 + around + sequence_digits;
-    for (std::size_t index = 0; index < content.header_count(); ++index) {
-        const auto& each = content.header_at(index);
-        total += each.name.size() + around + each.value.size();
-    }
-    return total;
-}
 
 intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options)
     : mappers_(std::move(mappers)),
@@ -70,35 +36,10 @@ intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options
     }
 }
 
-void intake::condemn(commit_position where, condemnation reason) {
-    condemned_.insert_or_assign(where, std::move(reason));
-}
-
-void intake::keep_dead(std::vector<commit_position> letters) {
-    dead_ = std::move(letters);
-    std::sort(dead_.begin(), dead_.end());
-}
-
-void intake::condemn_row(const std::string& message_id, condemnation reason) {
-    condemned_rows_.insert_or_assign(message_id, std::move(reason));
-}
-
-const condemnation* intake::condemnation_of(const message& content) const {
-    if (in_snapshot_) {
-        const auto found = condemned_rows_.find(content.id);
-        return found == condemned_rows_.end() ? nullptr : &found->second;
-    }
-    const auto found = condemned_.find(content.where.at);
-    if (found != condemned_.end()) {
-        return &found->second;
-    }
-    const bool is_dead = std::binary_search(dead_.begin(), dead_.end(), content.where.at);
-    return is_dead ? &already_dead() : nullptr;
-}
-
 void intake::begin(history origin, table_catalog catalog) {
     if (origin != origin_) {
         condemned_.clear();
+        stored_.clear();
     }
     dead_.clear();
     origin_ = origin;
@@ -300,14 +241,14 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     const bool retried = occasion.starts_with("retry");
     if (into.covers(here)) {
         await_write_back(mapper, row, retried, true, done);
-        return into.claim() ? pass_over(here, mapper, row, occasion, into) : result<void>{};
+        return into.claim() ? pass_over(here, mapper, row, occasion, into, done) : result<void>{};
     }
     message& filled = into.vacancy();
     filled.where = {origin_, here};
     filled.committed_at = transaction_->begin.committed_at;
     const auto made = fill(mapper, row, occasion, filled);
-    if (into.is_resuming() && into.has_stored(filled)) {
-        into.admit_settled({origin_, here});
+    if (into.is_resuming() && (into.has_stored(filled) || stored_.contains(here))) {
+        into.admit_stored();
         await_write_back(mapper, row, retried, true, done);
         return {};
     }
@@ -332,12 +273,14 @@ void intake::await_write_back(std::size_t mapper, const row_insert& row, bool re
 
 result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
                           message& out) {
-    if (auto mapped = mappers_[mapper].map(row, out); !mapped) {
-        return mapped;
-    }
-    if (!occasion.empty()) {
+    const auto mapped = mappers_[mapper].map(row, out);
+    // Also of a row that is not mapped to its end: it is known by its id.
+    if (!occasion.empty() && !out.id.empty()) {
         out.id += ';';
         out.id += occasion;
+    }
+    if (!mapped) {
+        return mapped;
     }
     if (auto fits = check_size(out); !fits) {
         return fits;
@@ -379,21 +322,6 @@ result<table_catalog::answer> intake::whose(const relation& table) {
     last_revision_ = table.revision;
     last_answer_ = found;
     return found;
-}
-
-result<void> intake::check_size(const message& candidate) const {
-    const auto size = wire_bytes(candidate, options_.stream);
-    if (limits_.max_payload_bytes != 0 && size > limits_.max_payload_bytes) {
-        return too_large(candidate, size, limits_.max_payload_bytes, "the broker's max_payload",
-                         "raise max_payload in nats-server.conf and reload it, then start again");
-    }
-    if (limits_.max_message_bytes >= 0 &&
-        size > static_cast<std::uint64_t>(limits_.max_message_bytes)) {
-        return too_large(candidate, size, static_cast<std::uint64_t>(limits_.max_message_bytes),
-                         "the stream's max_msg_size",
-                         "raise it with `nats stream edit --max-msg-size`, then start again");
-    }
-    return {};
 }
 
 }  // namespace walrelay::relay

@@ -57,6 +57,8 @@ struct frame_read {
         std::string key;
     };
     std::optional<fetch_request> incomplete = {};
+    /// The stream's last messages leave out this row, which lies before the last of them.
+    std::optional<std::string> left_out = {};
     /// For the log: what was left alone, and why.
     std::optional<std::string> remark = {};
     lsn received;
@@ -90,7 +92,8 @@ public:
     void begin_snapshot(history origin, table_catalog catalog, lsn consistent_point,
                         wall_time taken_at);
 
-    void set_limits(size_limits limits) { limits_ = limits; }
+    /// Returns whether less is taken than before: what was read may be too large now.
+    bool set_limits(size_limits limits);
 
     /// The broker will never take the message of this position: when its row is read again, it
     /// becomes a dead letter.
@@ -98,6 +101,8 @@ public:
     /// The rows of these positions are dead letters already, and stay so when they are read again,
     /// also where they could be delivered by now: an operator has them in his hands.
     void keep_dead(std::vector<commit_position> letters);
+    /// While rows are compared: the stream has this one, whatever its last messages say.
+    void keep_stored(commit_position where) { stored_.insert(where); }
     /// The same as condemn for a row of a snapshot, which has another position each time.
     void condemn_row(const std::string& message_id, condemnation reason);
 
@@ -149,7 +154,7 @@ private:
     result<void> take_change(const change& decoded, lane& into, frame_read& done);
     /// An event that the stream has.
     result<void> pass_over(commit_position here, std::size_t mapper, const row_insert& row,
-                           std::string_view occasion, lane& into);
+                           std::string_view occasion, lane& into, frame_read& done);
     /// Where the stream's last message is still a claim: whether the slot has gone past its row.
     [[nodiscard]] error tail_not_met(const lane& into) const;
     [[nodiscard]] bool is_past_the_tail(const change& decoded, const lane& into) const;
@@ -189,6 +194,7 @@ private:
     std::map<commit_position, condemnation> condemned_;
     /// Sorted; a transaction can have very many.
     std::vector<commit_position> dead_;
+    std::set<commit_position> stored_;
     std::map<std::string, condemnation> condemned_rows_;
     std::uint64_t next_retry_revision_;
     history origin_;

@@ -3,6 +3,8 @@
 
 #include "relay/intake.hpp"
 
+#include <algorithm>
+
 namespace walrelay::relay {
 namespace {
 
@@ -42,9 +44,9 @@ bool intake::is_past_the_tail(const change& decoded, const lane& into) const {
 }
 
 result<void> intake::pass_over(commit_position here, std::size_t mapper, const row_insert& row,
-                               std::string_view occasion, lane& into) {
+                               std::string_view occasion, lane& into, frame_read& done) {
     const auto& tail = *into.claim();
-    if (here != tail.where.at) {
+    if (here != tail.where.at && !into.shows_others_around(here)) {
         return {};
     }
     message& same = into.vacancy();
@@ -52,6 +54,13 @@ result<void> intake::pass_over(commit_position here, std::size_t mapper, const r
     same.committed_at = transaction_->begin.committed_at;
     // Only the id matters, and a row that can no longer be mapped has none.
     static_cast<void>(fill(mapper, row, occasion, same));
+    if (here != tail.where.at) {
+        const bool is_dead = std::binary_search(dead_.begin(), dead_.end(), here);
+        if (!is_dead && into.leaves_out(here, same.id)) {
+            done.left_out = same.id;
+        }
+        return {};
+    }
     if (!tail.id.empty() && !same.id.empty() && same.id != tail.id) {
         return another_row(tail, same.id, options_.stream);
     }

@@ -68,6 +68,7 @@ void lane::take_in(entry& added) {
     added.sent = false;
     added.stored = false;
     added.settled = false;
+    added.in_stream = false;
     added.next_of_aggregate = 0;
     bytes_ += added.content.size_bytes();
     admitted_ = added.content.where.at;
@@ -77,6 +78,15 @@ void lane::take_in(entry& added) {
 void lane::admit() {
     take_in(at(end_));
     on_admitted(end_ - 1);
+}
+
+void lane::admit_stored() {
+    entry& added = at(end_);
+    take_in(added);
+    added.stored = true;
+    added.settled = true;
+    added.in_stream = true;
+    forget_stored();
 }
 
 void lane::admit_settled(const position& where) {
@@ -94,6 +104,24 @@ void lane::start_over() {
     admitted_ = stored_;
 }
 
+void lane::forget_proof() {
+    stored_.reset();
+    proved_.reset();
+    start_over();
+    believe(tail_belief::undecided);
+}
+
+bool lane::drop_unsent() {
+    for (auto index = first_; index != end_; ++index) {
+        if (at(index).sent && !at(index).stored) {
+            return false;
+        }
+    }
+    empty_window();
+    admitted_ = stored_;
+    return true;
+}
+
 void lane::empty_window() {
     for (; first_ != end_; ++first_) {
         at(first_).content.clear(kept_bytes);
@@ -108,7 +136,8 @@ bool lane::has_forgotten(const stream_tail& tail) const {
     if (tail.last_sequence < known_sequence_ || tail.made_again) {
         return true;
     }
-    if (is_disordered_) {
+    // What is behind the last one that was acked is somebody else's, which `is_mixed` tells.
+    if (is_disordered_ || tail_stands_back_ || tail.last_sequence > known_sequence_) {
         return false;
     }
     // Where others write, messages of later commits may come before those of earlier ones.
@@ -120,7 +149,7 @@ bool lane::has_forgotten(const stream_tail& tail) const {
 void lane::close() {
     epoch_open_ = false;
     // What was in flight may have been stored in part.
-    look_back_ = look_back_ || (!empty() && at(first_).sent);
+    look_back_ = look_back_ || belief_ == tail_belief::undecided || (!empty() && at(first_).sent);
 }
 
 std::uint64_t lane::wanted_look_back() const {
@@ -134,7 +163,8 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     WALRELAY_ASSERT(epoch > epoch_);
     const auto& checkpoint = tail.checkpoint();
     const bool is_known = checkpoint && options_.sole_writer && !is_disordered_ && !tail.mixed &&
-                          line_.shares(*checkpoint) && sent_itself(*checkpoint);
+                          !distrusted_ && line_.shares(*checkpoint) &&
+                          sent_itself(*checkpoint, tail.checkpoint_id());
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
@@ -151,8 +181,14 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     }
     if (tail.last_position) {
         tail_ = tail.last_position;
+        tail_stands_back_ = tail.final_position && tail.final_position->at < tail_->at;
     }
     opened_with_ = tail;
+    distrusted_ = distrusted_ || tail.mixed;
+    opened_with_.mixed = distrusted_;
+    // What the slot has still to send is no matter of the broker's.
+    const auto open_claim =
+        is_known || !options_.sole_writer ? std::exchange(claim_, std::nullopt) : std::nullopt;
     claim_.reset();
     belief_ = is_known ? tail_belief::exact : how;
     if (belief_ == tail_belief::undecided) {
@@ -166,6 +202,9 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     }
     on_open(tail);
     take_checkpoint();
+    if (open_claim && !forgot) {
+        claim_ = open_claim;
+    }
     on_belief();
     return forgot ? stream_memory::forgot : stream_memory::kept;
 }
@@ -175,6 +214,7 @@ void lane::settle_stored(const position& where) {
         if (at(index).content.where == where) {
             at(index).stored = true;
             at(index).settled = true;
+            at(index).in_stream = true;
         }
     }
     forget_stored();
@@ -239,6 +279,9 @@ void lane::forget_stored() {
         const auto where = at(first_).content.where;
         if (!at(first_).settled) {
             tail_ = where;
+            tail_stands_back_ = false;
+        }
+        if (!at(first_).settled || at(first_).in_stream) {
             proved_ = where;
             auto& id = at(first_).content.id;
             bytes_ -= id.size();
@@ -260,12 +303,6 @@ void lane::skip_up_to(commit_position where) {
     stored_ = stored_ ? std::max(*stored_, where) : where;
     admitted_ = admitted_ ? std::max(*admitted_, where) : where;
     forget_stored();
-}
-
-void lane::forget_last() {
-    --end_;
-    bytes_ -= at(end_).content.size_bytes();
-    at(end_).content.clear(kept_bytes);
 }
 
 void lane::forget_first() {

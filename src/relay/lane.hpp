@@ -60,14 +60,28 @@ struct stream_tail {
     std::optional<position> final_position = {};
     /// Nats-Msg-Id of the last message.
     std::string final_id = {};
+    /// That of the message of `safe_position`, and its place.
+    std::string safe_id = {};
+    std::uint64_t safe_sequence = 0;
     /// It is another stream of the same name.
     bool made_again = false;
     /// See lane::is_mixed.
     bool mixed = false;
+    /// The last messages of walrelay's, and whether none is missing among them.
+    std::vector<placed_message> placed = {};
+    bool placed_is_whole = false;
 
     /// The position up to which it says what the stream has, if it can be believed.
     [[nodiscard]] const std::optional<position>& checkpoint() const {
         return shared ? safe_position : last_position;
+    }
+    /// The id of that message; empty where it is not known.
+    [[nodiscard]] std::string checkpoint_id() const {
+        return shared ? safe_id : final_position == last_position ? final_id : "";
+    }
+    /// Its place; 0 where it is not known.
+    [[nodiscard]] std::uint64_t checkpoint_sequence() const {
+        return shared ? safe_sequence : final_position == last_position ? last_sequence : 0;
     }
 };
 
@@ -128,10 +142,9 @@ public:
 
     // The side of the source.
 
-    /// The history whose positions the next messages have. Where it goes on from the one before,
-    /// messages of the branch that was left are dropped and the others stay; another one forgets
-    /// what was skipped by position, because positions of two histories cannot be compared. Only
-    /// while closed, or at first.
+    /// The history whose positions the next messages have; the window is empty then. Where it goes
+    /// on from the one before, what is known of both stays known; of another one nothing does,
+    /// because positions of two histories cannot be compared. Only while closed, or at first.
     void set_history(const lineage& line);
     /// Whether the stream or the window already has an event of this position.
     [[nodiscard]] bool covers(commit_position where) const {
@@ -142,6 +155,10 @@ public:
     [[nodiscard]] const std::optional<tail_claim>& claim() const { return claim_; }
     /// The slot has sent that row.
     void claim_is_met();
+    /// While there is a claim: whether the stream's last messages begin before that row; and
+    /// whether they leave it out then.
+    [[nodiscard]] bool shows_others_around(const commit_position& where) const;
+    [[nodiscard]] bool leaves_out(const commit_position& where, std::string_view id) const;
     /// Another connection to the source begins, and streams from `slot_confirmed`: where that lies
     /// before the last message that is known to be stored, its row is to be met again. Returns
     /// whether there is a claim now.
@@ -165,19 +182,30 @@ public:
     /// again).
     [[nodiscard]] message& vacancy();
     void admit();
+    /// While resuming, the same for the row of `vacancy()` that the stream had before.
+    void admit_stored();
     /// An event that is settled without the stream (a dead letter) takes its place in the order.
     void admit_settled(const position& where);
     /// Empties the window: everything that is not known to be stored is read again from the source.
     /// Only while closed.
     void start_over();
+    /// The same, and nothing is known any more of what the stream has: the next tail is undecided.
+    void forget_proof();
+    /// The stream lacks a row before its tail, or has one behind it: no checkpoint, whoever wrote
+    /// it. Everything is undecided until rows are compared.
+    void distrust_tail();
+    /// Where nothing is in flight, empties the window: another server need not have these rows, and
+    /// the slot sends them again. Returns whether it is empty.
+    bool drop_unsent();
 
     // The side of the broker.
 
     /// Whether the stream ends before what it had acked.
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
     /// Whether somebody else has written among the messages that were looked at as if he were
-    /// walrelay: their positions do not ascend behind sequence `ordered_after`, or they leave out
-    /// some of what is in flight here. A later message can have passed an earlier one then.
+    /// walrelay: their positions do not ascend behind sequence `ordered_after`, stand back behind
+    /// what was the last one, or leave out some of what is in flight here. A later message can have
+    /// passed an earlier one then.
     [[nodiscard]] bool is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const;
     /// A connection is ready. `epoch` is greater than every earlier one. The tail is taken for
     /// what `how` says where its row is not one that this lane has sent itself.
@@ -245,9 +273,10 @@ protected:
         message content;
         monotonic_time sent_at;
         std::uint64_t expected_last_sequence = 0;
-        bool sent = false;     // on this connection
-        bool stored = false;   // acked, or settled
-        bool settled = false;  // without the stream
+        bool sent = false;       // on this connection
+        bool stored = false;     // acked, or settled
+        bool settled = false;    // without a publish
+        bool in_stream = false;  // although it is settled
         /// parallel_lane: the next message of the same aggregate; 0 if there is none.
         std::uint64_t next_of_aggregate = 0;
     };
@@ -292,11 +321,10 @@ private:
     [[nodiscard]] bool in_flight(publish_token token) const;
     void take_in(entry& added);
     void forget_first();
-    void forget_last();
     void empty_window();
     void widen();
-    void branch_off(const lineage& to, lsn branch);
-    [[nodiscard]] bool sent_itself(const position& where) const;
+    void branch_off(lsn branch);
+    [[nodiscard]] bool sent_itself(const position& where, std::string_view id) const;
     void take_checkpoint();
 
     lane_options options_;
@@ -314,9 +342,14 @@ private:
     stream_tail opened_with_;
     tail_belief belief_ = tail_belief::exact;
     std::optional<tail_claim> claim_;
+    /// What the claim was made of, by position.
+    std::vector<placed_message> shown_;
+    bool distrusted_ = false;
     std::shared_ptr<const stored_rows> resuming_;
     /// The stream's last message need not be of the greatest position.
     bool is_disordered_ = false;
+    /// The same of the messages that were there when `tail_` was read: a parallel writer's.
+    bool tail_stands_back_ = false;
     std::optional<position> tail_;
     /// The last that this lane knows to be in the stream with everything before it.
     std::optional<position> proved_;

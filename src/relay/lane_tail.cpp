@@ -11,8 +11,11 @@
 namespace walrelay::relay {
 
 stream_tail tail_of(const stream_facts& facts) {
-    return {facts.last_sequence, facts.last_position,  facts.shared,
-            facts.safe_position, facts.final_position, facts.final_id};
+    stream_tail tail{facts.last_sequence,  facts.last_position, facts.shared,  facts.safe_position,
+                     facts.final_position, facts.final_id,      facts.safe_id, facts.safe_sequence};
+    tail.placed = facts.placed;
+    tail.placed_is_whole = facts.placed_is_whole;
+    return tail;
 }
 
 void lane::set_history(const lineage& line) {
@@ -22,7 +25,7 @@ void lane::set_history(const lineage& line) {
     const auto branch = line.end_of(line_.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == line_.origin.system_identifier;
     if (descends) {
-        branch_off(line, *branch);
+        branch_off(*branch);
     } else {
         if (line_.origin != history{}) {
             empty_window();
@@ -35,14 +38,11 @@ void lane::set_history(const lineage& line) {
     believe(belief_);
 }
 
-/// What was stored before the branch stays so; what came after it is of no history any more.
-void lane::branch_off(const lineage& to, lsn branch) {
+/// What was stored before the branch stays so; the slot sends what was not.
+void lane::branch_off(lsn branch) {
     constexpr auto greatest = std::numeric_limits<std::uint64_t>::max();
     const commit_position last{lsn{branch.value - 1}, lsn{greatest}, greatest};
-    while (!empty() && !to.shares(at(end_ - 1).content.where)) {
-        forget_last();
-    }
-    on_emptied();
+    empty_window();
     for (auto* known : {&admitted_, &stored_}) {
         if (*known) {
             *known = std::min(**known, last);
@@ -61,8 +61,13 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         }
         before = &each;
     }
-    if (is_disordered_ || before == nullptr || !sent_itself(before->where)) {
+    if (is_disordered_ || before == nullptr) {
         return false;
+    }
+    const bool stands_back = tail_ && !tail_stands_back_ && before->sequence > known &&
+                             before->where.origin == tail_->origin && before->where.at < tail_->at;
+    if (stands_back || !sent_itself(before->where, before->id)) {
+        return stands_back;
     }
     auto next = seen.placed.begin();
     for (std::uint64_t index = first_; index != end_; ++index) {
@@ -76,7 +81,7 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         while (next != seen.placed.end() && next->where != mine) {
             ++next;
         }
-        if (next == seen.placed.end()) {
+        if (next == seen.placed.end() || next->id != at(index).content.id) {
             return true;
         }
     }
@@ -85,13 +90,40 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
 
 void lane::claim_is_met() {
     WALRELAY_ASSERT(claim_.has_value());
-    believe(tail_belief::exact);
+    const auto met = std::exchange(claim_, std::nullopt)->where;
+    if (options_.sole_writer) {
+        believe(tail_belief::exact);
+    }
+    // Where it was made of what this lane had proved, the stream's last message can be another one.
+    skip_up_to(met.at);
+}
+
+bool lane::shows_others_around(const commit_position& where) const {
+    return !shown_.empty() && shown_.front().where.at <= where;
+}
+
+bool lane::leaves_out(const commit_position& where, std::string_view id) const {
+    if (!shows_others_around(where)) {
+        return false;
+    }
+    const auto [first, last] =
+        std::ranges::equal_range(shown_, where, {}, [](const auto& each) { return each.where.at; });
+    return std::none_of(first, last, [&](const placed_message& each) {
+        return each.id.empty() || id.empty() || each.id == id;
+    });
+}
+
+void lane::distrust_tail() {
+    distrusted_ = true;
+    opened_with_.mixed = true;
+    believe(tail_belief::undecided);
 }
 
 bool lane::claim_again(lsn slot_confirmed) {
-    if (!claim_ && options_.sole_writer && !is_disordered_ && belief_ == tail_belief::exact &&
-        proved_ && line_.shares(*proved_) && proved_->at.commit >= slot_confirmed &&
-        !is_of_a_snapshot(proved_->at) && !counts_events(proved_->at)) {
+    const bool is_decided = belief_ == tail_belief::exact || belief_ == tail_belief::nothing;
+    if (!claim_ && is_decided && !is_disordered_ && proved_ && line_.shares(*proved_) &&
+        proved_->at.commit >= slot_confirmed && !is_of_a_snapshot(proved_->at) &&
+        !counts_events(proved_->at)) {
         claim_ = tail_claim{known_sequence_, *proved_, proved_id_};
     }
     return claim_.has_value();
@@ -99,6 +131,7 @@ bool lane::claim_again(lsn slot_confirmed) {
 
 void lane::resume(std::shared_ptr<const stored_rows> rows) {
     WALRELAY_ASSERT(empty());
+    distrusted_ = false;
     believe(tail_belief::nothing);
     admitted_.reset();
     stored_.reset();
@@ -120,16 +153,22 @@ bool lane::has_resumed() const {
 void lane::end_resuming(tail_belief how) {
     resuming_.reset();
     is_disordered_ = how == tail_belief::undecided;
-    believe(how);
+    // Up to the row that was met last. The stream's last message need not be of the greatest
+    // position, nor of a row at all.
+    belief_ = how;
+    on_belief();
 }
 
-bool lane::sent_itself(const position& where) const {
+bool lane::sent_itself(const position& where, std::string_view id) const {
+    const auto same = [&](std::string_view other) {
+        return id.empty() || other.empty() || id == other;
+    };
     if (proved_ && *proved_ == where) {
-        return true;
+        return same(proved_id_);
     }
     for (std::uint64_t index = first_; index != end_; ++index) {
         if (at(index).content.where == where && !at(index).settled) {
-            return true;
+            return same(at(index).content.id);
         }
     }
     return false;
@@ -138,6 +177,7 @@ bool lane::sent_itself(const position& where) const {
 void lane::believe(tail_belief how) {
     belief_ = how;
     claim_.reset();
+    shown_.clear();
     take_checkpoint();
     on_belief();
 }
@@ -150,13 +190,16 @@ void lane::take_checkpoint() {
     if (belief_ == tail_belief::exact) {
         if (!proved_ || proved_->at < checkpoint->at) {
             proved_ = *checkpoint;
-            proved_id_ = opened_with_.shared ? "" : opened_with_.final_id;
+            proved_id_ = opened_with_.checkpoint_id();
         }
         skip_up_to(checkpoint->at);
     } else if (belief_ == tail_belief::claim && (!stored_ || checkpoint->at > *stored_)) {
-        // The id is that of the last message; of an earlier one it is not known.
-        claim_ = tail_claim{opened_with_.last_sequence, *checkpoint,
-                            opened_with_.shared ? "" : opened_with_.final_id};
+        claim_ = tail_claim{opened_with_.last_sequence, *checkpoint, opened_with_.checkpoint_id()};
+        if (opened_with_.placed_is_whole) {
+            shown_ = std::exchange(opened_with_.placed, {});
+        }
+        std::erase_if(shown_, [&](const auto& each) { return !line_.shares(each.where); });
+        std::ranges::sort(shown_, {}, [](const auto& each) { return each.where.at; });
         while (!empty() && at(first_).content.where.at <= checkpoint->at) {
             forget_first();
         }

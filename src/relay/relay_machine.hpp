@@ -193,6 +193,8 @@ private:
     void end_comparing_when_over();
     void give_comparing_up();
     [[nodiscard]] stream_owner mark_now() const;
+    /// Whether the stream was filled under another configuration until now.
+    [[nodiscard]] bool has_new_rules() const;
     void keep_mark_true();
     /// On a standby, where the transaction that begins may be of a later timeline.
     void ask_for_timeline();

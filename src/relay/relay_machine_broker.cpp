@@ -26,7 +26,13 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     broker_.connected(now.monotonic);
-    intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes});
+    const bool takes_less =
+        intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
+        !lane_->empty();
+    if (takes_less && !backfilling_) {
+        // Read again, what is too large now becomes a dead letter.
+        lane_->start_over();
+    }
     const auto had = lane_->known_sequence();
     const auto memory = open_lane(epoch, *facts.stream, tail, now);
     const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
@@ -37,11 +43,13 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (is_closing()) {
         return;
     }
-    if (backfilling_ && !backfill_holds(tail)) {
-        start_backfill_over("somebody else has written to it", now);
+    if (backfilling_ && (takes_less || !backfill_holds(tail))) {
+        start_backfill_over(takes_less ? "it takes smaller messages than before"
+                                       : "somebody else has written to it",
+                            now);
         return;
     }
-    if (lane_->belief() == tail_belief::undecided) {
+    if (takes_less || lane_->belief() == tail_belief::undecided) {
         // Only a fresh connection to PostgreSQL tells how much of it can be believed.
         stream_from_the_slot_again(now);
     }
@@ -52,6 +60,9 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     // The broker has just shown that it kept what is held.
     hold_back_.time_passed(now.monotonic);
     account_for_stored(now);
+    if (postgres_.is_up() && !backfilling_) {
+        keep_mark_true();
+    }
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }
@@ -60,14 +71,15 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
                                        stream_tail tail, instant now) {
     hold_back_.thaw(now.monotonic);
-    roll_call_.stream_has(facts.recent);
+    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
     stream_created_ = facts.created;
     remember_mark(facts.description);
+    const auto disordered_until = mark_ ? mark_->disordered_until.value_or(nowhere) : 0;
+    roll_call_.stream_has(facts.recent, disordered_until);
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);
     }
-    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
-    tail.mixed = lane_->is_mixed(facts, mark_ ? mark_->disordered_until.value_or(nowhere) : 0);
+    tail.mixed = lane_->is_mixed(facts, disordered_until);
     const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
     const auto how = backfilling_    ? tail_belief::exact
                      : is_checkpoint ? tail_belief::undecided

@@ -92,12 +92,22 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(*refused, now);
         return false;
     }
-    if (session.server.line != server_.line) {
+    if (is_another || slot_went_back) {
+        // The rows that it asks for may be of a server that was left.
+        roll_call_ = roll_call{};
+    }
+    if (is_another) {
         begin_history(session.server.line);
     }
     if (const auto known = read_up_to(); known > session.server.wal_end) {
         lose_postgres(went_back(session.server.wal_end, known), now);
         return false;
+    }
+    const bool is_before_the_rules = mark_ && session.slot_confirmed < mark_->since;
+    if (slot_went_back && (options_.lane.sole_writer || is_before_the_rules)) {
+        // The slot sends again what was taken for stored because it lay before the slot, also rows
+        // of tables that were not configured then.
+        lane_->forget_proof();
     }
     server_ = session.server;
     database_ = session.database;
@@ -139,7 +149,8 @@ bool relay_machine::trusts_tail(instant now) {
 // Comparing.
 
 void relay_machine::compare_stored(const tail_answer& answer) {
-    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end},
+    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end,
+                   2 * options_.lane.window_messages},
                   answer.remark};
     // What was written back can have been of another history at the same place.
     write_backs_ = write_backs{write_backs_.wanted()};
@@ -149,9 +160,12 @@ void relay_machine::compare_stored(const tail_answer& answer) {
         wanted.disordered_until = mark_->disordered_until;
     }
     auto mark = mark_now();
-    mark.rules = answer.compares_ids ? comparing_ids_rules : comparing_rules;
-    const bool goes_on = mark_ && is_being_compared(*mark_);
-    mark.disordered_after = goes_on ? mark_->disordered_after : lane_->known_sequence();
+    if (mark_ && fingerprint_in(*mark_) == options_.rules) {
+        mark.since = std::min(mark_->since, slot_confirmed_);
+    }
+    mark.rules =
+        std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" + mark.rules;
+    mark.disordered_after = disordered_from(mark_, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
     mark_ = mark;
     actions_.emplace_back(read_stored{postgres_.epoch(), wanted, std::move(mark)});
@@ -213,8 +227,10 @@ void relay_machine::end_comparing_when_over() {
         "compared: stream " + options_.stream + " has all rows up to LSN " +
             to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
     auto mark = mark_now();
+    mark.since = mark_ ? mark_->since : slot_confirmed_;
     mark.disordered_after = mark_ ? mark_->disordered_after : 0;
     mark.disordered_until = lane_->known_sequence();
+    mark.disordered_below = lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1};
     mark_ = mark;
     actions_.emplace_back(mark_stream{std::move(mark)});
 }
@@ -234,8 +250,14 @@ void relay_machine::give_comparing_up() {
 stream_owner relay_machine::mark_now() const {
     stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
                       server_.line.origin.timeline, server_.line.ancestors};
-    mark.rules = options_.lane.sole_writer ? options_.rules : std::string(shared_rules);
+    mark.rules = options_.lane.sole_writer ? options_.rules
+                                           : std::string(shared_rules) + "-" + options_.rules;
+    mark.since = slot_confirmed_;
     return mark;
+}
+
+bool relay_machine::has_new_rules() const {
+    return mark_ && !mark_->rules.empty() && mark_->rules != mark_now().rules;
 }
 
 void relay_machine::remember_mark(std::string_view description) {
@@ -247,14 +269,23 @@ void relay_machine::remember_mark(std::string_view description) {
 }
 
 void relay_machine::keep_mark_true() {
-    if (comparing_ || database_.empty() || (!options_.lane.sole_writer && !mark_) ||
-        lane_->belief() == tail_belief::undecided) {
+    // What another relay has written meanwhile is known of a fresh connection alone.
+    if (!lane_->is_open() || comparing_ || database_.empty() ||
+        (!options_.lane.sole_writer && !mark_) || lane_->belief() == tail_belief::undecided) {
         return;
     }
     auto mark = mark_now();
     if (mark_) {
         mark.disordered_after = mark_->disordered_after;
         mark.disordered_until = mark_->disordered_until;
+        mark.disordered_below = mark_->disordered_below;
+    }
+    if (has_new_rules()) {
+        // Nothing is out of order for that, but what was left out before is not to be missed.
+        mark.disordered_after = disordered_from(mark_, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_until = lane_->known_sequence();
+    } else if (mark_) {
+        mark.since = mark_->since;
     }
     if (!mark_ || *mark_ != mark) {
         mark_ = mark;
@@ -273,7 +304,10 @@ void relay_machine::settle_question(const std::optional<asked_message>& answer, 
                       answer->where->at == asked->where.at;
     if (!lane_->holds(asked->where)) {
         // The slot sends the row again, and would have it ask the same again.
-        if (!same && options_.dead_letters && server_.line.shares(asked->where)) {
+        if (same) {
+            intake_.keep_stored(asked->where.at);
+            lane_->distrust_tail();
+        } else if (options_.dead_letters && server_.line.shares(asked->where)) {
             intake_.condemn(asked->where.at,
                             {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
         }

@@ -49,10 +49,19 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         return;
     }
     postgres_.connected(now.monotonic);
-    if (std::exchange(standby_tries_, 0) >= standby_after_tries) {
+    const auto tries = std::exchange(standby_tries_, 0U);
+    if (tries >= standby_after_tries) {
         take_over();
+    } else if (tries > 0) {
+        // Whoever had the slot can have written meanwhile, to the stream and to its mark.
+        read_tail_again();
+    }
+    if (!lane_->drop_unsent()) {
+        read_tail_again();
+        lane_->start_over();
     }
     lane_->prove_again();
+    const bool new_rules = has_new_rules();
     if (!trusts_tail(now)) {
         return;
     }
@@ -73,8 +82,10 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
+    if (!new_rules) {
+        call_the_roll(session.newest_rows);
+    }
     keep_mark_true();
-    call_the_roll(session.newest_rows);
     account_for_stored(now);
     log(log_severity::info,
         std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
@@ -236,6 +247,17 @@ void relay_machine::take_frame(frame_read& read, instant now) {
     feedback_.received(read.received);
     if (read.remark) {
         log(log_severity::warning, std::move(*read.remark));
+    }
+    if (read.left_out) {
+        log(log_severity::warning,
+            "stream " + options_.stream + " has messages of later rows, but not that of row id " +
+                *read.left_out +
+                ": somebody else has written among its last messages; the rows "
+                "that slot " +
+                options_.slot + " sends are compared with them one by one");
+        lane_->distrust_tail();
+        read_tail_again();
+        return;
     }
     if (read.dead) {
         setting_aside_ = read.dead->where;

@@ -6,14 +6,18 @@
 
 namespace walrelay::relay {
 
-void roll_call::stream_has(const std::vector<recent_message>& recent) {
+void roll_call::stream_has(const std::vector<recent_message>& recent,
+                           std::uint64_t other_rules_until) {
     if (over_) {
         return;
     }
     for (const auto& each : recent) {
         missing_.erase(each.id);
-        if (!open_) {
-            stream_.insert_or_assign(each.id, each.stored_at);
+        if (open_) {
+            continue;
+        }
+        stream_.insert_or_assign(each.id, each.stored_at);
+        if (each.sequence > other_rules_until) {
             oldest_message_ =
                 oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
         }
@@ -42,7 +46,8 @@ void roll_call::begin(const roll& asked) {
         const auto oldest = known.oldest.find(row.table);
         // A row that is made before a message is stored may be from before the slot, or have its
         // message further back than was looked; one of the future tells nothing by its time.
-        const bool is_asked_for = oldest != known.oldest.end() && row.created_at > oldest->second &&
+        const bool is_asked_for = oldest != known.oldest.end() && oldest_message_ &&
+                                  row.created_at > oldest->second &&
                                   row.created_at > *oldest_message_ + known.ahead &&
                                   row.created_at <= asked.taken_at + known.ahead;
         if (is_asked_for && !stream_.contains(row.id)) {

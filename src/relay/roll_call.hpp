@@ -8,7 +8,8 @@
 //
 // What is not answered is only a suspicion; an exact look at the whole stream and at the dead
 // letters decides. Rows from before the slot was made are not asked for: they are older than every
-// message of walrelay's, or, in their table, than every row that the stream is known to have.
+// message of walrelay's, or, in their table, than every row that the stream is known to have. Nor
+// are those from before the configuration changed: their table need not have been relayed then.
 #pragma once
 
 #include "core/change.hpp"
@@ -45,8 +46,9 @@ struct roll {
 
 class roll_call {
 public:
-    /// What a look at the stream showed; any number of times, before and after `begin`.
-    void stream_has(const std::vector<recent_message>& recent);
+    /// What a look at the stream showed; any number of times, before and after `begin`. Up to
+    /// sequence `other_rules_until`, messages can be of another configuration.
+    void stream_has(const std::vector<recent_message>& recent, std::uint64_t other_rules_until);
     void begin(const roll& asked);
     /// Whether somebody is still asked for.
     [[nodiscard]] bool is_open() const { return open_; }

@@ -40,7 +40,9 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
         first_ = where->at;
         first_sequence_ = sequence;
     }
+    least_ = std::min(least_.value_or(where->at), where->at);
     if (where->at.commit < wanted_.since) {
+        leading_ += newest_ ? 0U : 1U;
         return;
     }
     add_row(where->at, id);
@@ -56,7 +58,7 @@ void stored_rows::add_row(const commit_position& at, std::string_view id) {
 }
 
 bool stored_rows::reaches_back() const {
-    if (!first_ || first_->commit >= wanted_.since) {
+    if (leading_ < wanted_.margin) {
         return false;
     }
     const bool after = first_sequence_ > wanted_.disordered_after;
@@ -66,8 +68,8 @@ bool stored_rows::reaches_back() const {
 
 void stored_rows::end(bool from_the_beginning, bool is_whole) {
     std::sort(rows_.begin(), rows_.end());
-    if (from_the_beginning && !is_whole && first_ && first_->commit >= wanted_.since) {
-        floor_ = first_;
+    if (from_the_beginning && !is_whole && least_ && least_->commit >= wanted_.since) {
+        floor_ = least_;
     }
 }
 

@@ -34,6 +34,9 @@ struct stored_rows_request {
     /// While ids are compared: what is of no timeline of the server's counts as well where it lies
     /// before this end of its WAL. What the server has written since it cannot have in common.
     lsn wal_end = {};
+    /// As many messages of rows that the slot does not send any more must be seen before the first
+    /// that it sends: somebody else can have written a few.
+    std::uint64_t margin = 1;
 };
 
 class stored_rows {
@@ -85,7 +88,10 @@ private:
     /// By commit and id, where positions are of the first version.
     std::set<std::pair<lsn, std::string>> counted_;
     std::optional<commit_position> first_;
+    std::uint64_t leading_ = 0;  // before the first row that the slot sends
     std::uint64_t first_sequence_ = 0;
+    /// The first, unless somebody else wrote it.
+    std::optional<commit_position> least_;
     std::uint64_t last_sequence_ = 0;
     std::optional<commit_position> newest_;
     std::optional<commit_position> floor_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace walrelay::relay {
 namespace {
@@ -17,6 +16,8 @@ constexpr std::string_view timeline_key = " timeline=";
 constexpr std::string_view history_key = " history=";
 constexpr std::string_view rules_key = " rules=";
 constexpr std::string_view disordered_key = " disordered=";
+
+constexpr std::size_t fingerprint_digits = 16;
 
 bool is_plain(char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -85,6 +86,19 @@ Number number_in(std::string_view text) {
     return number;
 }
 
+lsn from_hexadecimal(std::string_view text) {
+    constexpr int base = 16;
+    lsn read;
+    std::from_chars(text.data(), text.data() + text.size(), read.value, base);
+    return read;
+}
+
+std::string in_hexadecimal(std::uint64_t number) {
+    std::array<char, fingerprint_digits> text{};
+    auto* const end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
+    return {text.data(), end};
+}
+
 /// What every version adds stands behind what earlier ones knew; any part may be missing.
 void read_rest(std::string_view text, mark& into) {
     auto& owner = into.owner;
@@ -106,13 +120,20 @@ void read_rest(std::string_view text, mark& into) {
         owner.ancestors = ends.value_or(std::vector<timeline_end>{});
         owner.timeline = ends ? owner.timeline : 0;
     });
-    take(rules_key, [&](std::string_view value) { owner.rules = value; });
+    take(rules_key, [&](std::string_view value) {
+        const auto dot = std::min(value.find('.'), value.size());
+        owner.rules = value.substr(0, dot);
+        owner.since = from_hexadecimal(value.substr(std::min(dot + 1, value.size())));
+    });
     take(disordered_key, [&](std::string_view value) {
         const auto dash = std::min(value.find('-'), value.size());
-        const auto until = value.substr(std::min(dash + 1, value.size()));
+        const auto rest = value.substr(std::min(dash + 1, value.size()));
+        const auto second = std::min(rest.find('-'), rest.size());
+        const auto until = rest.substr(0, second);
         owner.disordered_after = number_in<std::uint64_t>(value.substr(0, dash));
         owner.disordered_until =
             until.empty() ? std::nullopt : std::optional(number_in<std::uint64_t>(until));
+        owner.disordered_below = from_hexadecimal(rest.substr(std::min(second + 1, rest.size())));
     });
 }
 
@@ -168,10 +189,25 @@ std::string fingerprint_of(const std::vector<outbox_table>& tables) {
             hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001B3U;
         }
     }
-    std::array<char, 17> text{};
-    static_cast<void>(
-        std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash)));
-    return text.data();
+    auto text = in_hexadecimal(hash);
+    return std::string(fingerprint_digits - text.size(), '0') + text;
+}
+
+std::uint64_t disordered_from(const std::optional<stream_owner>& mark, lsn slot_confirmed,
+                              std::uint64_t known) {
+    if (!mark) {
+        return known;
+    }
+    const auto& until = mark->disordered_until;
+    const bool counts =
+        !until || (*until > mark->disordered_after && mark->disordered_below >= slot_confirmed);
+    return counts ? mark->disordered_after : known;
+}
+
+std::string_view fingerprint_in(const stream_owner& owner) {
+    const std::string_view rules = owner.rules;
+    const auto dash = rules.rfind('-');
+    return dash == std::string_view::npos ? rules : rules.substr(dash + 1);
 }
 
 std::string to_string(const stream_owner& owner) {
@@ -188,10 +224,14 @@ std::string to_string(const stream_owner& owner) {
     }
     if (!owner.rules.empty()) {
         text += std::string(rules_key) + owner.rules;
+        text += owner.since == lsn{} ? "" : "." + in_hexadecimal(owner.since.value);
     }
     if (owner.disordered_after != 0 || owner.disordered_until != 0U) {
         text += std::string(disordered_key) + std::to_string(owner.disordered_after) + "-" +
                 (owner.disordered_until ? std::to_string(*owner.disordered_until) : "");
+        text += owner.disordered_below == lsn{}
+                    ? ""
+                    : "-" + in_hexadecimal(owner.disordered_below.value);
     }
     return text;
 }

@@ -27,34 +27,53 @@ struct stream_owner {
     /// As of core/lineage.hpp; 0 is not known.
     std::uint32_t timeline = 0;
     std::vector<timeline_end> ancestors = {};
-    /// fingerprint_of what is relayed, or one of the two below; empty is not known.
+    /// fingerprint_of what is relayed, or what is below in its place; empty is not known.
     std::string rules = {};
+    /// Rows that committed before it need not have been relayed by these rules: the slot stood here
+    /// when they came. It can go back to before that.
+    lsn since = {};
     /// Rows were published behind later ones after the one sequence and until the other, which is
     /// nothing where that has not ended.
     std::uint64_t disordered_after = 0;
     std::optional<std::uint64_t> disordered_until = 0;
+    /// No row of those committed from here on.
+    lsn disordered_below = {};
 
     friend bool operator==(const stream_owner&, const stream_owner&) = default;
 };
 
-/// In place of a fingerprint: walrelay is not the only writer.
+/// Before a fingerprint, or in its place: walrelay is not the only writer.
 inline constexpr std::string_view shared_rules = "shared";
-/// The messages are being compared, so that the last one says nothing.
+/// The same: the messages are being compared, so that the last one says nothing.
 inline constexpr std::string_view comparing_rules = "comparing";
-/// The same with their ids, because LSNs of another history may be used again.
+/// The same, and their ids as well, because LSNs of another history may be used again.
 inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
 
-[[nodiscard]] inline bool is_being_compared(const stream_owner& owner) {
-    return owner.rules == comparing_rules || owner.rules == comparing_ids_rules;
+[[nodiscard]] inline bool is_shared(const stream_owner& owner) {
+    return owner.rules.starts_with(shared_rules);
 }
+[[nodiscard]] inline bool is_being_compared(const stream_owner& owner) {
+    return owner.rules.starts_with(comparing_rules);
+}
+[[nodiscard]] inline bool is_compared_with_ids(const stream_owner& owner) {
+    return owner.rules.starts_with(comparing_ids_rules);
+}
+/// The fingerprint alone.
+[[nodiscard]] std::string_view fingerprint_in(const stream_owner& owner);
+
+/// From where on the stream is to be called disordered if another disorder begins behind sequence
+/// `known`: an earlier one counts as long as the slot still sends rows of it.
+[[nodiscard]] std::uint64_t disordered_from(const std::optional<stream_owner>& mark,
+                                            lsn slot_confirmed, std::uint64_t known);
 
 /// Of everything in the configuration that decides which changes are events, and their message ids;
 /// 16 hex digits.
 [[nodiscard]] std::string fingerprint_of(const std::vector<outbox_table>& tables);
 
 /// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`, and where they are
-/// known ` timeline=<number> history=<switch points> rules=<rules> disordered=<after>-<until>`.
-/// What is neither a letter, a digit nor one of `-._` stands there as %XX.
+/// known ` timeline=<number> history=<switch points> rules=<rules>.<since>
+/// disordered=<after>-<until>-<below>`. What is neither a letter, a digit nor one of `-._` stands
+/// there as %XX.
 [[nodiscard]] std::string to_string(const stream_owner& owner);
 
 /// The mark in a description, wherever it stands there; nothing if there is none.

@@ -3,6 +3,7 @@
 #include "relay/findings_list.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace walrelay::relay {
 namespace {
@@ -78,13 +79,33 @@ std::optional<error> refuse_timeline(const tail_question& asked) {
 /// Whether every row still has the message id that it had: then the id tells it from one of another
 /// history that had its place, also where two promotions have left no other difference.
 bool same_ids(const tail_question& asked) {
-    return asked.mark && asked.mark->rules == asked.rules;
+    if (!asked.mark || asked.mark->rules.empty()) {
+        return true;  // an earlier version's, whose configuration is taken over
+    }
+    return asked.mark->rules == asked.rules && asked.slot_confirmed >= asked.mark->since;
 }
 
 bool same_rules(const tail_question& asked) {
     const auto& mark = asked.mark;
-    return mark && mark->rules == asked.rules && is_of_this_system(asked) &&
+    return mark && mark->rules == asked.rules && same_ids(asked) && is_of_this_system(asked) &&
            mark->timeline == asked.server.line.origin.timeline;
+}
+
+/// Whether positions of this history do not ascend where they should.
+bool is_out_of_order(const tail_question& asked) {
+    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
+    const auto after = asked.mark ? asked.mark->disordered_until.value_or(nowhere) : 0;
+    const placed_message* before = nullptr;
+    for (const auto& each : asked.tail.placed) {
+        if (each.sequence <= after || !asked.server.line.shares(each.where)) {
+            continue;
+        }
+        if (before != nullptr && before->where.at >= each.where.at) {
+            return true;
+        }
+        before = &each;
+    }
+    return false;
 }
 
 std::string why_compared(const tail_question& asked) {
@@ -92,7 +113,7 @@ std::string why_compared(const tail_question& asked) {
     if (!mark || mark->rules.empty()) {
         return "it is not known under which configuration its last messages were published";
     }
-    if (mark->rules == shared_rules) {
+    if (is_shared(*mark)) {
         return "nats.sole_writer was false before";
     }
     if (is_being_compared(*mark)) {
@@ -100,6 +121,12 @@ std::string why_compared(const tail_question& asked) {
     }
     if (mark->rules != asked.rules) {
         return "the configured tables have changed";
+    }
+    if (asked.slot_confirmed < mark->since) {
+        return "the slot has gone back to where other tables were configured";
+    }
+    if (asked.mark->timeline == asked.server.line.origin.timeline) {
+        return "its last message can be of another configuration";
     }
     return "the server has another timeline than before";
 }
@@ -133,8 +160,9 @@ tail_answer judge(const tail_question& asked) {
     if (auto why = refuse_timeline(asked)) {
         return {kind::refused, std::move(why)};
     }
-    if (is_of_this_system(asked) && asked.mark->rules == comparing_ids_rules) {
-        return {kind::compare, {}, why_compared(asked), true};
+    if (is_of_this_system(asked) && is_being_compared(*asked.mark)) {
+        // Positions are in no order where rows were published that had been left out.
+        return {kind::compare, {}, why_compared(asked), is_compared_with_ids(*asked.mark)};
     }
     const auto& where = asked.tail.checkpoint();
     const auto& line = asked.server.line;
@@ -150,17 +178,20 @@ tail_answer judge(const tail_question& asked) {
     if (where->at.commit >= asked.server.wal_end) {
         return {kind::refused, beyond(asked)};
     }
+    constexpr auto out_of_order = "its last messages are not in the order of their positions";
+    if (asked.tail.mixed || is_out_of_order(asked)) {
+        return {kind::compare, {}, out_of_order, true};
+    }
     if (where->at.commit < asked.slot_confirmed || is_of_a_snapshot(where->at)) {
         return {kind::exact};
     }
     const auto& last = asked.tail.final_position;
-    const bool stands_back =
-        !asked.tail.shared && last && line.shares(*last) && last->at < where->at;
-    if (stands_back || asked.tail.mixed) {
-        return {
-            kind::compare, {}, "its last messages are not in the order of their positions", true};
+    if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
+        return {kind::compare, {}, out_of_order, true};
     }
-    if (!same_rules(asked) || counts_events(where->at)) {
+    const bool is_of_before =
+        asked.mark && asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
+    if (!same_rules(asked) || is_of_before || counts_events(where->at)) {
         return {kind::compare, {}, why_compared(asked), same_ids(asked)};
     }
     return {kind::claim};

@@ -333,14 +333,18 @@ TEST_F(FencedLane, NoticesAStreamThatEndsBeforeWhatItAcked) {
     EXPECT_EQ(stored_commit(), 5U);
 }
 
-TEST_F(FencedLane, NoticesThatOthersHaveWrittenOverWhatWasForgotten) {
+TEST_F(FencedLane, NoticesThatOthersHaveWrittenWithAnEarlierPosition) {
     tested.open(1, tail_at(10, 5));
     admit(6);
     send();
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     tested.close();
-    // Sequence 11 was made twice; the last message of ours is an older one.
-    EXPECT_EQ(tested.open(2, tail_at(20, 5)), stream_memory::forgot);
+    stream_facts seen;
+    seen.last_sequence = 20;
+    seen.placed = {{20, {here, {lsn{5}, {}, 0}}, "forged"}};
+    EXPECT_TRUE(tested.is_mixed(seen, 0));
+    EXPECT_FALSE(tested.is_mixed(seen, 20)) << "rows were compared up to there";
+    EXPECT_FALSE(tested.has_forgotten(tail_at(20, 5)));
 }
 
 TEST_F(FencedLane, KeepsWhatItKnowsWhenTheStreamIsPurged) {

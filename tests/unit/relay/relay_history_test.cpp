@@ -218,8 +218,84 @@ TEST_F(RelayHistory, DropsWhatItReadOfABranchThatWasLeft) {
     script_.passes(1s);
     script_.ancestors = {{1, lsn{second}}};
     script_.postgres_connects_with({7, 2});
-    EXPECT_EQ(script_.machine().the_lane().size(), 1U) << "what both branches have stays";
-    EXPECT_THAT(script_.broker_connects(0), Contains("publish a@0"));
+    EXPECT_TRUE(script_.machine().the_lane().empty());
+    EXPECT_THAT(script_.broker_connects(0), Not(Contains(HasSubstr("publish"))));
+    EXPECT_THAT(script_.transaction(first, {"a"}), ElementsAre("publish a@0")) << "both have it";
+}
+
+TEST_F(RelayHistory, DropsWhatWasNotPublishedBeforeAnotherServerMayHaveComeInBetween) {
+    begin(0, std::nullopt);
+    script_.broker_fails();
+    script_.transaction(first, {"of a history that is gone"});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.postgres_connects();
+    script_.broker_connects(0);
+    EXPECT_THAT(script_.transaction(first, {"a"}), ElementsAre("publish a@0"));
+}
+
+TEST_F(RelayHistory, ComparesWhereTheSlotGoesBackToBeforeTheConfiguration) {
+    relay_options options;
+    options.lane = {4, 1000, 5s};
+    options.rules = "now";
+    relay_script script(options);
+    script.description = "walrelay slot=slot database=app system=7 timeline=1 rules=now.320";
+    script.start();
+    script.broker_connects(0, std::nullopt);
+    script.postgres_connects_with(relay_script::origin, lsn{first});
+    script.transaction(second, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{first - 8});
+    script.broker_connects(1, at(second, 0));
+    script.passes(1ms);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{first - 8}),
+                ElementsAre("read_stored since 0/318"));
+}
+
+TEST_F(RelayHistory, ComparesWhereTheLastMessagesLeaveOutARow) {
+    script_.placed_is_whole = true;
+    script_.placed = {{1, {relay_script::origin, at(first, 0)}, "a"},
+                      {2, {relay_script::origin, at(first + 7, 0)}, "forged"},
+                      {3, {relay_script::origin, at(second, 0)}, "c"}};
+    script_.final_id = "c";
+    script_.start();
+    script_.broker_connects(3, at(second, 0));
+    script_.postgres_connects();
+    EXPECT_THAT(script_.transaction(first, {"a"}), IsEmpty());
+    EXPECT_THAT(script_.transaction(first + 8, {"b"}), Contains("connect_broker"));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("but not that of row id b")));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+    EXPECT_THAT(script_.broker_connects(3, at(second, 0)), ElementsAre("close_postgres"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+}
+
+TEST_F(RelayHistory, MissesNoRowThatIsADeadLetter) {
+    script_.placed_is_whole = true;
+    script_.placed = {{1, {relay_script::origin, at(first, 0)}, "a"},
+                      {2, {relay_script::origin, at(second, 0)}, "c"}};
+    script_.dead_letters = {{relay_script::origin, at(first + 8, 0)}};
+    script_.start();
+    script_.broker_connects(2, at(second, 0));
+    script_.postgres_connects();
+    script_.transaction(first, {"a"});
+    EXPECT_THAT(script_.transaction(first + 8, {"b"}), IsEmpty());
+    script_.transaction(second, {"c"});
+    EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
+}
+
+TEST_F(RelayHistory, JudgesNoRowWhileTheTailIsNotJudged) {
+    begin(0, std::nullopt);
+    script_.broker_fails();
+    script_.passes(1s);
+    script_.broker_connects(3, at(second, 0));
+    EXPECT_FALSE(script_.machine().wants_frames());
+    script_.broker_fails();
+    script_.passes(1ms);
+    script_.postgres_connects();
+    EXPECT_FALSE(script_.machine().wants_frames());
 }
 
 class RelayAndForger : public RelayHistory {
@@ -236,26 +312,28 @@ protected:
         script_.broker_fails();
         script_.passes(1s);
     }
-    std::vector<std::string> shows(const std::vector<commit_position>& placed) {
+    std::vector<std::string> shows(
+        const std::vector<std::pair<commit_position, std::string>>& placed) {
         script_.placed.clear();
-        for (const auto& where : placed) {
+        for (const auto& [where, id] : placed) {
             script_.placed.push_back(
-                {script_.placed.size() + 1, position{relay_script::origin, where}});
+                {script_.placed.size() + 1, position{relay_script::origin, where}, id});
         }
-        return script_.broker_connects(placed.size(), placed.back());
+        script_.final_id = placed.back().second;
+        return script_.broker_connects(placed.size(), placed.back().first);
     }
 };
 
 TEST_F(RelayAndForger, KnowsWhatItSentItself) {
     send({"b", "c"});
-    shows({at(first, 0), at(first + 8, 0), at(first + 16, 0)});
+    shows({{at(first, 0), "first"}, {at(first + 8, 0), "b"}, {at(first + 16, 0), "c"}});
     EXPECT_TRUE(script_.machine().the_lane().empty());
     EXPECT_TRUE(script_.machine().wants_frames());
 }
 
 TEST_F(RelayAndForger, MissesNothingThatComesAfterTheTail) {
     send({"b", "c"});
-    shows({at(first, 0)});
+    shows({{at(first, 0), "first"}});
     EXPECT_EQ(script_.machine().the_lane().size(), 2U);
     EXPECT_TRUE(script_.machine().wants_frames());
 }
@@ -263,8 +341,9 @@ TEST_F(RelayAndForger, MissesNothingThatComesAfterTheTail) {
 TEST_F(RelayAndForger, ComparesWhereALaterMessageMayHavePassedAnEarlierOne) {
     send({"b", "c"});
     // In place of "b" there is a message with a position in between.
-    EXPECT_THAT(shows({at(first, 0), at(first + 7, 0), at(first + 16, 0)}),
-                ElementsAre("close_postgres"));
+    EXPECT_THAT(
+        shows({{at(first, 0), "first"}, {at(first + 7, 0), "forged"}, {at(first + 16, 0), "c"}}),
+        ElementsAre("close_postgres"));
     script_.passes(1ms);
     EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
     compared({{at(first, 0), "first"}, {at(first + 16, 0), "c"}}, 3);
@@ -272,6 +351,23 @@ TEST_F(RelayAndForger, ComparesWhereALaterMessageMayHavePassedAnEarlierOne) {
     script_.frame(test::begin_frame(lsn{first + 8}));
     EXPECT_THAT(script_.frame(test::insert_frame(16384, {"b", "kind", "{}"}, lsn{first + 1})),
                 ElementsAre("publish b@3"));
+}
+
+TEST_F(RelayAndForger, ComparesWhereAMessageHasTheVeryPositionOfARow) {
+    send({"b", "c"});
+    EXPECT_THAT(
+        shows({{at(first, 0), "first"}, {at(first + 8, 0), "forged"}, {at(first + 16, 0), "c"}}),
+        ElementsAre("close_postgres"));
+}
+
+TEST_F(RelayAndForger, RemembersThatItWasInDoubt) {
+    send({"b", "c"});
+    shows({{at(first, 0), "first"}, {at(first + 8, 0), "forged"}, {at(first + 16, 0), "c"}});
+    script_.broker_fails();
+    script_.passes(1s);
+    shows({{at(first, 0), "first"}, {at(first + 8, 0), "forged"}, {at(first + 16, 0), "c"}});
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
 }
 
 TEST_F(RelayAndForger, ComparesWherePositionsGoBack) {

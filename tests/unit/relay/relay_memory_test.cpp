@@ -285,7 +285,9 @@ TEST_F(RelayMemory, DoesNotCallItsOwnLastConnectionAnotherConsumer) {
     script.postgres_fails(errc::slot_in_use);
     script.passes(50ms);
     EXPECT_FALSE(script.machine().is_standby());
-    EXPECT_THAT(script.postgres_connects(), Not(Contains("close_broker")));
+    // It may have been another relay's all the same, which has written to the stream.
+    EXPECT_THAT(script.postgres_connects(), Contains("close_broker"));
+    EXPECT_THAT(script.last_log(), Not(HasSubstr("takes over")));
 }
 
 }  // namespace

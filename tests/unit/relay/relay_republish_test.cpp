@@ -102,6 +102,19 @@ TEST_F(RelayRepublish, DoesNotFetchWhatTheStreamHas) {
     EXPECT_EQ(again.machine().confirmed(), lsn{0x101});
 }
 
+TEST_F(RelayRepublish, MeetsTheRowOfTheTailAlsoWhereTheWalDoesNotHoldItWhole) {
+    relay_script again{with_republish()};
+    again.final_id = "a;republish-0000000000000001-0";
+    again.start();
+    again.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    again.postgres_connects();
+    again.frame(test::begin_frame(lsn{0x100}));
+    EXPECT_THAT(again.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged})),
+                IsEmpty());
+    again.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(again.machine().confirmed(), lsn{0x101});
+}
+
 TEST_F(RelayRepublish, ForgetsTheFetchWithTheConnection) {
     script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
     script_.postgres_fails();

@@ -164,6 +164,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->final_id = final_id;
     known.stream->asked = asked;
     known.stream->placed = placed;
+    known.stream->placed_is_whole = placed_is_whole;
     known.stream->last_sequence = last_sequence;
     if (tail) {
         known.stream->last_position = position{origin, *tail};

@@ -37,6 +37,7 @@ public:
     bool on_standby = false;
     /// What a look at the stream shows from now on.
     std::vector<placed_message> placed;
+    bool placed_is_whole = false;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,

@@ -23,7 +23,7 @@ roll rows(std::vector<roll_row> asked, int taken_at = 1000) {
 /// A stream that has had "a" at 10 and "b" at 20.
 roll_call after_two_messages() {
     roll_call call;
-    call.stream_has({{"a", at(10)}, {"b", at(20)}});
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, 0);
     return call;
 }
 
@@ -57,7 +57,7 @@ TEST(RollCall, EndsWhereTheSlotBringsTheRows) {
 TEST(RollCall, TakesALaterLookAtTheStreamForAnAnswer) {
     auto call = after_two_messages();
     call.begin(rows({{0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
-    call.stream_has({{"c", at(31)}});
+    call.stream_has({{"c", at(31), 3}}, 0);
     EXPECT_THAT(call.slot_has_come_to(end), IsEmpty());
 }
 
@@ -66,6 +66,17 @@ TEST(RollCall, AsksForNoRowFromBeforeTheOldestMessageThatWasLookedAt) {
     // Made before "a" was stored: it may have been committed before there was a slot.
     call.begin(rows({{0, "b", at(19)}, {0, "early", at(9)}, {0, "a", at(5)}}));
     EXPECT_FALSE(call.is_open());
+}
+
+TEST(RollCall, AsksForNoRowFromBeforeTheConfigurationChanged) {
+    roll_call call;
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"d", at(40), 3}}, 2);
+    call.begin(rows({{0, "left out", at(15)}, {0, "e", at(50)}, {0, "a", at(9)}}));
+    EXPECT_THAT(call.slot_has_come_to(end), UnorderedElementsAre("e"));
+    roll_call all_before;
+    all_before.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, 2);
+    all_before.begin(rows({{0, "e", at(50)}, {0, "a", at(9)}}));
+    EXPECT_FALSE(all_before.is_open());
 }
 
 TEST(RollCall, AsksForNoRowOfATableThatTheStreamHasNothingOf) {

@@ -99,6 +99,21 @@ TEST(StoredRows, ReachBackOnlyWithAMessageThatTheSlotDoesNotSend) {
     EXPECT_FALSE(rows.reaches_back());
 }
 
+TEST(StoredRows, ReachBackOnlyBehindAsManyMessagesAsSomebodyElseMayHaveWritten) {
+    auto wanted = since(100);
+    wanted.margin = 2;
+    stored_rows rows(wanted);
+    rows.add(7, on(second_timeline, at(90, 80)), "forged");
+    rows.add(8, on(second_timeline, at(200, 191)), "a");
+    rows.add(9, on(second_timeline, at(91, 81)), "forged, too");
+    EXPECT_FALSE(rows.reaches_back());
+    stored_rows from_further_back(wanted);
+    from_further_back.add(5, on(second_timeline, at(80, 70)), "before");
+    from_further_back.add(6, on(second_timeline, at(81, 71)), "before, too");
+    from_further_back.add(8, on(second_timeline, at(200, 191)), "a");
+    EXPECT_TRUE(from_further_back.reaches_back());
+}
+
 TEST(StoredRows, DoNotReachBackFromWithinWhatIsOutOfOrder) {
     for (const auto until : {std::optional<std::uint64_t>(20), std::optional<std::uint64_t>()}) {
         auto wanted = since(100);
@@ -119,6 +134,11 @@ TEST(StoredRows, TakeWhatATrimmedStreamCannotShowForStored) {
     trimmed.end(true, false);
     EXPECT_TRUE(trimmed.has(at(150, 120), ""));
     EXPECT_FALSE(trimmed.has(at(200, 151), ""));
+    stored_rows forged(since(100));
+    forged.add(49, on(second_timeline, at(900, 890)), "forged");
+    forged.add(50, on(second_timeline, at(200, 150)), "a");
+    forged.end(true, false);
+    EXPECT_FALSE(forged.has(at(300, 250), "")) << "the first message tells no more than the others";
     stored_rows whole(since(100));
     whole.add(1, on(second_timeline, at(200, 150)), "a");
     whole.end(true, true);

@@ -27,6 +27,39 @@ TEST(StreamOwner, IsReadBackAsItWasWritten) {
     EXPECT_EQ(owner_in(to_string(odd)), odd);
 }
 
+TEST(StreamOwner, SaysUnderWhichRulesTheStreamWasFilledAndSinceWhen) {
+    stream_owner marked = me;
+    marked.rules = "comparing-ids-0123456789abcdef";
+    marked.since = lsn{0x1A2B3C};
+    marked.disordered_after = 10;
+    marked.disordered_until = 20;
+    marked.disordered_below = lsn{0xFF};
+    EXPECT_THAT(to_string(marked),
+                HasSubstr(" rules=comparing-ids-0123456789abcdef.1a2b3c disordered=10-20-ff"));
+    EXPECT_EQ(owner_in(to_string(marked)), marked);
+    EXPECT_TRUE(is_being_compared(marked));
+    EXPECT_TRUE(is_compared_with_ids(marked));
+    EXPECT_EQ(fingerprint_in(marked), "0123456789abcdef");
+    marked.rules = "shared-0123456789abcdef";
+    EXPECT_TRUE(is_shared(marked));
+    EXPECT_FALSE(is_being_compared(marked));
+    marked.disordered_until.reset();
+    EXPECT_EQ(owner_in(to_string(marked)), marked);
+}
+
+TEST(StreamOwner, KeepsADisorderInMindThatTheSlotStillSendsRowsOf) {
+    EXPECT_EQ(disordered_from(std::nullopt, lsn{100}, 7), 7U);
+    auto marked = std::optional(me);
+    EXPECT_EQ(disordered_from(marked, lsn{100}, 7), 7U);
+    marked->disordered_after = 3;
+    marked->disordered_until.reset();
+    EXPECT_EQ(disordered_from(marked, lsn{100}, 7), 3U);
+    marked->disordered_until = 5;
+    marked->disordered_below = lsn{100};
+    EXPECT_EQ(disordered_from(marked, lsn{100}, 7), 3U);
+    EXPECT_EQ(disordered_from(marked, lsn{101}, 7), 7U);
+}
+
 TEST(StreamOwner, IsFoundWithinAnOperatorsOwnWords) {
     EXPECT_EQ(owner_in("Orders (walrelay slot=outbox database=app system=7), see the wiki"), me);
     EXPECT_EQ(owner_in("walrelay slot=outbox database=app"), (stream_owner{"outbox", "app", 0}));

@@ -18,6 +18,7 @@ protected:
     void tail_is(std::uint32_t timeline, std::uint64_t commit, std::uint64_t system = our_system) {
         tail = {10, position{{system, timeline}, {lsn{commit}, lsn{commit - 1}, 0}}};
         tail.final_position = tail.last_position;
+        tail.safe_sequence = tail.last_sequence;
     }
     tail_answer answer() { return judge(question()); }
     tail_question question() {
@@ -124,6 +125,52 @@ TEST_F(TailTrust, ComparesWhereTheRulesHaveChangedOrAreNotKnown) {
     EXPECT_THAT(answer().remark, HasSubstr("an earlier comparison"));
     mark.reset();
     EXPECT_EQ(answer().what, kind::compare);
+}
+
+TEST_F(TailTrust, ComparesWhereTheSlotHasGoneBackToBeforeTheRules) {
+    tail_is(2, 2000);
+    mark->since = lsn{900};
+    EXPECT_EQ(answer().what, kind::claim);
+    mark->since = lsn{901};
+    EXPECT_THAT(answer().remark, HasSubstr("gone back to where other tables were configured"));
+    EXPECT_FALSE(answer().compares_ids);
+}
+
+TEST_F(TailTrust, ComparesWhereTheLastMessageCanBeOfTheRulesBefore) {
+    tail_is(2, 2000);
+    mark->disordered_until = 9;
+    EXPECT_EQ(answer().what, kind::claim);
+    mark->disordered_until = 10;
+    EXPECT_THAT(answer().remark, HasSubstr("can be of another configuration"));
+    tail_is(2, 896);
+    EXPECT_EQ(answer().what, kind::exact);
+}
+
+TEST_F(TailTrust, BelievesNoPlaceWhileRowsAreCompared) {
+    tail_is(2, 896);
+    mark->rules = std::string(comparing_ids_rules) + "-" + rules;
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
+    mark->rules = std::string(comparing_rules) + "-" + rules;
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_FALSE(answer().compares_ids);
+}
+
+TEST_F(TailTrust, ComparesIdsWherePositionsOfTheHistoryDoNotAscend) {
+    tail_is(2, 896);
+    const auto at = [](std::uint32_t timeline, std::uint64_t commit) {
+        return position{{our_system, timeline}, {lsn{commit}, lsn{commit - 1}, 0}};
+    };
+    tail.placed = {{8, at(1, 950)}, {9, at(2, 1100)}, {10, at(2, 1200)}};
+    EXPECT_EQ(answer().what, kind::exact);
+    // Of timeline 1 as well, but after it was left, so that it says nothing.
+    tail.placed = {{8, at(1, 1500)}, {9, at(2, 1100)}, {10, at(2, 1200)}};
+    EXPECT_EQ(answer().what, kind::exact);
+    tail.placed = {{8, at(1, 950)}, {9, at(2, 940)}, {10, at(2, 1200)}};
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
+    mark->disordered_until = 8;
+    EXPECT_EQ(answer().what, kind::exact);
 }
 
 TEST_F(TailTrust, ComparesPositionsOfTheFirstVersion) {
