@@ -61,14 +61,15 @@ void broker::connect(broker_events events, std::uint64_t look_back, std::uint64_
 void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t asks_for,
                   std::function<void(result<broker_session>)> answer) {
     auto& seen = session.facts.stream.emplace();
-    session.facts.max_payload_bytes = database::max_payload_bytes;
+    session.facts.max_payload_bytes = max_payload_bytes_;
     seen.description = description_;
     seen.last_sequence = stream_.last_sequence();
     if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
         const auto behind = std::min<std::uint64_t>(seen.last_sequence, 9);
         seen.last_sequence -= world_.random().below(behind + 1);
     }
-    seen.message_count = seen.last_sequence;
+    seen.first_sequence = stream_.first_sequence();
+    seen.message_count = seen.last_sequence - std::min(seen.first_sequence - 1, seen.last_sequence);
     // The messages are read a moment after the stream's state.
     world_.after(latency(), [this, session = std::move(session), look_back, asks_for,
                              answer = std::move(answer)]() mutable {
@@ -90,48 +91,57 @@ void broker::read_asked(stream_facts& seen, std::uint64_t sequence) const {
     }
     auto& asked = seen.asked.emplace();
     asked.sequence = sequence;
-    if (sequence <= stream_.last_sequence()) {
-        const auto& message = stream_.messages()[static_cast<std::size_t>(sequence - 1)];
-        asked.where = parse_position(message.position);
-        asked.id = message.id;
+    if (const auto* const message = stream_.message(sequence)) {
+        asked.where = parse_position(message->position);
+        asked.id = message->id;
     }
 }
 
 void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
     // As nats/stream_reader and nats/look_back do it.
-    if (seen.last_sequence == 0 || seen.last_sequence > stream_.last_sequence()) {
+    constexpr std::uint64_t behind_a_stranger = 1024;
+    const auto* const last = stream_.message(seen.last_sequence);
+    if (last == nullptr) {
         return;
     }
+    look_back = parse_position(last->position) ? look_back : std::max(look_back, behind_a_stranger);
+    look_back = std::min(look_back, profile_.look_back);
     seen.last_message_there = true;
     seen.looked_back = look_back > 0;
+    seen.placed_is_whole = look_back > 0;
     const auto until = look_back > 0 ? stream_.last_sequence() : seen.last_sequence;
     const auto count = std::min(std::max<std::uint64_t>(look_back, 1), until);
     // What it ends with comes from one message.
     seen.last_sequence = until;
-    for (auto sequence = until - count + 1; sequence <= until; ++sequence) {
-        const auto& message = stream_.messages()[static_cast<std::size_t>(sequence - 1)];
-        const auto ours = parse_position(message.position);
-        seen.final_position = ours;
-        seen.final_id = message.id;
-        if (!ours) {
-            seen.shared = true;
-            continue;
-        }
-        seen.placed.push_back({sequence, *ours});
-        if (!seen.last_position || seen.last_position->at < ours->at) {
-            seen.last_position = ours;
-        }
-        if (!seen.shared) {
-            seen.safe_position = ours;
-        }
+    const auto from = std::max(until - count + 1, stream_.first_sequence());
+    for (auto sequence = from; sequence <= until; ++sequence) {
+        see(seen, *stream_.message(sequence));
     }
 }
 
-bool broker::describe(std::string description) {
-    if (up_ && has_leader_) {
-        description_ = std::move(description);
+void broker::see(stream_facts& seen, const stored_message& message) {
+    const auto ours = parse_position(message.position);
+    seen.final_position = ours;
+    seen.final_id = message.id;
+    if (!ours) {
+        seen.shared = true;
+        return;
     }
-    return up_ && has_leader_;
+    seen.placed.push_back({message.sequence, *ours, message.id});
+    seen.recent.push_back({message.id, world::to_wall(message.stored_at), message.sequence});
+    const bool comparable = seen.last_position && seen.last_position->origin == ours->origin;
+    if (!comparable || seen.last_position->at < ours->at) {
+        seen.last_position = ours;
+    }
+    if (!seen.shared) {
+        seen.safe_position = ours;
+        seen.safe_id = message.id;
+        seen.safe_sequence = message.sequence;
+    }
+}
+
+void broker::describe(std::string description) {
+    description_ = std::move(description);
 }
 
 // Publishing.
@@ -140,7 +150,9 @@ void broker::arrived(const connection_handle& from, std::uint64_t index, const p
     if (!up_ || world_.strikes(profile_.rate(hazard::publish_dropped))) {
         return;
     }
-    if (what.body.ends_with(database::refused_mark)) {
+    if (what.body.size() > max_payload_bytes_) {
+        end(from, {errc::broker_lost, "maximum payload violation"});
+    } else if (what.body.ends_with(database::refused_mark)) {
         reply(from, index, error_reply(400, 10054, "message size exceeds maximum allowed"));
     } else if (broken_) {
         reply(from, index, error_reply(400, 10109, "invalid operation on sealed stream"));
@@ -236,14 +248,26 @@ void broker::cut() {
     end(which, {errc::broker_lost, "the connection was cut"});
 }
 
-void broker::lose_power() {
+std::size_t broker::young_messages() {
     const auto& all = stream_.messages();
     std::size_t young = 0;
     while (young < all.size() &&
            world_.now() - all[all.size() - 1 - young].stored_at < profile_.forgets) {
         ++young;
     }
-    crash(world_.random().below(young + 1));
+    return world_.random().below(young + 1);
+}
+
+void broker::lose_power() {
+    crash(young_messages());
+}
+
+void broker::lose_messages() {
+    const auto lost = young_messages();
+    world_.say("broker: the new leader lacks ", lost, " messages");
+    proposals_.clear();
+    ++term_;
+    stream_.roll_back(lost);
 }
 
 void broker::crash(std::size_t lost_messages) {
@@ -276,7 +300,18 @@ void broker::change_leader() {
 }
 
 void broker::stranger_writes() {
-    const published what{"", "events.stranger", std::to_string(++strangers_), "", std::nullopt};
+    write_as_stranger(
+        {"", "events.stranger", std::to_string(++strangers_), "", std::nullopt, true});
+}
+
+void broker::forger_writes(const position& where) {
+    const auto number = std::to_string(++strangers_);
+    world_.say("broker: somebody forges a message of position ", to_string(where));
+    write_as_stranger(
+        {"forged-" + number, "events.forged", number, to_string(where), std::nullopt, true});
+}
+
+void broker::write_as_stranger(const published& what) {
     if (!up_ || !has_leader_) {
         return;
     }
@@ -285,6 +320,18 @@ void broker::stranger_writes() {
     } else {
         stream_.apply(what);
     }
+}
+
+void broker::trim(std::uint64_t before) {
+    if (up_ && has_leader_) {
+        stream_.trim(before);
+    }
+}
+
+void broker::change_limit() {
+    const bool is_low = max_payload_bytes_ == database::lower_max_payload_bytes;
+    max_payload_bytes_ = is_low ? database::max_payload_bytes : database::lower_max_payload_bytes;
+    world_.say("broker: max_payload is ", max_payload_bytes_);
 }
 
 // The client's side.

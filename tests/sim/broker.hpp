@@ -73,13 +73,21 @@ public:
     void lose_power();
     void change_leader();
     void stranger_writes();
+    /// He gives his message a position.
+    void forger_writes(const position& where);
+    /// Drops the messages before this sequence, as the stream's limits do.
+    void trim(std::uint64_t before);
+    /// The server is told of another max_payload, and connections that break it are ended.
+    void change_limit();
+    /// What was not yet written to the disk is gone, and no connection with it.
+    void lose_messages();
     /// From now on the stream refuses everything, until `mend`.
     void break_configuration() { broken_ = true; }
     void mend() { broken_ = false; }
     [[nodiscard]] bool is_broken() const { return broken_; }
     [[nodiscard]] const stream_model& stream() const { return stream_; }
-    /// False where the broker does not answer.
-    bool describe(std::string description);
+    /// Always: that it fails while the configuration changes is known, see docs/testing.md.
+    void describe(std::string description);
 
 private:
     friend class broker_connection;
@@ -94,8 +102,11 @@ private:
               std::function<void(result<broker_session>)> answer);
     void read_asked(stream_facts& seen, std::uint64_t sequence) const;
     void read_tail(stream_facts& seen, std::uint64_t look_back) const;
+    static void see(stream_facts& seen, const stored_message& message);
     void arrived(const connection_handle& from, std::uint64_t index, const published& what);
+    void write_as_stranger(const published& what);
     void crash(std::size_t lost_messages);
+    [[nodiscard]] std::size_t young_messages();
     [[nodiscard]] std::optional<std::string> passing_trouble();
     void propose(const connection_handle& from, std::uint64_t index, const published& what);
     void apply_next();
@@ -116,6 +127,7 @@ private:
     bool up_ = true;
     bool has_leader_ = true;
     bool broken_ = false;
+    std::uint64_t max_payload_bytes_ = database::max_payload_bytes;
     std::uint64_t strangers_ = 0;
 };
 

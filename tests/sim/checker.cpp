@@ -46,9 +46,14 @@ std::size_t checker::index_of(const std::string& position, const std::string& id
     return static_cast<std::size_t>(found - all.begin());
 }
 
+bool checker::is_excused(std::size_t index) const {
+    const auto& event = source_.events()[index];
+    return event.excused || (event.from == table::letters && index < letters_left_out_);
+}
+
 checker::fate& checker::fate_of(std::size_t index) {
-    if (fates_.size() < source_.events().size()) {
-        fates_.resize(source_.events().size(), fate::missing);
+    for (auto next = fates_.size(); next < source_.events().size(); ++next) {
+        fates_.push_back(is_excused(next) ? fate::excused : fate::missing);
     }
     return fates_[index];
 }
@@ -66,7 +71,8 @@ std::size_t checker::first_not_written() {
     }
     written_.resize(source_.events().size(), false);
     while (written_before_ < written_.size() &&
-           (written_[written_before_] || fate_of(written_before_) == fate::set_aside)) {
+           (written_[written_before_] || fate_of(written_before_) == fate::set_aside ||
+            fate_of(written_before_) == fate::excused)) {
         ++written_before_;
     }
     return written_before_;
@@ -112,6 +118,18 @@ void checker::on_published(const std::string& position, const lineage& joined) {
     }
 }
 
+void checker::on_letters_left_out() {
+    static_cast<void>(first_missing());  // has a fate for every row
+    written_.resize(fates_.size(), false);
+    letters_left_out_ = fates_.size();
+    for (std::size_t index = 0; index < fates_.size(); ++index) {
+        if (source_.events()[index].from == table::letters) {
+            fates_[index] = fates_[index] == fate::missing ? fate::excused : fates_[index];
+            written_[index] = true;
+        }
+    }
+}
+
 void checker::on_branch_left(lsn at) {
     const auto& all = source_.events();
     const auto first = std::find_if(
@@ -131,6 +149,7 @@ void checker::on_branch_left(lsn at) {
     for (auto& each : next_) {
         each.second = std::min(each.second, kept);
     }
+    letters_left_out_ = std::min(letters_left_out_, kept);
     confirmed_ = std::min(confirmed_, at);
 }
 
@@ -140,8 +159,7 @@ void checker::on_orphans_named(std::uint64_t last_sequence) {
 
 void checker::check_orphans(const std::vector<stored_message>& all) const {
     // What a restored database has lost on its own timeline, nothing in it tells.
-    if (!profile_.sole_writer || profile_.interval(mishap::stranger_writes) > sim_time(0) ||
-        profile_.interval(mishap::restore) > sim_time(0)) {
+    if (!profile_.orders_all() || profile_.has_strangers() || profile_.has(mishap::restore)) {
         return;
     }
     std::uint32_t goes_on = 0;
@@ -172,25 +190,35 @@ void checker::on_stored(const stored_message& taken) {
     }
     // What the broker has forgotten may be found missing much later: where the slot goes back, or
     // where rows are compared one by one.
-    if (now != fate::lost) {
+    // What was left out while its table was not configured comes behind what was not.
+    if (now != fate::lost && now != fate::excused) {
         check_order(index, name(taken));
     }
     now = fate::stored;
+    note_stored(index);
+}
+
+void checker::note_stored(std::size_t index) {
     was_stored_.resize(source_.events().size(), false);
     was_stored_[index] = true;
+    if (is_excused(index)) {
+        // The relay that published it may be the last one that knows its table.
+        written_.resize(source_.events().size(), false);
+        written_[index] = true;
+    }
 }
 
 void checker::check_order(std::size_t index, const std::string& name_of_it) {
-    if (profile_.interval(mishap::stranger_writes) > sim_time(0) && profile_.sole_writer) {
+    if (profile_.has_strangers() && (profile_.sole_writer || profile_.sole_writer_changes)) {
         return;  // a stranger lets later messages pass earlier ones, see docs/guarantees.md
     }
-    const auto aggregate = profile_.sole_writer ? "" : source_.events()[index].subject;
+    const auto aggregate = profile_.orders_all() ? "" : source_.events()[index].subject;
     auto& next = next_[aggregate];
     if (index < next) {
         throw violation("order",
                         name_of_it + " is stored behind " + name(source_.events()[next - 1]));
     }
-    if (profile_.sole_writer && first_missing() < index) {
+    if (profile_.orders_all() && first_missing() < index) {
         throw violation("order", name_of_it + " overtakes " + missing_text());
     }
     next = index + 1;
@@ -206,30 +234,35 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     now = fate::set_aside;
 }
 
-void checker::on_stream_lost(const std::vector<stored_message>& left) {
+void checker::on_stream_lost(const std::vector<stored_message>& left, bool unseen) {
     static_cast<void>(first_missing());  // has a fate for every row
     const auto before = fates_;
-    for (auto& each : fates_) {
-        each = each == fate::stored ? fate::missing : each;
+    for (std::size_t index = 0; index < fates_.size(); ++index) {
+        if (fates_[index] == fate::stored) {
+            fates_[index] = is_excused(index) ? fate::excused : fate::missing;
+        }
     }
     next_.clear();
     settled_ = 0;
     const auto orphans = orphaned_.size();
     orphaned_.clear();
     for (const auto& each : left) {
-        if (!each.position.empty() && !is_orphan(each)) {
+        if (each.is_ours() && !is_orphan(each)) {
             const auto index = index_of(each.position, each.id);
             fates_[index] = fate::stored;
-            auto& next = next_[profile_.sole_writer ? "" : each.subject];
+            auto& next = next_[profile_.orders_all() ? "" : each.subject];
             next = std::max(next, index + 1);
         }
     }
     lost_count_ += orphans - orphaned_.size();
-    for (auto index = first_missing(); index < fates_.size(); ++index) {
+    static_cast<void>(first_missing());
+    for (std::size_t index = 0; index < fates_.size(); ++index) {
         if (fates_[index] == before[index]) {
             continue;
         }
-        if (profile_.confirm_delay == sim_time(0)) {
+        if (fates_[index] == fate::excused) {
+            ++lost_count_;
+        } else if (unseen || profile_.confirm_delay == sim_time(0)) {
             // An ack may be on its way to the slot: the row comes again or not, both are allowed.
             fates_[index] = fate::lost;
             ++lost_count_;

@@ -22,6 +22,9 @@ struct stored_message {
     std::string body;
     std::string position;  // Walrelay-Position, empty for a stranger's
     sim_time stored_at{0};
+    bool forged = false;  // its position is a lie
+
+    [[nodiscard]] bool is_ours() const { return !position.empty() && !forged; }
 };
 
 class checker {
@@ -37,16 +40,21 @@ public:
     /// Another branch goes on from `at`: what the old one has behind it, and is about to leave the
     /// database, does not count any more.
     void on_branch_left(lsn at);
+    /// No relay knows the table of letters from now on, or none need know it.
+    void on_letters_left_out();
     /// A relay that is connected to a server of this history hands a message to the broker.
     static void on_published(const std::string& position, const lineage& joined);
     /// A relay says that messages of the stream up to this sequence are of a dead branch.
     void on_orphans_named(std::uint64_t last_sequence);
     /// At the end: all such messages were named before anything of a later history was published.
     void check_orphans(const std::vector<stored_message>& all) const;
-    /// The stream has lost its end; `left` is what it still has.
-    void on_stream_lost(const std::vector<stored_message>& left);
+    /// The stream has lost its end; `left` is what it still has. Where it happens `unseen`, with no
+    /// connection ended, nothing is promised of it.
+    void on_stream_lost(const std::vector<stored_message>& left, bool unseen);
     /// A relay tells the server, or the slot is moved, to `flushed`.
     void on_confirmed(lsn flushed, const char* where);
+    /// There is no slot any more that what it confirmed could be lost from.
+    void on_slot_dropped() { confirmed_ = {}; }
     /// Two positions that one connection reported, one after the other.
     static void on_reported(lsn before, lsn flushed);
 
@@ -61,12 +69,15 @@ public:
     [[nodiscard]] std::string missing_text();
 
 private:
-    enum class fate { missing, stored, set_aside, lost };
+    enum class fate { missing, excused, stored, set_aside, lost };
 
     /// Whether it is of a dead branch; checks it then.
     bool is_orphan(const stored_message& taken);
+    void note_stored(std::size_t index);
     [[nodiscard]] std::size_t index_of(const std::string& position, const std::string& id);
     fate& fate_of(std::size_t index);
+    /// Whether the relay need not know its table.
+    [[nodiscard]] bool is_excused(std::size_t index) const;
     [[nodiscard]] std::size_t first_missing();
     /// The first row that is neither written back nor set aside; none without write-backs.
     [[nodiscard]] std::size_t first_not_written();
@@ -87,7 +98,8 @@ private:
     /// Behind the last row in the stream, for each order that is promised: of the whole stream
     /// (under an empty name), or of each aggregate.
     std::map<std::string, std::size_t> next_;
-    lsn confirmed_;  // by the slot, ever
+    lsn confirmed_;                     // by the slot, ever
+    std::size_t letters_left_out_ = 0;  // those among as many events
     std::size_t lost_count_ = 0;
 };
 

@@ -1,8 +1,10 @@
 #include "sim/database.hpp"
 
+#include "relay/republish.hpp"
 #include "sim/checker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace walrelay::sim {
@@ -11,6 +13,8 @@ table_name name_of(table which) {
     switch (which) {
         case table::outbox:
             return {"public", "outbox"};
+        case table::letters:
+            return {"public", "letters"};
         case table::users:
             return {"public", "users"};
         case table::new_partition:
@@ -21,24 +25,55 @@ table_name name_of(table which) {
     return {};
 }
 
+namespace {
+
+outbox_event event_of(const inserted_row& row, const transaction& in) {
+    const commit_position where{in.commit, row.at, 0};
+    const std::string from = row.into == table::letters ? "letters." : "events.";
+    return {.where = where,
+            .id = row.again ? row.id + ";" + relay::republish_occasion(where) : row.id,
+            .subject = from + row.kind,
+            .body = row.payload,
+            .defect = row.defect,
+            .from = row.into,
+            .again = row.again,
+            .created_at = in.committed_at};
+}
+
+}  // namespace
+
 database::database(world& where, const profile& how)
     : world_(where), profile_(how), writers_(how.writers) {
     new_partition_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
     new_other_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
 }
 
-const outbox_table& database::outbox() {
-    static const outbox_table only{
-        .table = name_of(table::outbox), .subject = "events.{kind}", .body = body_format::payload};
-    return only;
+std::vector<outbox_table> tables_of(const configuration& wanted) {
+    std::vector<outbox_table> all;
+    const auto add = [&](table which, const char* subject) {
+        all.push_back({.table = name_of(which), .subject = subject, .body = body_format::payload});
+        all.back().republish = {"kind", std::string(database::again_kind)};
+    };
+    add(table::outbox, "events.{kind}");
+    if (wanted.letters) {
+        add(table::letters, "letters.{kind}");
+    }
+    return all;
 }
 
-postgres_facts database::facts() const {
+postgres_facts database::facts(const configuration& wanted) const {
+    constexpr type_oid text = 25;
     postgres_facts known;
     known.origin = line_.origin;
-    known.tables.resize(1);
-    known.tables[0].table = name_of(table::outbox);
+    for (const auto& each : tables_of(wanted)) {
+        auto& one = known.tables.emplace_back();
+        one.table = each.table;
+        one.columns = {{"id", text}, {"kind", text}, {"payload", text}};
+    }
     known.other_tables = {name_of(table::users)};
+    if (!wanted.letters) {
+        known.other_tables.push_back(name_of(table::letters));
+    }
     if (world_.now() >= new_partition_at_) {
         known.tables[0].leaves.push_back(name_of(table::new_partition));
     }
@@ -49,8 +84,9 @@ postgres_facts database::facts() const {
     return known;
 }
 
-void database::start(std::function<void()> on_wal) {
+void database::start(std::function<void()> on_wal, std::function<bool()> leaves_letters) {
     on_wal_ = std::move(on_wal);
+    leaves_letters_ = std::move(leaves_letters);
     writing_ = true;
     for (std::size_t which = 0; which < writers_.size(); ++which) {
         world_.after(sim_time(which), [this, which] { write(which); });
@@ -76,7 +112,11 @@ void database::write(std::size_t which) {
         auto& by = writers_[which];
         const auto choice = world_.random().below(100);
         if (choice < insert_share && by.rows.size() < profile_.rows_max) {
-            insert(by);
+            if (world_.random().chance(profile_.updates) && !events_.empty()) {
+                update(by);
+            } else {
+                insert(by);
+            }
         } else if (choice < commit_share) {
             commit(by);
         } else if (choice < rollback_share) {
@@ -96,6 +136,7 @@ table database::choose_table() {
     constexpr std::uint64_t users_share = 10;
     constexpr std::uint64_t partition_share = 20;
     constexpr std::uint64_t other_share = 23;
+    constexpr std::uint64_t letters_share = 40;
     const auto choice = world_.random().below(100);
     if (choice < users_share) {
         return table::users;
@@ -105,6 +146,9 @@ table database::choose_table() {
     }
     if (choice >= partition_share && choice < other_share && world_.now() >= new_other_at_) {
         return table::new_other;
+    }
+    if (choice >= other_share && choice < letters_share) {
+        return table::letters;
     }
     return table::outbox;
 }
@@ -117,15 +161,43 @@ void database::insert(writer& into) {
     row.kind = "kind" + std::to_string(world_.random().below(3));
     const auto filler = world_.random().skewed(world_.random().chance(50) ? 2000 : 40);
     if (is_outbox(row.into) && world_.random().chance(profile_.poison)) {
-        row.defect = world_.random().chance(500) ? poison::too_large : poison::refused;
+        row.defect = world_.random().pick(
+            std::array{poison::too_large, poison::sometimes_too_large, poison::refused});
     }
     row.payload = "{\"of\": \"" + row.id + "\", \"filler\": \"" + std::string(filler, 'x') + "\"}";
     if (row.defect == poison::too_large) {
         row.payload.append(max_payload_bytes, ' ');
+    } else if (row.defect == poison::sometimes_too_large) {
+        row.payload.append(lower_max_payload_bytes, ' ');
     } else if (row.defect == poison::refused) {
         row.payload += refused_mark;
     }
     into.rows.push_back(std::move(row));
+}
+
+void database::update(writer& into) {
+    const auto& of = events_[world_.random().below(events_.size())];
+    const auto before = of.again ? std::nullopt : row_of(of.id);
+    if (!before) {
+        return;
+    }
+    auto row = *before;
+    row.at = append(400);
+    row.kind = again_kind;
+    row.again = true;
+    row.leaves_payload = world_.random().chance(500);
+    into.rows.push_back(std::move(row));
+}
+
+std::optional<inserted_row> database::row_of(const std::string& id) const {
+    for (const auto& each : committed_) {
+        for (const auto& row : each.rows) {
+            if (row.id == id && !row.again) {
+                return row;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 void database::commit(writer& finished) {
@@ -139,8 +211,8 @@ void database::commit(writer& finished) {
     for (const auto& row : done.rows) {
         if (is_outbox(row.into)) {
             ++count;
-            events_.push_back(
-                {{done.commit, row.at, 0}, row.id, "events." + row.kind, row.payload, row.defect});
+            events_.push_back(event_of(row, done));
+            events_.back().excused = row.into == table::letters && leaves_letters_();
         }
     }
     world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
@@ -151,7 +223,7 @@ void database::commit(writer& finished) {
 bool database::store_dead_letter(const dead_letter& letter, checker& watch) {
     if (up_) {
         watch.on_set_aside(letter.where, letter.message_id);
-        dead_letters_.insert(letter.message_id);
+        dead_letters_.emplace(letter.message_id, letter.where);
     }
     return up_;
 }
@@ -220,6 +292,7 @@ void database::leave_branch(lsn at, checker& watch) {
     }
     std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
     std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
+    std::erase_if(dead_letters_, [&](const auto& each) { return each.second.at.commit >= at; });
     world_.say("database: goes back from ", to_string(wal_end_), " to ", to_string(at));
     wal_end_ = at;
 }

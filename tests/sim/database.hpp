@@ -9,24 +9,29 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "relay/write_backs.hpp"
+#include "sim/configuration.hpp"
 #include "sim/profile.hpp"
 #include "sim/world.hpp"
 
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace walrelay::sim {
 
-enum class table { outbox, users, new_partition, new_other };
+enum class table { outbox, letters, users, new_partition, new_other };
 
 class checker;
 
 /// Why a row can never be in the stream.
-enum class poison { none, too_large, refused };
+enum class poison {
+    none,
+    too_large,
+    sometimes_too_large,  // where the server's max_payload is the lower one
+    refused,
+};
 
 /// A row of an outbox as it must appear in the stream.
 struct outbox_event {
@@ -35,6 +40,12 @@ struct outbox_event {
     std::string subject;
     std::string body;
     poison defect = poison::none;
+    table from = table::outbox;
+    /// Committed while a relay ran that does not know its table: it may be left out.
+    bool excused = false;
+    /// An update published it again; `id` says when.
+    bool again = false;
+    wall_time created_at = {};
 };
 
 /// A row of a branch that was left.
@@ -50,6 +61,10 @@ struct inserted_row {
     std::string kind;
     std::string payload;
     poison defect = poison::none;
+    /// An update that publishes the row again, and says so in `kind`.
+    bool again = false;
+    /// It leaves the payload where it is stored, so that the WAL does not hold it.
+    bool leaves_payload = false;
 };
 
 struct transaction {
@@ -62,15 +77,16 @@ struct transaction {
 
 [[nodiscard]] table_name name_of(table which);
 [[nodiscard]] constexpr bool is_outbox(table which) {
-    return which == table::outbox || which == table::new_partition;
+    return which == table::outbox || which == table::letters || which == table::new_partition;
 }
 
 class database {
 public:
     database(world& where, const profile& how);
 
-    /// Lets the writers begin; `on_wal` is called whenever the WAL has grown.
-    void start(std::function<void()> on_wal);
+    /// Lets the writers begin; `on_wal` is called whenever the WAL has grown, and `leaves_letters`
+    /// tells whether a relay may read letters now and not know them.
+    void start(std::function<void()> on_wal, std::function<bool()> leaves_letters);
     void stop_writing() { writing_ = false; }
     [[nodiscard]] bool is_writing() const { return writing_; }
     /// What is not committed never happened.
@@ -102,8 +118,12 @@ public:
     void log_running_transactions() { append(64); }
     /// Commits a dead letter; false where the database is down.
     [[nodiscard]] bool store_dead_letter(const dead_letter& letter, checker& watch);
-    /// Message ids.
-    [[nodiscard]] const std::set<std::string>& dead_letters() const { return dead_letters_; }
+    /// By message id.
+    [[nodiscard]] const std::map<std::string, position>& dead_letters() const {
+        return dead_letters_;
+    }
+    /// The payload of a row as its table has it; nothing where there is no such row.
+    [[nodiscard]] std::optional<inserted_row> row_of(const std::string& id) const;
     /// Commits why nobody may go on, as walrelay.halt does; nothing where the database is down.
     void keep_halt(const std::string& reason);
     [[nodiscard]] const std::optional<std::string>& halt() const { return halt_; }
@@ -111,14 +131,15 @@ public:
     void end_halt() { halt_.reset(); }
     /// Commits a batch of write-backs; false where the database is down.
     [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
-    /// What the catalog says now.
-    [[nodiscard]] postgres_facts facts() const;
-    /// The configuration's only outbox table.
-    [[nodiscard]] static const outbox_table& outbox();
+    /// What the catalog says now of the tables that are wanted.
+    [[nodiscard]] postgres_facts facts(const configuration& wanted) const;
 
     /// In the bytes of a message that the stream always refuses.
     static constexpr std::string_view refused_mark = "refuse me";
-    static constexpr std::uint64_t max_payload_bytes = 4096;
+    /// An update that sets the kind to it publishes the row again.
+    static constexpr std::string_view again_kind = "again";
+    static constexpr std::uint64_t max_payload_bytes = 8192;
+    static constexpr std::uint64_t lower_max_payload_bytes = 4096;
     static constexpr history first_history{7239482374982374912U, 1};
 
 private:
@@ -130,6 +151,7 @@ private:
     void leave_branch(lsn at, checker& watch);
     void write(std::size_t which);
     void insert(writer& into);
+    void update(writer& into);
     void commit(writer& finished);
     table choose_table();
     /// Appends a record; returns where it begins.
@@ -138,6 +160,7 @@ private:
     world& world_;
     const profile& profile_;
     std::function<void()> on_wal_;
+    std::function<bool()> leaves_letters_;
     std::vector<writer> writers_;
     std::vector<transaction> committed_;
     std::vector<outbox_event> events_;
@@ -149,7 +172,7 @@ private:
     std::uint64_t incarnation_ = 1;
     /// Rows of dead branches by their ids, of which none is used again.
     std::map<std::string, orphan> orphans_;
-    std::set<std::string> dead_letters_;
+    std::map<std::string, position> dead_letters_;
     std::optional<std::string> halt_;
     lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;

@@ -1,6 +1,7 @@
 #include "sim/profile.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <sstream>
 
 namespace walrelay::sim {
@@ -21,9 +22,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazar
     "connection_full",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
-    "broker_cut",      "broker_crash", "leader_change",  "power_loss",   "stranger_writes",
-    "operator_wanted", "postgres_cut", "postgres_crash", "promotion",    "restore",
-    "relay_kill",      "relay_stop",   "relay_pause",    "slot_dropped",
+    "broker_cut",     "broker_crash",   "leader_change", "power_loss",      "stranger_writes",
+    "forger_writes",  "stream_trimmed", "limit_changes", "operator_wanted", "postgres_cut",
+    "postgres_crash", "promotion",      "restore",       "relay_kill",      "relay_stop",
+    "relay_pause",    "slot_dropped",   "configuration",
 };
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
@@ -54,15 +56,18 @@ void draw_load(randomness& random, profile& drawn) {
     drawn.transactions = random.between(5, 100);
     drawn.rows_max = random.skewed(20);
     drawn.poison = random.chance(300) ? static_cast<std::uint32_t>(random.skewed(100)) : 0;
+    drawn.updates = random.chance(300) ? static_cast<std::uint32_t>(random.skewed(200)) : 0;
     drawn.writer_pause = random.between(milliseconds(1), milliseconds(400));
 }
 
 void draw_relay(randomness& random, profile& drawn) {
     drawn.relays = random.chance(200) ? 2 : 1;
     drawn.sole_writer = !random.chance(150);
+    drawn.sole_writer_changes = random.chance(100);
     drawn.confirm_delay =
         random.chance(300) ? random.between(milliseconds(1), seconds(5)) : sim_time(0);
     drawn.window_messages = random.skewed(64);
+    drawn.look_back = 2 * drawn.window_messages + random.skewed(64);
     drawn.window_bytes = random.between(200, 20000);
     drawn.ack_timeout = random.between(2 * drawn.broker_latency + milliseconds(50), seconds(5));
     drawn.backoff_initial = random.between(milliseconds(10), milliseconds(200));
@@ -85,55 +90,85 @@ void draw_faults(randomness& random, profile& drawn) {
     }
 }
 
-/// Where walrelay is not alone, only the duplicate window tells what is stored; what a broker may
-/// forget is promised only as far back as the slot is held.
-void respect_the_promise(profile& drawn) {
-    auto& stranger = drawn.intervals[static_cast<std::size_t>(mishap::stranger_writes)];
-    auto& power_loss = drawn.intervals[static_cast<std::size_t>(mishap::power_loss)];
-    auto& leader_change = drawn.intervals[static_cast<std::size_t>(mishap::leader_change)];
+sim_time& interval_of(profile& drawn, mishap which) {
+    return drawn.intervals[static_cast<std::size_t>(which)];
+}
+
+void forbid(profile& drawn, std::initializer_list<mishap> all) {
+    for (const auto which : all) {
+        interval_of(drawn, which) = sim_time(0);
+    }
+}
+
+/// Where walrelay is not alone, only the duplicate window tells what is stored.
+void respect_others(profile& drawn) {
     if (forgets_no_failed_id(drawn.stream)) {
         // An id that failed once is refused for the whole window: a long one would only be waited
         // for, a short one is no protection beside others.
-        stranger = sim_time(0);
+        forbid(drawn, {mishap::stranger_writes, mishap::forger_writes});
         drawn.sole_writer = true;
+        drawn.sole_writer_changes = false;
         drawn.duplicate_window = std::min<sim_time>(drawn.duplicate_window, seconds(1));
     }
-    if (stranger > sim_time(0)) {
+    if (drawn.has(mishap::forger_writes)) {
+        // Rows of another configuration are compared by their positions alone, and what a stream
+        // has dropped by its first position: both can be forged (docs/guarantees.md).
+        forbid(drawn, {mishap::configuration, mishap::stream_trimmed});
+    }
+    drawn.sole_writer_changes = drawn.sole_writer_changes && drawn.has(mishap::configuration);
+    if (drawn.has_strangers()) {
         // Two relays and a stranger: a row that is stored can be taken for one whose id is used.
         drawn.relays = 1;
     }
-    if (stranger > sim_time(0) || !drawn.sole_writer) {
+    if (drawn.has_strangers() || !drawn.orders_all()) {
         drawn.duplicate_window = std::chrono::hours(1);
     }
+    if (drawn.has(mishap::stranger_writes) || !drawn.orders_all()) {
+        // Beside others nothing tells that a row which is too large now is in the stream already.
+        forbid(drawn, {mishap::limit_changes});
+    }
+}
+
+/// What a broker may forget is promised only as far back as the slot is held.
+void respect_power(profile& drawn) {
     // A stranger in the stream and a broker that forgets: two conditions of the promise are broken
     // at once, and what is still known is not enough (docs/guarantees.md).
-    if (is_cluster(drawn.stream) || stranger > sim_time(0)) {
-        power_loss = sim_time(0);
+    if (drawn.has_strangers()) {
+        forbid(drawn, {mishap::power_loss});
     }
     if (!is_cluster(drawn.stream)) {
-        leader_change = sim_time(0);
+        forbid(drawn, {mishap::leader_change});
     }
+    if (drawn.has(mishap::power_loss)) {
+        drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
+    }
+}
+
+void respect_the_promise(profile& drawn) {
+    respect_others(drawn);
+    respect_power(drawn);
     // What is healed comes behind what the stream has, so that the order of what a broker forgets
     // for good is not that of the commits.
-    drawn.backfills = drawn.backfills && drawn.sole_writer && stranger == sim_time(0) &&
-                      (power_loss == sim_time(0) || drawn.confirm_delay > sim_time(0));
+    drawn.backfills = drawn.backfills && drawn.orders_all() && !drawn.has_strangers() &&
+                      (!drawn.has(mishap::power_loss) || drawn.confirm_delay > sim_time(0));
     if (!drawn.backfills) {
-        drawn.intervals[static_cast<std::size_t>(mishap::slot_dropped)] = sim_time(0);
+        forbid(drawn, {mishap::slot_dropped});
+    } else {
+        // The table does not hold that a row was to be published again, and the stream not what
+        // was trimmed.
+        drawn.updates = 0;
+        forbid(drawn, {mishap::promotion, mishap::configuration, mishap::stream_trimmed});
     }
-    if (drawn.backfills) {
-        drawn.intervals[static_cast<std::size_t>(mishap::promotion)] = sim_time(0);
-    }
-    auto& restore = drawn.intervals[static_cast<std::size_t>(mishap::restore)];
     // A history that is refused, and a stream that has lost messages: two things for an operator to
     // decide at once.
-    // A relay beside others that has not stopped takes rows of the restored database for those that
-    // it has sent at the same place: known, see docs/testing.md.
-    if (drawn.backfills || power_loss > sim_time(0) || stranger > sim_time(0) ||
-        !drawn.sole_writer) {
-        restore = sim_time(0);
+    if (drawn.backfills || drawn.has(mishap::power_loss) || drawn.has_strangers()) {
+        forbid(drawn, {mishap::restore});
     }
-    if (power_loss > sim_time(0)) {
-        drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
+    if (drawn.has(mishap::restore)) {
+        // Rows of another configuration are compared by their positions alone, which the restored
+        // database uses again.
+        forbid(drawn, {mishap::configuration});
+        drawn.sole_writer_changes = false;
     }
 }
 
@@ -143,10 +178,41 @@ void contest_backfills(randomness& random, profile& drawn) {
     drawn.sole_writer = true;
     drawn.relays = 2;
     drawn.duplicate_window = milliseconds(200);
-    drawn.intervals[static_cast<std::size_t>(mishap::stranger_writes)] = sim_time(0);
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes});
     for (const auto often : {mishap::slot_dropped, mishap::postgres_cut, mishap::broker_cut}) {
-        drawn.intervals[static_cast<std::size_t>(often)] =
-            random.between(milliseconds(200), milliseconds(1500));
+        interval_of(drawn, often) = random.between(milliseconds(200), milliseconds(1500));
+    }
+}
+
+/// A relay that lives through restores again and again, with much that it has not yet confirmed.
+void restore_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    drawn.sole_writer = true;
+    drawn.sole_writer_changes = false;
+    drawn.confirm_delay = random.between(milliseconds(500), seconds(5));
+    drawn.writer_pause = random.between(milliseconds(1), milliseconds(60));
+    drawn.transactions = random.between(60, 200);
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::power_loss,
+                   mishap::relay_kill, mishap::configuration});
+    interval_of(drawn, mishap::restore) = random.between(milliseconds(500), seconds(3));
+}
+
+/// Tables come and go again and again, while the slot goes back.
+void configure_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::power_loss});
+    for (const auto often : {mishap::configuration, mishap::postgres_crash}) {
+        interval_of(drawn, often) = random.between(milliseconds(300), seconds(2));
+    }
+}
+
+/// Somebody forges positions again and again, while connections break.
+void forge_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    drawn.stream = random.pick(std::array{generation::single_2_9, generation::single_2_12,
+                                          generation::cluster_2_9, generation::cluster_2_12});
+    for (const auto often : {mishap::forger_writes, mishap::broker_cut, mishap::postgres_crash}) {
+        interval_of(drawn, often) = random.between(milliseconds(200), milliseconds(1500));
     }
 }
 
@@ -177,6 +243,9 @@ profile draw_profile(randomness& random) {
     drawn.backfills = random.chance(300);
     if (random.chance(200)) {
         contest_backfills(random, drawn);
+    } else if (random.chance(150)) {
+        const std::array often{restore_often, configure_often, forge_often};
+        random.pick(often)(random, drawn);
     }
     respect_the_promise(drawn);
     return drawn;
@@ -192,15 +261,17 @@ std::string describe(const profile& drawn) {
          << " s, latency to " << in_seconds(drawn.postgres_latency) << " s, " << drawn.socket_frames
          << " frames in the socket\n  load: " << drawn.writers << " writers, " << drawn.transactions
          << " transactions of up to " << drawn.rows_max << " rows, pause to "
-         << in_seconds(drawn.writer_pause) << " s, " << drawn.poison
-         << "/1000 poison\n  relay: " << drawn.relays << " of it, "
+         << in_seconds(drawn.writer_pause) << " s, " << drawn.poison << "/1000 poison, "
+         << drawn.updates << "/1000 are published again\n  relay: " << drawn.relays << " of it, "
          << (drawn.sole_writer ? "sole writer" : "beside others")
+         << (drawn.sole_writer_changes ? " and the other way around" : "")
          << (drawn.write_backs ? ", writes back" : "") << ", confirm delay "
          << in_seconds(drawn.confirm_delay) << " s, " << (drawn.backfills ? "backfills, " : "")
-         << "window " << drawn.window_messages << " messages, " << drawn.window_bytes
-         << " bytes, ack timeout " << in_seconds(drawn.ack_timeout) << " s, back-off "
-         << in_seconds(drawn.backoff_initial) << " to " << in_seconds(drawn.backoff_max)
-         << " s\n  faults for " << in_seconds(drawn.faulty_time) << " s:";
+         << "window " << drawn.window_messages << " messages, looks back over " << drawn.look_back
+         << ", " << drawn.window_bytes << " bytes, ack timeout " << in_seconds(drawn.ack_timeout)
+         << " s, back-off " << in_seconds(drawn.backoff_initial) << " to "
+         << in_seconds(drawn.backoff_max) << " s\n  faults for " << in_seconds(drawn.faulty_time)
+         << " s:";
     for (std::size_t index = 0; index < drawn.rates.size(); ++index) {
         if (drawn.rates[index] > 0) {
             text << ' ' << hazard_names[index] << '=' << drawn.rates[index] << "/1000";

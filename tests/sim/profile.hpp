@@ -56,6 +56,9 @@ enum class mishap {
     leader_change,
     power_loss,
     stranger_writes,
+    forger_writes,    // a stranger, with a position as walrelay writes them
+    stream_trimmed,   // of messages that the slot has confirmed
+    limit_changes,    // the server's max_payload
     operator_wanted,  // the stream refuses until somebody changes it
     postgres_cut,
     postgres_crash,
@@ -64,7 +67,8 @@ enum class mishap {
     relay_kill,
     relay_stop,
     relay_pause,
-    slot_dropped,  // only where the relay may heal that
+    slot_dropped,   // only where the relay may heal that
+    configuration,  // changes: every relay is ended, and starts with another one
     count,
 };
 
@@ -84,16 +88,21 @@ struct profile {
     std::size_t writers = 1;
     std::size_t transactions = 1;
     std::size_t rows_max = 1;
-    std::uint32_t poison = 0;  // rows in a thousand
+    std::uint32_t poison = 0;   // rows in a thousand
+    std::uint32_t updates = 0;  // the same, that publish a row again
     sim_time writer_pause{0};
     // The relay.
     std::size_t relays = 1;
+    /// At first.
     bool sole_writer = true;
+    bool sole_writer_changes = false;
     bool write_backs = false;
     sim_time confirm_delay{0};
     /// There is no slot at first, and a slot that is gone is healed from the table.
     bool backfills = false;
     std::size_t window_messages = 1;
+    /// The relay looks at no more of the stream's last messages; at twice the window at least.
+    std::uint64_t look_back = 1;
     std::size_t window_bytes = 1;
     sim_time ack_timeout{0};
     sim_time backoff_initial{0};
@@ -108,6 +117,13 @@ struct profile {
     }
     [[nodiscard]] sim_time interval(mishap which) const {
         return intervals[static_cast<std::size_t>(which)];
+    }
+    [[nodiscard]] bool has(mishap which) const { return interval(which) > sim_time(0); }
+    /// Whether all messages are in the order of the commits, and not just those of an aggregate.
+    [[nodiscard]] bool orders_all() const { return sole_writer && !sole_writer_changes; }
+    /// Whether somebody else writes into the stream.
+    [[nodiscard]] bool has_strangers() const {
+        return has(mishap::stranger_writes) || has(mishap::forger_writes);
     }
 };
 

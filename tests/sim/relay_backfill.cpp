@@ -3,6 +3,7 @@
 #include "sim/relay_process.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -55,13 +56,19 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
         seen -= std::min<std::size_t>(seen, around_.where.random().between(1, 5));
     }
     const auto& letters = around_.source.dead_letters();
-    std::set<std::string> held = letters;
+    std::set<std::string> held;
+    for (const auto& each : letters) {
+        held.insert(each.first);
+    }
     for (std::size_t each = 0; each < seen; ++each) {
         held.insert(all[each].id);
     }
     const auto begins = backfill_->slot->consistent_point;
     const auto& events = around_.source.events();
     for (std::size_t each = 0; each < events.size() && events[each].where.commit < begins; ++each) {
+        if (events[each].from == table::letters && !configured_.letters) {
+            continue;
+        }
         const bool published = held.contains(events[each].id);
         if (!published || (around_.how.write_backs && !letters.contains(events[each].id))) {
             backfill_->rows.push_back({each, published});
@@ -76,7 +83,8 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
     joined_ = session.server.line;
     server_ = around_.source.incarnation();
     session.database = "app";
-    session.catalog = relay::table_catalog({database::outbox()}, around_.source.facts());
+    session.catalog =
+        relay::table_catalog(tables_of(configured_), around_.source.facts(configured_));
     session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};
     machine_->postgres_connected(epoch, std::move(session), now());
 }
@@ -91,19 +99,20 @@ void relay_process::feed_rows() {
 }
 
 void relay_process::feed_row(relay::relay_machine& machine) {
-    constexpr std::string_view subject_prefix = "events.";
     constexpr type_oid text = 25;
-    static const relation table{
-        "public", "outbox", {{"id", text}, {"kind", text}, {"payload", text}}, 1};
+    static const std::vector<column> columns{{"id", text}, {"kind", text}, {"payload", text}};
+    static const std::array<relation, 2> tables{
+        {{"public", "outbox", columns, 1}, {"public", "letters", columns, 2}}};
     if (backfill_->next == backfill_->rows.size()) {
         machine.rows_ended(now());
         return;
     }
     const auto [index, published] = backfill_->rows[backfill_->next++];
     const auto& event = around_.source.events()[index];
-    const auto kind = std::string_view(event.subject).substr(subject_prefix.size());
+    const std::size_t which = event.from == table::letters ? 1 : 0;
+    const auto kind = std::string_view(event.subject).substr(event.subject.find('.') + 1);
     const std::vector<field> values{event.id, kind, event.body};
-    machine.row_arrived(0, {&table, values}, published, now());
+    machine.row_arrived(which, {&tables.at(which), values}, published, now());
 }
 
 void relay_process::adopt_slot(std::uint64_t epoch) {

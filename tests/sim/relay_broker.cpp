@@ -92,7 +92,8 @@ void relay_process::close_broker() {
 
 void relay_process::mark_stream(const relay::stream_owner& owner) {
     const auto text = relay::description_to_claim(owner, description_);
-    if (text && around_.the_broker.describe(*text)) {
+    if (text) {
+        around_.the_broker.describe(*text);
         description_ = *text;
         around_.where.say(name_, ": marks the stream: ", *text);
     }
@@ -102,16 +103,19 @@ void relay_process::mark_stream(const relay::stream_owner& owner) {
 std::shared_ptr<const relay::stored_rows> relay_process::stored_in(
     const relay::stored_rows_request& wanted) {
     constexpr std::size_t growth = 8;
-    const auto& all = around_.the_broker.stream().messages();
+    const auto& stream = around_.the_broker.stream();
+    const auto first = stream.first_sequence();
     for (auto count = static_cast<std::size_t>(around_.where.random().between(1, 20));;
          count *= growth) {
-        const auto from = all.size() - std::min(count, all.size());
+        const auto last = stream.last_sequence();
+        const auto from = std::max(first, last - std::min<std::uint64_t>(count, last) + 1);
         auto rows = std::make_shared<relay::stored_rows>(wanted);
-        for (auto each = from; each < all.size(); ++each) {
-            rows->add(all[each].sequence, parse_position(all[each].position), all[each].id);
+        for (auto each = from; each <= last; ++each) {
+            const auto& message = *stream.message(each);
+            rows->add(message.sequence, parse_position(message.position), message.id);
         }
-        if (from == 0 || rows->reaches_back()) {
-            rows->end(from == 0, true);
+        if (from == first || rows->reaches_back()) {
+            rows->end(from == first, first == 1);
             return rows;
         }
     }

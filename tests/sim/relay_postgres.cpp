@@ -68,13 +68,83 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
         std::chrono::duration_cast<std::chrono::milliseconds>(around_.how.sender_timeout);
     relay::postgres_session session{
         (*answer)->line().origin,
-        relay::table_catalog({database::outbox()}, around_.source.facts()), around_.how.plugin,
-        timeout, (*answer)->began_at()};
+        relay::table_catalog(tables_of(configured_), around_.source.facts(configured_)),
+        (*answer)->plugin(), timeout, (*answer)->began_at()};
     session.server = {(*answer)->line(), around_.source.wal_end()};
     session.database = "app";
+    session.newest_rows = newest_rows();
+    session.dead_letters = letters_to_come();
     joined_ = session.server.line;
     server_ = (*answer)->incarnation();
     machine_->postgres_connected(epoch, std::move(session), now());
+}
+
+std::optional<relay::roll> relay_process::newest_rows() {
+    constexpr std::size_t rows_max = 100;
+    // Once in the life of a relay.
+    if (!std::exchange(calls_roll_, false)) {
+        return std::nullopt;
+    }
+    const auto& events = around_.source.events();
+    relay::roll all;
+    for (auto each = events.rbegin(); each != events.rend() && all.rows.size() < rows_max; ++each) {
+        const bool is_letter = each->from == table::letters;
+        if (!each->again && (!is_letter || configured_.letters)) {
+            all.rows.push_back({is_letter ? 1U : 0U, each->id, each->created_at});
+        }
+    }
+    all.committed_before = around_.source.wal_end();
+    all.taken_at = now().wall;
+    return all;
+}
+
+std::vector<position> relay_process::letters_to_come() const {
+    std::vector<position> all;
+    for (const auto& [id, where] : around_.source.dead_letters()) {
+        if (where.at.commit >= around_.slot.confirmed()) {
+            all.push_back(where);
+        }
+    }
+    return all;
+}
+
+void relay_process::look_for_rows(const relay::look_for_rows& wanted) {
+    const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
+    around_.where.after(takes, for_this_life([this, wanted] {
+                            std::vector<std::string> missing;
+                            for (const auto& id : wanted.ids) {
+                                if (!around_.the_broker.stream().has(id) &&
+                                    !around_.source.dead_letters().contains(id)) {
+                                    missing.push_back(id);
+                                }
+                            }
+                            happens([this, missing](relay::relay_machine& machine) {
+                                machine.rows_looked_for(missing, now());
+                            });
+                        }));
+}
+
+void relay_process::fetch_row(const relay::fetch_row& wanted) {
+    constexpr type_oid text = 25;
+    const auto takes = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(
+        takes, for_this_life([this, wanted, server = server_] {
+            const bool reached = around_.source.is_up() && server == around_.source.incarnation();
+            const auto found = around_.source.row_of(wanted.key);
+            happens([this, wanted, reached, found](relay::relay_machine& machine) {
+                if (!reached) {
+                    machine.row_not_fetched(wanted.epoch,
+                                            {errc::postgres_lost, "the connection ended"}, now());
+                    return;
+                }
+                std::optional<relay::table_row> row;
+                if (found) {
+                    row = relay::table_row{{{"id", text}, {"kind", text}, {"payload", text}},
+                                           {found->id, found->kind, found->payload}};
+                }
+                machine.row_fetched(wanted.epoch, std::move(row), now());
+            });
+        }));
 }
 
 void relay_process::read_frames() {

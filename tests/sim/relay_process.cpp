@@ -9,25 +9,30 @@
 namespace walrelay::sim {
 namespace {
 
-std::vector<outbox::table_mapper> mappers(const profile& how) {
+std::vector<outbox::table_mapper> mappers(const configuration& wanted) {
     std::vector<outbox::table_mapper> all;
-    all.push_back(outbox::table_mapper::make(database::outbox()).value());
-    if (!how.sole_writer) {
-        all.back().keep_aggregates();
+    for (const auto& each : tables_of(wanted)) {
+        all.push_back(outbox::table_mapper::make(each).value());
+        if (!wanted.sole_writer) {
+            all.back().keep_aggregates();
+        }
     }
     return all;
 }
 
-relay::relay_options options_of(const profile& how) {
+relay::relay_options options_of(const profile& how, const configuration& wanted) {
     using std::chrono::duration_cast;
     using std::chrono::milliseconds;
     relay::relay_options options;
     options.slot = "slot";
     options.stream = "S";
     options.lane = {how.window_messages, how.window_bytes,
-                    duration_cast<milliseconds>(how.ack_timeout), how.sole_writer};
-    options.rules = relay::fingerprint_of({database::outbox()});
-    options.duties = {{.writes_back = how.write_backs}};
+                    duration_cast<milliseconds>(how.ack_timeout), wanted.sole_writer};
+    const auto tables = tables_of(wanted);
+    options.rules = relay::fingerprint_of(tables);
+    for (const auto& each : tables) {
+        options.duties.push_back({.writes_back = how.write_backs, .republish = each.republish});
+    }
     options.confirm_delay = duration_cast<milliseconds>(how.confirm_delay);
     options.heals = how.backfills;
     options.backoff = {duration_cast<milliseconds>(how.backoff_initial),
@@ -59,16 +64,20 @@ relay_process::relay_process(relay_surroundings around, std::string name)
 
 // Living and dying.
 
-void relay_process::start(bool accepts_history) {
+void relay_process::start(bool accepts_history, bool skips_roll_call) {
     ++life_;
-    around_.where.say(name_, ": starts", accepts_history ? " and accepts the history" : "");
-    machine_ = std::make_unique<relay::relay_machine>(options_of(around_.how), mappers(around_.how),
-                                                      around_.where.random().next());
+    configured_ = around_.configured;
+    around_.where.say(name_, ": starts", configured_.letters ? " with letters" : "",
+                      configured_.sole_writer ? "" : " beside others",
+                      accepts_history ? " and accepts the history" : "");
+    machine_ = std::make_unique<relay::relay_machine>(
+        options_of(around_.how, configured_), mappers(configured_), around_.where.random().next());
     if (accepts_history) {
         machine_->accept_history();
     }
     exit_code_.reset();
     told_to_stop_ = false;
+    calls_roll_ = !skips_roll_call;
     finishing_ = false;
     joined_.reset();
     armed_for_.reset();
@@ -185,10 +194,10 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::store_dead_letter& poison) { set_aside(poison); },
                    [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
                    [this](const relay::read_stored& each) { read_stored(each); },
-                   // Rows are known by their changes alone here.
-                   [](const relay::look_for_rows&) {},
+                   [this](const relay::look_for_rows& rows) { look_for_rows(rows); },
                    [this](const relay::write_back& rows) { write_back(rows); },
-                   [](const relay::fetch_row&) {}, [](const relay::ask_replayed&) {},
+                   [this](const relay::fetch_row& row) { fetch_row(row); },
+                   [](const relay::ask_replayed&) {},
                    [this](const relay::store_halt& halt) { store_halt(halt); },
                    [this](const relay::write_log& line) { heard(line); },
                    [this](const relay::finish& finish) {
@@ -270,8 +279,7 @@ void relay_process::check_bounds() const {
         throw violation("bounded", std::to_string(machine_->awaited_write_backs()) +
                                        " rows to be written back");
     }
-    constexpr std::size_t largest_message = 4096;
-    if (lane.size_bytes() > around_.how.window_bytes + largest_message) {
+    if (lane.size_bytes() > around_.how.window_bytes + database::max_payload_bytes) {
         throw violation("bounded", std::to_string(lane.size_bytes()) + " bytes in the window");
     }
 }

@@ -33,6 +33,8 @@ struct relay_surroundings {
     broker& the_broker;
     database& source;
     checker& watch;
+    /// With which a relay starts.
+    const configuration& configured;
     canary defect = canary::none;
 };
 
@@ -40,8 +42,8 @@ class relay_process {
 public:
     relay_process(relay_surroundings around, std::string name);
 
-    /// Once with --accept-history, if it is said.
-    void start(bool accepts_history = false);
+    /// Once with --accept-history, or with --skip-roll-call, if that is said.
+    void start(bool accepts_history = false, bool skips_roll_call = false);
     /// kill -9.
     void kill();
     /// SIGTERM.
@@ -49,6 +51,8 @@ public:
     /// SIGSTOP, and SIGCONT after a while.
     void pause(sim_time span);
     [[nodiscard]] bool is_running() const { return machine_ != nullptr; }
+    /// Of the present life, or the last one.
+    [[nodiscard]] const configuration& configured() const { return configured_; }
     /// Set when the program has ended by itself since the last start.
     [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
     [[nodiscard]] bool was_told_to_stop() const { return told_to_stop_; }
@@ -56,6 +60,10 @@ public:
     /// It has ended because of the database's history, with the command that goes on with it.
     [[nodiscard]] bool needs_history_accepted() const {
         return last_error_.find("--accept-history") != std::string::npos;
+    }
+    /// It has ended because rows are missing.
+    [[nodiscard]] bool misses_rows() const {
+        return last_error_.find("--skip-roll-call") != std::string::npos;
     }
     [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
 
@@ -80,6 +88,10 @@ private:
     void read_stored(const relay::read_stored& wanted);
     [[nodiscard]] std::shared_ptr<const relay::stored_rows> stored_in(
         const relay::stored_rows_request& wanted);
+    [[nodiscard]] std::optional<relay::roll> newest_rows();
+    [[nodiscard]] std::vector<position> letters_to_come() const;
+    void look_for_rows(const relay::look_for_rows& wanted);
+    void fetch_row(const relay::fetch_row& wanted);
     void set_aside(const relay::store_dead_letter& poison);
     void write_back(const relay::write_back& rows);
     void store_halt(const relay::store_halt& halt);
@@ -102,6 +114,7 @@ private:
 
     relay_surroundings around_;
     std::string name_;
+    configuration configured_;
     std::uint64_t life_ = 0;
     std::unique_ptr<relay::relay_machine> machine_;
     std::uint64_t broker_epoch_ = 0;    // 0 while none is wanted
@@ -136,6 +149,7 @@ private:
     sim_time full_until_{0};
     std::optional<int> exit_code_;
     bool told_to_stop_ = false;
+    bool calls_roll_ = true;
     bool reported_a_loss_ = false;
     std::string last_error_;
 };

@@ -55,12 +55,11 @@ std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& 
             frames.push_back(test::relation_frame(oid_of(sent_as), name.schema, name.name,
                                                   {"id", "kind", "payload"}));
         }
-        bytes_builder tuple;
-        tuple.u8('I').number(oid_of(sent_as), 4).u8('N').number(3, 2);
-        for (const auto* value : {&row.id, &row.kind, &row.payload}) {
-            tuple.u8('t').number(value->size(), 4).raw(*value);
-        }
-        frames.push_back(test::xlog_data(row.at, tuple.take()));
+        bytes_builder change;
+        change.u8(row.again ? 'U' : 'I').number(oid_of(sent_as), 4).u8('N');
+        const std::string payload(row.leaves_payload ? test::unchanged_value : row.payload);
+        test::add_tuple(change, {row.id, row.kind, payload});
+        frames.push_back(test::xlog_data(row.at, change.take()));
     }
     frames.push_back(test::xlog_data(of.end, pgoutput_commit(of)));
     return frames;
@@ -83,13 +82,20 @@ std::string wal2json_frame(const char* action, const transaction& of) {
            to_string(of.commit) + R"(","nextlsn":")" + to_string(of.end) + "\"}";
 }
 
-std::string wal2json_insert(const inserted_row& row) {
+std::string wal2json_column(const char* name, const std::string& value) {
+    return std::string(R"({"name":")") + name + R"(","typeoid":25,"value":)" + quoted(value) + "}";
+}
+
+std::string wal2json_row(const inserted_row& row) {
     const auto name = name_of(row.into);
-    std::string json = R"({"action":"I","schema":)" + quoted(name.schema) + R"(,"table":)" +
-                       quoted(name.name) + R"(,"columns":[)";
-    json += R"({"name":"id","typeoid":25,"value":)" + quoted(row.id) + "},";
-    json += R"({"name":"kind","typeoid":25,"value":)" + quoted(row.kind) + "},";
-    return json + R"({"name":"payload","typeoid":25,"value":)" + quoted(row.payload) + "}]}";
+    const auto id = wal2json_column("id", row.id);
+    std::string json = R"({"action":")";
+    json += row.again ? 'U' : 'I';
+    json += R"(","schema":)" + quoted(name.schema) + R"(,"table":)" + quoted(name.name);
+    json += R"(,"columns":[)" + id + "," + wal2json_column("kind", row.kind);
+    json += row.leaves_payload ? "" : "," + wal2json_column("payload", row.payload);
+    json += row.again ? R"(],"identity":[)" + id : "";
+    return json + "]}";
 }
 
 std::vector<std::string> wal2json_frames(const transaction& of) {
@@ -97,7 +103,7 @@ std::vector<std::string> wal2json_frames(const transaction& of) {
     const lsn first = of.rows.empty() ? of.commit : of.rows.front().at;
     frames.push_back(test::xlog_data(first, wal2json_frame("B", of)));
     for (const auto& row : of.rows) {
-        frames.push_back(test::xlog_data(row.at, wal2json_insert(row)));
+        frames.push_back(test::xlog_data(row.at, wal2json_row(row)));
     }
     frames.push_back(test::xlog_data(of.end, wal2json_frame("C", of)));
     return frames;

@@ -2,6 +2,7 @@
 
 #include "sim/violation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -22,8 +23,9 @@ public:
           checker_(database_, profile_),
           slot_(world_, profile_, database_, checker_),
           broker_(world_, profile_, checker_) {
-        const relay_surroundings around{world_,    profile_, slot_, broker_,
-                                        database_, checker_, defect};
+        configured_ = {world_.random().chance(500), profile_.sole_writer};
+        const relay_surroundings around{world_,    profile_, slot_,       broker_,
+                                        database_, checker_, configured_, defect};
         for (std::size_t index = 0; index < profile_.relays; ++index) {
             relays_.push_back(
                 std::make_unique<relay_process>(around, "relay " + std::to_string(index + 1)));
@@ -41,6 +43,10 @@ private:
     void promote();
     void restore();
     void come_back();
+    void forge();
+    void trim();
+    void change_configuration();
+    [[nodiscard]] bool leaves_letters() const;
     void checkpoints();
     void copies_of_the_slot();
     void run_until(const std::function<bool()>& reached, sim_time at_latest, const char* wanted);
@@ -58,14 +64,16 @@ private:
     checker checker_;
     slot_server slot_;
     broker broker_;
+    configuration configured_;
     std::vector<std::unique_ptr<relay_process>> relays_;
     bool operator_was_needed_ = false;
     bool was_restored_ = false;
+    bool was_forged_ = false;
     bool stopping_ = false;
 };
 
 void simulation::begin() {
-    database_.start([this] { slot_.on_wal(); });
+    database_.start([this] { slot_.on_wal(); }, [this] { return leaves_letters(); });
     for (auto& each : relays_) {
         world_.after(world_.random().between(sim_time(0), milliseconds(500)), [&each] {
             if (!each->is_running()) {
@@ -104,9 +112,18 @@ void simulation::strike(mishap which) {
         case mishap::leader_change:
             return broker_.change_leader();
         case mishap::power_loss:
+            if (is_cluster(profile_.stream) && random.chance(500)) {
+                return broker_.lose_messages();
+            }
             return broker_.lose_power();
         case mishap::stranger_writes:
             return broker_.stranger_writes();
+        case mishap::forger_writes:
+            return forge();
+        case mishap::stream_trimmed:
+            return trim();
+        case mishap::limit_changes:
+            return broker_.change_limit();
         case mishap::operator_wanted:
             operator_was_needed_ = true;
             return broker_.break_configuration();
@@ -130,6 +147,8 @@ void simulation::strike(mishap which) {
             return some_relay().pause(random.between(milliseconds(1), seconds(15)));
         case mishap::slot_dropped:
             return slot_.drop();
+        case mishap::configuration:
+            return change_configuration();
         case mishap::count:
             return;
     }
@@ -162,6 +181,63 @@ void simulation::come_back() {
     } else if (random.chance(300)) {
         some_relay().kill();
     }
+}
+
+/// A position of a row, or near one, or that no row has yet.
+void simulation::forge() {
+    auto& random = world_.random();
+    const auto& events = database_.events();
+    position where{database_.line().origin, {lsn{database_.wal_end().value + 800}, {}, 0}};
+    if (!events.empty() && !random.chance(200)) {
+        const auto newest = std::min<std::uint64_t>(events.size(), 30);
+        where.at = events[events.size() - random.between(1, newest)].where;
+        where.at.row.value += random.chance(300) ? 8U : 0U;
+    }
+    was_forged_ = true;
+    broker_.forger_writes(where);
+}
+
+/// The stream's limits take what is old; here, what the slot will not send again.
+void simulation::trim() {
+    const auto& all = broker_.stream().messages();
+    const auto first_kept = std::find_if(all.begin(), all.end(), [&](const stored_message& each) {
+        const auto where = parse_position(each.position);
+        return where && where->at.commit >= slot_.least();
+    });
+    const auto most = static_cast<std::uint64_t>(first_kept - all.begin());
+    if (most > 0) {
+        broker_.trim(world_.random().between(1, most) + 1);
+    }
+}
+
+void simulation::change_configuration() {
+    auto& random = world_.random();
+    const bool knew_letters = configured_.letters;
+    configured_.letters = random.chance(500) != configured_.letters;
+    if (profile_.sole_writer_changes) {
+        configured_.sole_writer = random.chance(500);
+    }
+    if (random.chance(200)) {
+        slot_.change_plugin();
+    }
+    world_.say("-- another configuration --");
+    if (knew_letters && !configured_.letters) {
+        checker_.on_letters_left_out();
+    }
+    for (auto& each : relays_) {
+        if (random.chance(500)) {
+            each->kill();
+        } else {
+            each->stop();
+        }
+    }
+}
+
+bool simulation::leaves_letters() const {
+    return !configured_.letters ||
+           std::any_of(relays_.begin(), relays_.end(), [](const auto& each) {
+               return each->is_running() && !each->configured().letters;
+           });
 }
 
 void simulation::copies_of_the_slot() {
@@ -198,7 +274,7 @@ void simulation::supervise(relay_process& each) {
         // cannot be told apart; walrelay stops, and a person who knows starts it again.
         const bool slot_was_moved =
             relays_.size() > 1 && each.last_words().find("stands at LSN") != std::string::npos;
-        accepts = was_restored_ && each.needs_history_accepted();
+        accepts = (was_restored_ || was_forged_) && each.needs_history_accepted();
         if (!operator_was_needed_ && !accepts && !slot_was_moved && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
         }
@@ -206,7 +282,7 @@ void simulation::supervise(relay_process& each) {
         database_.end_halt();
     }
     if (world_.is_calm() || world_.random().chance(300)) {
-        each.start(accepts);
+        each.start(accepts, each.misses_rows());
     }
 }
 
@@ -267,7 +343,8 @@ void simulation::stop_in_order() {
         },
         world_.now() + seconds(30), "a stop in order");
     for (const auto& each : relays_) {
-        const bool may_halt = operator_was_needed_ || was_restored_ || checker_.lost_count() > 0;
+        const bool may_halt =
+            operator_was_needed_ || was_restored_ || was_forged_ || checker_.lost_count() > 0;
         if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
             throw violation("a stop in order", "a relay ended with another exit code than 0");
         }

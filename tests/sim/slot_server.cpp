@@ -11,6 +11,7 @@ slot_server::slot_server(world& where, const profile& how, database& source, che
       source_(source),
       checker_(watch),
       exists_(!how.backfills),
+      plugin_(how.plugin),
       confirmed_(source.wal_end()),
       on_disk_(confirmed_),
       copied_(confirmed_) {}
@@ -41,7 +42,7 @@ result<session_handle> slot_server::begin(replication_events events) {
     }
     session_ = session_handle(new replication_session(*this, std::move(events)));
     auto& begun = *session_;
-    begun.plugin_ = {profile_.plugin, profile_.sends_empty_transactions, {}};
+    begun.plugin_ = {plugin_, profile_.sends_empty_transactions, {}};
     begun.sent_ = confirmed_;
     begun.began_at_ = confirmed_;
     begun.line_ = source_.line();
@@ -76,6 +77,7 @@ result<snapshot_handle> slot_server::begin_snapshot(bool replace,
     if (snapshot_ || session_ || (exists_ && !replace)) {
         return error{errc::slot_in_use, "another relay is at it"};
     }
+    checker_.on_slot_dropped();
     exists_ = false;
     source_.log_running_transactions();
     snapshot_ = std::make_shared<snapshot_session>();
@@ -133,6 +135,7 @@ void slot_server::drop() {
         end(session_, "terminating connection due to administrator command");
     }
     world_.say("slot: dropped");
+    checker_.on_slot_dropped();
     exists_ = false;
 }
 
@@ -291,6 +294,16 @@ void slot_server::checkpoint() {
     on_disk_ = confirmed_;
 }
 
+void slot_server::change_plugin() {
+    if (!source_.is_up() || !exists_) {
+        return;
+    }
+    cut();
+    plugin_ =
+        plugin_ == output_plugin::pgoutput ? output_plugin::wal2json : output_plugin::pgoutput;
+    world_.say("slot: is made again with the other plugin");
+}
+
 void slot_server::copy() {
     copied_ = confirmed_;
 }
@@ -302,6 +315,14 @@ void slot_server::promote() {
     on_disk_ = copied_;
     std::erase_if(disks_, [&](const disk& each) { return each.wal_end > at; });
     world_.say("slot: that of the standby is at ", to_string(confirmed_));
+}
+
+lsn slot_server::least() const {
+    auto least = std::min({confirmed_, on_disk_, copied_});
+    for (const auto& each : disks_) {
+        least = std::min(least, each.slot);
+    }
+    return least;
 }
 
 void slot_server::copy_disk() {

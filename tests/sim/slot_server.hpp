@@ -39,6 +39,7 @@ public:
     /// Of the server.
     [[nodiscard]] const lineage& line() const { return line_; }
     [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
+    [[nodiscard]] output_plugin plugin() const { return plugin_.plugin; }
     void send_status(const std::string& update);
     /// The client is gone; the server may notice late, and may read what was sent before.
     void close();
@@ -109,6 +110,9 @@ public:
     void cut();
     void crash();
     void checkpoint();
+    /// It is made again with the other plugin, at the place where it stands
+    /// (pg_copy_logical_replication_slot).
+    void change_plugin();
     /// A standby copies the slot (slotsync.c, or a person who copies its file).
     void copy();
     /// The database is now that standby.
@@ -118,6 +122,8 @@ public:
     /// The database is now one of those copies; a standby of it, where that is `promoted`.
     void restore(bool promoted);
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
+    /// Where it can go back to.
+    [[nodiscard]] lsn least() const;
     [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
 
 private:
@@ -144,6 +150,7 @@ private:
     session_handle session_;
     snapshot_handle snapshot_;
     bool exists_;
+    output_plugin plugin_;
     lsn confirmed_;
     lsn on_disk_;
     lsn copied_;

@@ -90,16 +90,31 @@ std::string stream_model::apply(const published& what) {
     if (wrong) {
         return *wrong;
     }
-    messages_.push_back(
-        {last_sequence() + 1, what.id, what.subject, what.body, what.position, world_.now()});
+    messages_.push_back({last_sequence() + 1, what.id, what.subject, what.body, what.position,
+                         world_.now(), what.forged});
     if (!what.id.empty()) {
         ids_[what.id] = {last_sequence(), world_.now()};
     }
     world_.say("stream: ", last_sequence(), " is ", what.id.empty() ? "a stranger's" : what.id);
-    if (!what.position.empty()) {
+    if (messages_.back().is_ours()) {
         checker_.on_stored(messages_.back());
     }
     return stored_reply(last_sequence());
+}
+
+void stream_model::trim(std::uint64_t before) {
+    first_sequence_ = std::max(first_sequence_, before);
+    world_.say("stream: begins at ", first_sequence_);
+}
+
+const stored_message* stream_model::message(std::uint64_t sequence) const {
+    const bool is_there = sequence >= first_sequence_ && sequence <= last_sequence();
+    return is_there ? &messages_[static_cast<std::size_t>(sequence - 1)] : nullptr;
+}
+
+bool stream_model::has(const std::string& id) const {
+    return std::any_of(messages_.begin(), messages_.end(),
+                       [&](const stored_message& each) { return each.id == id; });
 }
 
 void stream_model::change_leader() {
@@ -110,8 +125,9 @@ void stream_model::change_leader() {
     std::erase_if(ids_, [](const auto& each) { return each.second.sequence == 0; });
 }
 
-void stream_model::restart(std::size_t lost) {
-    messages_.resize(messages_.size() - std::min(lost, messages_.size()));
+void stream_model::lose(std::size_t count, bool unseen) {
+    messages_.resize(messages_.size() - std::min(count, messages_.size()));
+    first_sequence_ = std::min(first_sequence_, last_sequence() + 1);
     proposed_ = last_sequence();
     ids_.clear();
     for (const auto& each : messages_) {
@@ -119,8 +135,8 @@ void stream_model::restart(std::size_t lost) {
             ids_[each.id] = {each.sequence, each.stored_at};
         }
     }
-    if (lost > 0) {
-        checker_.on_stream_lost(messages_);
+    if (count > 0) {
+        checker_.on_stream_lost(messages_, unseen);
     }
 }
 

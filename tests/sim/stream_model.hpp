@@ -30,6 +30,8 @@ struct published {
     std::string body;
     std::string position;
     std::optional<std::uint64_t> expected_last_sequence;
+    /// By somebody else, whatever its position says.
+    bool forged = false;
 };
 
 class stream_model {
@@ -46,9 +48,21 @@ public:
 
     void change_leader();
     /// The server starts again with what it has on disk: all but the last `lost` messages.
-    void restart(std::size_t lost);
+    void restart(std::size_t lost) { lose(lost, false); }
+    /// A new leader lacks the last `lost` messages, and no connection ends for it.
+    void roll_back(std::size_t lost) { lose(lost, true); }
 
+    /// Drops the messages before this sequence; their ids stay known.
+    void trim(std::uint64_t before);
+
+    /// Of the first message that is still there; behind the last where none is.
+    [[nodiscard]] std::uint64_t first_sequence() const { return first_sequence_; }
     [[nodiscard]] std::uint64_t last_sequence() const { return messages_.size(); }
+    /// Null where it is not there (any more).
+    [[nodiscard]] const stored_message* message(std::uint64_t sequence) const;
+    /// Whether a message of walrelay's with this id ever was there.
+    [[nodiscard]] bool has(const std::string& id) const;
+    /// All that ever were, also those that were trimmed.
     [[nodiscard]] const std::vector<stored_message>& messages() const { return messages_; }
 
 private:
@@ -57,6 +71,7 @@ private:
         sim_time since{0};
     };
 
+    void lose(std::size_t count, bool unseen);
     const known_id* find(const std::string& id);
     [[nodiscard]] std::optional<std::string> check_sequence(const published& what,
                                                             std::uint64_t last) const;
@@ -67,6 +82,7 @@ private:
     checker& checker_;
     std::vector<stored_message> messages_;
     std::map<std::string, known_id> ids_;
+    std::uint64_t first_sequence_ = 1;
     std::uint64_t proposed_ = 0;  // the sequence that the last proposal will have
 };
 

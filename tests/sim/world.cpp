@@ -15,7 +15,11 @@ constexpr std::chrono::days wall_offset{20000};
 }  // namespace
 
 instant world::now_for_the_relay() const {
-    return {monotonic_time(clock_offset + now_), wall_time(wall_offset + now_)};
+    return {monotonic_time(clock_offset + now_), to_wall(now_)};
+}
+
+wall_time world::to_wall(sim_time when) {
+    return wall_time(wall_offset + when);
 }
 
 sim_time world::from_relay(monotonic_time when) {

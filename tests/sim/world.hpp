@@ -21,6 +21,7 @@ public:
 
     [[nodiscard]] sim_time now() const { return now_; }
     [[nodiscard]] instant now_for_the_relay() const;
+    [[nodiscard]] static wall_time to_wall(sim_time when);
     /// The simulated time of a point on the relay's clock.
     [[nodiscard]] static sim_time from_relay(monotonic_time when);
     [[nodiscard]] randomness& random() { return random_; }
