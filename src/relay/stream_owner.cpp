@@ -198,9 +198,11 @@ std::uint64_t disordered_from(const std::optional<stream_owner>& mark, lsn slot_
     if (!mark) {
         return known;
     }
+    // A crash takes the slot back to where it stood at a checkpoint, a failover to an older copy.
+    constexpr std::uint64_t how_far = std::uint64_t{64} << 30U;
     const auto& until = mark->disordered_until;
-    const bool counts =
-        !until || (*until > mark->disordered_after && mark->disordered_below >= slot_confirmed);
+    const bool counts = !until || (*until > mark->disordered_after &&
+                                   slot_confirmed.value <= mark->disordered_below.value + how_far);
     return counts ? mark->disordered_after : known;
 }
 

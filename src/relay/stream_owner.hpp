@@ -62,7 +62,7 @@ inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
 [[nodiscard]] std::string_view fingerprint_in(const stream_owner& owner);
 
 /// From where on the stream is to be called disordered if another disorder begins behind sequence
-/// `known`: an earlier one counts as long as the slot still sends rows of it.
+/// `known`: an earlier one counts as long as the slot sends rows of it, or can go back to them.
 [[nodiscard]] std::uint64_t disordered_from(const std::optional<stream_owner>& mark,
                                             lsn slot_confirmed, std::uint64_t known);
 
