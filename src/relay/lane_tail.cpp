@@ -91,7 +91,7 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
 void lane::claim_is_met() {
     WALRELAY_ASSERT(claim_.has_value());
     const auto met = std::exchange(claim_, std::nullopt)->where;
-    if (options_.sole_writer) {
+    if (belief_ == tail_belief::claim) {
         believe(tail_belief::exact);
     }
     // Where it was made of what this lane had proved, the stream's last message can be another one.

@@ -92,7 +92,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(*refused, now);
         return false;
     }
-    if (is_another || slot_went_back) {
+    if ((is_another || slot_went_back) && history_ != history{}) {
         // The rows that it asks for may be of a server that was left.
         roll_call_ = roll_call{};
     }

@@ -45,12 +45,13 @@ unsigned wait_for_leader(arena& where) {
     return *leader;
 }
 
-/// A row that is committed now must be in the stream within two seconds.
+/// A row that is committed now must be in the stream soon: a standby looks once in a second, and
+/// then connects to both servers, which has no bar on a machine that is busy with other tests.
 void require_takeover(arena& where) {
-    constexpr std::chrono::seconds limit{2};
+    constexpr std::chrono::seconds limit{10};
     const auto subject = where.commit_marker();
     if (!test::eventually(limit, [&] { return where.is_stored(subject); })) {
-        throw std::runtime_error("the standby has not taken over within 2 s; " +
+        throw std::runtime_error("the standby has not taken over within 10 s; " +
                                  where.ended_relays());
     }
 }

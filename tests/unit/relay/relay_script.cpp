@@ -165,6 +165,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->asked = asked;
     known.stream->placed = placed;
     known.stream->placed_is_whole = placed_is_whole;
+    known.stream->recent = recent;
     known.stream->last_sequence = last_sequence;
     if (tail) {
         known.stream->last_position = position{origin, *tail};
@@ -186,6 +187,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.database = "app";
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
+    session.newest_rows = newest_rows;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     auto lines = collect();

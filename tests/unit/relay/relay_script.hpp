@@ -38,6 +38,9 @@ public:
     /// What a look at the stream shows from now on.
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
+    std::vector<recent_message> recent;
+    /// What every session from now on asks for.
+    std::optional<relay::roll> newest_rows;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
