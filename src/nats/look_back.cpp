@@ -109,7 +109,7 @@ private:
 };
 
 /// Whether the message is walrelay's.
-bool take(natsMsg* from, std::uint64_t sequence, stream_facts& facts) {
+bool take(natsMsg* from, const std::optional<storing>& stored, stream_facts& facts) {
     const char* value = nullptr;
     const char* id = nullptr;
     std::optional<position> ours;
@@ -133,9 +133,20 @@ bool take(natsMsg* from, std::uint64_t sequence, stream_facts& facts) {
     if (!facts.shared) {
         facts.safe_position = ours;
         facts.safe_id = facts.final_id;
-        facts.safe_sequence = sequence;
+        facts.safe_sequence = stored ? stored->sequence : 0;
+    }
+    if (stored) {
+        facts.placed.push_back({stored->sequence, *ours, facts.final_id});
     }
     return true;
+}
+
+/// What was read of the last message alone.
+void forget_ends(stream_facts& facts) {
+    facts.last_position.reset();
+    facts.safe_position.reset();
+    facts.safe_id.clear();
+    facts.shared = false;
 }
 
 }  // namespace
@@ -160,10 +171,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     if (!expected) {
         return expected.error();
     }
-    facts.last_position.reset();
-    facts.safe_position.reset();
-    facts.safe_id.clear();
-    facts.shared = false;
+    forget_ends(facts);
     recent_messages recent;
     std::uint64_t last = 0;
     for (std::uint64_t seen = 0; seen < *expected; ++seen) {
@@ -177,11 +185,8 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
             break;  // some were deleted meanwhile
         }
         const auto stored = storing_of(message);
-        const bool is_ours = take(message, stored ? stored->sequence : 0, facts);
+        const bool is_ours = take(message, stored, facts);
         last = stored ? stored->sequence : last;
-        if (is_ours && stored) {
-            facts.placed.push_back({stored->sequence, *facts.final_position, facts.final_id});
-        }
         recent.add(message, stored, is_ours);
     }
     if (facts.last_message_there && last < facts.last_sequence) {

@@ -9,15 +9,20 @@
 #include <utility>
 
 namespace walrelay::relay {
+namespace {
+
+error has_vanished(const std::string& stream) {
+    return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
+}
+
+}  // namespace
 
 void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now) {
     if (epoch != broker_.epoch() || !broker_.is_connecting() || is_closing()) {
         return;
     }
     if (!facts.stream) {
-        lose_broker(
-            {errc::broker_lost, "stream " + options_.stream + " vanished while it was looked at"},
-            now);
+        lose_broker(has_vanished(options_.stream), now);
         return;
     }
     auto tail = tail_of(*facts.stream);
@@ -35,8 +40,6 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     const auto had = lane_->known_sequence();
     const auto memory = open_lane(epoch, *facts.stream, tail, now);
-    const bool is_odd = facts.stream->shared && options_.lane.sole_writer;
-    log(is_odd ? log_severity::warning : log_severity::info, tail_report(*facts.stream));
     if (memory == stream_memory::forgot) {
         stream_forgot(had, tail, now);
     }
@@ -60,9 +63,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     // The broker has just shown that it kept what is held.
     hold_back_.time_passed(now.monotonic);
     account_for_stored(now);
-    if (postgres_.is_up() && !backfilling_) {
-        keep_mark_true();
-    }
+    keep_mark_true();
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }
@@ -84,7 +85,10 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     const auto how = backfilling_    ? tail_belief::exact
                      : is_checkpoint ? tail_belief::undecided
                                      : tail_belief::nothing;
-    return lane_->open(epoch, tail, how);
+    const auto memory = lane_->open(epoch, tail, how);
+    const bool is_odd = facts.shared && options_.lane.sole_writer;
+    log(is_odd ? log_severity::warning : log_severity::info, tail_report(facts));
+    return memory;
 }
 
 std::string relay_machine::tail_report(const stream_facts& facts) const {

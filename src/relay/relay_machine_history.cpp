@@ -270,8 +270,9 @@ void relay_machine::remember_mark(std::string_view description) {
 
 void relay_machine::keep_mark_true() {
     // What another relay has written meanwhile is known of a fresh connection alone.
-    if (!lane_->is_open() || comparing_ || database_.empty() ||
-        (!options_.lane.sole_writer && !mark_) || lane_->belief() == tail_belief::undecided) {
+    if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
+        database_.empty() || (!options_.lane.sole_writer && !mark_) ||
+        lane_->belief() == tail_belief::undecided) {
         return;
     }
     auto mark = mark_now();

@@ -29,28 +29,30 @@ std::string is_not_relayed(const table_name& name) {
            "one; if it was one when they were written, compare its rows with the stream";
 }
 
+/// Where only the origin is known.
+void complete_server(postgres_session& session) {
+    if (session.server.line.origin == history{}) {
+        session.server = {{session.origin}, lsn{std::numeric_limits<std::uint64_t>::max()}};
+    }
+}
+
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
-    if (session.server.line.origin == history{}) {
-        session.server = {{session.origin}, lsn{std::numeric_limits<std::uint64_t>::max()}};
-    }
+    complete_server(session);
     if (session.rows_first) {
         begin_backfill(std::move(session), now);
         return;
     }
-    if (!joins_history(session, now)) {
-        return;
-    }
-    if (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now)) {
+    if (!joins_history(session, now) ||
+        (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now))) {
         return;
     }
     postgres_.connected(now.monotonic);
-    const auto tries = std::exchange(standby_tries_, 0U);
-    if (tries >= standby_after_tries) {
+    if (const auto tries = std::exchange(standby_tries_, 0U); tries >= standby_after_tries) {
         take_over();
     } else if (tries > 0) {
         // Whoever had the slot can have written meanwhile, to the stream and to its mark.
@@ -67,8 +69,8 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     }
     slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
     const auto stored = lane_->stored_up_to();
-    const bool behind_the_slot = stored && stored->commit < session.slot_confirmed;
-    hold_back_.begin_at(session.slot_confirmed, behind_the_slot ? stored : std::nullopt);
+    const bool is_behind = stored && stored->commit < session.slot_confirmed;
+    hold_back_.begin_at(session.slot_confirmed, is_behind ? stored : std::nullopt);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
         log(log_severity::warning, is_not_relayed(name));
@@ -76,19 +78,16 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     keep_dead(session.dead_letters);
     replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
-    // Nothing is confirmed to a server that it has not sent on this connection: it need not be the
-    // one that it was.
+    // Nothing is confirmed that this server, which may be another one, has not sent.
     ledger_ = ledger{};
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
-    if (!new_rules) {
-        call_the_roll(session.newest_rows);
-    }
+    call_the_roll(new_rules ? std::nullopt : session.newest_rows);
     keep_mark_true();
     account_for_stored(now);
     log(log_severity::info,
-        std::string("streaming from slot ") + options_.slot + " with " + to_string(session.plugin));
+        "streaming from slot " + options_.slot + " with " + to_string(session.plugin));
 }
 
 void relay_machine::keep_dead(const std::vector<position>& letters) {
