@@ -247,7 +247,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     filled.where = {origin_, here};
     filled.committed_at = transaction_->begin.committed_at;
     const auto made = fill(mapper, row, occasion, filled);
-    if (into.is_resuming() && (into.has_stored(filled) || stored_.contains(here))) {
+    if (stored_.contains(here) || (into.is_resuming() && into.has_stored(filled))) {
         into.admit_stored();
         await_write_back(mapper, row, retried, true, done);
         return {};

@@ -101,7 +101,8 @@ public:
     /// The rows of these positions are dead letters already, and stay so when they are read again,
     /// also where they could be delivered by now: an operator has them in his hands.
     void keep_dead(std::vector<commit_position> letters);
-    /// While rows are compared: the stream has this one, whatever its last messages say.
+    /// The stream has the row of this position, whatever its last messages say: it is not sent
+    /// again, as the answer to that would be the same.
     void keep_stored(commit_position where) { stored_.insert(where); }
     /// The same as condemn for a row of a snapshot, which has another position each time.
     void condemn_row(const std::string& message_id, condemnation reason);

@@ -182,7 +182,7 @@ public:
     /// again).
     [[nodiscard]] message& vacancy();
     void admit();
-    /// While resuming, the same for the row of `vacancy()` that the stream had before.
+    /// The same for the row of `vacancy()` that the stream had before.
     void admit_stored();
     /// An event that is settled without the stream (a dead letter) takes its place in the order.
     void admit_settled(const position& where);

@@ -179,6 +179,10 @@ void lane::believe(tail_belief how) {
     claim_.reset();
     shown_.clear();
     take_checkpoint();
+    if (how != tail_belief::undecided) {
+        // They were for the judgement, and can be a megabyte.
+        opened_with_.placed = {};
+    }
     on_belief();
 }
 

@@ -198,6 +198,22 @@ TEST_F(RelayHistory, TakesAMessageOfItsOwnThatItFindsForStored) {
     EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
 }
 
+TEST_F(RelayHistory, DoesNotAskAgainForAMessageOfItsOwnThatTheTailDoesNotShow) {
+    begin(1, at(first, 0));
+    script_.transaction(first, {"a"});
+    script_.transaction(second, {"b"});
+    script_.reply({outcome_class::duplicate, 1, 0, {}});
+    script_.passes(1ms);
+    script_.asked = asked_message{1, position{relay_script::origin, at(second, 0)}, "b"};
+    script_.final_id = "forged";
+    EXPECT_THAT(script_.broker_connects(2, at(8, 0)), ElementsAre("close_postgres"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+    compared({}, 2);
+    EXPECT_THAT(script_.transaction(second, {"b"}), IsEmpty());
+    EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
+}
+
 TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHas) {
     begin(1, at(first, 0));
     script_.transaction(first, {"a"});
