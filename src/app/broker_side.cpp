@@ -139,10 +139,10 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
     }
 }
 
-boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor blocking,
-                                                 const config::settings& settings,
-                                                 relay::stream_owner owner,
-                                                 std::string description) {
+boost::asio::awaitable<result<std::string>> claim_stream(boost::asio::any_io_executor blocking,
+                                                         const config::settings& settings,
+                                                         relay::stream_owner owner,
+                                                         std::string description) {
     const auto text = relay::description_to_claim(owner, description);
     if (!text) {
         co_return description;
@@ -151,23 +151,21 @@ boost::asio::awaitable<std::string> claim_stream(boost::asio::any_io_executor bl
     auto describing = describe(std::move(to), *text);
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
-    const auto before = relay::owner_in(description);
-    const bool is_news = !before || before->system_identifier != owner.system_identifier;
-    if (done && !is_news) {
-        co_return *text;
+    if (!done) {
+        const auto& stream = settings.nats.stream;
+        co_return error{
+            errc::broker_lost,
+            to_string(done.error()) + ": walrelay's mark in the description of stream " + stream +
+                " cannot be written",
+            "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
+                ", or write it: nats stream edit " + stream + " --description \"" + *text + "\""};
     }
-    if (done) {
+    const auto before = relay::owner_in(description);
+    if (!before || before->system_identifier != owner.system_identifier) {
         log_info("marked stream " + settings.nats.stream + " as that of slot " + owner.slot +
                  " of database " + owner.database + ", in its description");
-        co_return *text;
     }
-    log_warning(to_string(done.error()) + ": stream " + settings.nats.stream +
-                " cannot be marked as that of slot " + owner.slot + " of database " +
-                owner.database +
-                ", so that a relay of another database which is pointed at it would not be "
-                "noticed; to mark it: nats stream edit " +
-                settings.nats.stream + " --description \"" + *text + "\"");
-    co_return description;
+    co_return *text;
 }
 
 }  // namespace walrelay::app

@@ -52,9 +52,9 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);
 
-/// Marks the stream as this owner's where its description is `description` and can be changed so.
-/// That it cannot is told in the log, and harms nothing. Gives the description as it is then.
-[[nodiscard]] boost::asio::awaitable<std::string> claim_stream(
+/// Marks the stream as this owner's where its description is `description` and holds no words of
+/// others. Gives the description as it is then.
+[[nodiscard]] boost::asio::awaitable<result<std::string>> claim_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings,
     relay::stream_owner owner, std::string description);
 

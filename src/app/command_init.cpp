@@ -135,7 +135,11 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
         auto owner = owner_of(settings, facts);
-        co_await claim_stream(on.blocking, settings, std::move(owner), std::move(description));
+        const auto marked =
+            co_await claim_stream(on.blocking, settings, std::move(owner), std::move(description));
+        if (!marked) {
+            log_warning(to_string(marked.error()));
+        }
     }
     log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
              settings.nats.stream + "; start with walrelay run");

@@ -59,12 +59,16 @@ asio::awaitable<void> relay_driver::look_for_rows(std::vector<std::string> ids) 
 }
 
 asio::awaitable<void> relay_driver::mark_stream(relay::stream_owner owner) {
-    stream_description_ = co_await claim_stream(blocking_.get_executor(), settings_,
-                                                std::move(owner), stream_description_);
+    auto marked = co_await claim_stream(blocking_.get_executor(), settings_, std::move(owner),
+                                        stream_description_);
+    if (marked) {
+        stream_description_ = std::move(*marked);
+    }
+    machine_.stream_marked(marked ? result<void>{} : result<void>{marked.error()}, now());
+    settle();
 }
 
 asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
-    co_await mark_stream(std::move(wanted.mark));
     const auto rows =
         co_await app::read_stored(blocking_.get_executor(), settings_, std::move(wanted.wanted));
     machine_.stored_read(wanted.epoch, rows, now());

@@ -61,16 +61,15 @@ struct store_dead_letter {
     std::uint64_t epoch = 0;
     dead_letter letter;
 };
-/// Write the mark into the stream's description. What fails is told in the log alone.
+/// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
     stream_owner owner;
 };
-/// Mark the stream, read what it has of the rows that the slot sends, and report stored_read with
-/// this epoch of the PostgreSQL connection.
+/// Read what the stream has of the rows that the slot sends, and report stored_read with this epoch
+/// of the PostgreSQL connection.
 struct read_stored {
     std::uint64_t epoch = 0;
     stored_rows_request wanted;
-    stream_owner mark;
 };
 /// Find out which of these message ids are neither in the stream nor in the dead letters, and
 /// report rows_looked_for.

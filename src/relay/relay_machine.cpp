@@ -224,7 +224,7 @@ std::optional<action> relay_machine::next_action(monotonic_time now) {
         return duty;
     }
     // While PostgreSQL is away, another server may become the primary, without these rows.
-    if (is_closing() || !postgres_.is_up()) {
+    if (is_closing() || !postgres_.is_up() || mark_.is_stale()) {
         return std::nullopt;
     }
     if (const auto sending = lane_->next_to_send(now)) {

@@ -22,6 +22,7 @@
 #include "relay/link.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
+#include "relay/stream_mark.hpp"
 #include "relay/table_duties.hpp"
 #include "relay/tail_trust.hpp"
 #include "relay/write_backs.hpp"
@@ -114,6 +115,8 @@ public:
     void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
     void rows_ended(instant now);
     void slot_adopted(std::uint64_t epoch, instant now);
+    /// The answer to mark_stream.
+    void stream_marked(const result<void>& done, instant now);
     /// What read_stored asked for.
     void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
                      instant now);
@@ -189,6 +192,7 @@ private:
     /// The same for the tail of an open lane, once streaming may begin.
     [[nodiscard]] bool trusts_tail(instant now);
     void compare_stored(const tail_answer& answer);
+    void read_stored_once_marked();
     void begin_comparing(const std::shared_ptr<const stored_rows>& rows);
     void end_comparing_when_over();
     void give_comparing_up();
@@ -196,11 +200,12 @@ private:
     /// Whether the stream was filled under another configuration until now.
     [[nodiscard]] bool has_new_rules() const;
     void keep_mark_true();
+    void change_mark(stream_owner to);
+    void write_mark();
     /// On a standby, where the transaction that begins may be of a later timeline.
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.
     void keep_dead(const std::vector<position>& letters);
-    void remember_mark(std::string_view description);
     void ask_whose_it_is(instant now);
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
@@ -270,13 +275,13 @@ private:
     std::string database_;
     /// Where the slot stood when that connection began.
     lsn slot_confirmed_;
-    /// What the stream's description says, if it is ours.
-    std::optional<stream_owner> mark_;
+    stream_mark mark_;
     /// While the rows that the slot sends are compared with the stream, one by one.
     struct comparing {
+        enum class stage { marking, reading, comparing };
         stored_rows_request wanted;
         std::string why;
-        bool reading = true;
+        stage stage = stage::marking;
     };
     std::optional<comparing> comparing_;
     /// A message whose id the stream has, while it is found out whose it is there.

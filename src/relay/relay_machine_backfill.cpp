@@ -29,7 +29,8 @@ error behind_the_stream(const std::string& stream, const commit_position& ends, 
 }  // namespace
 
 bool relay_machine::has_room() const {
-    return phase_ == phase::running && postgres_.is_up() && !(comparing_ && comparing_->reading) &&
+    const bool is_reading_back = comparing_ && comparing_->stage != comparing::stage::comparing;
+    return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_ || lane_->belief() != tail_belief::undecided) && !setting_aside_ &&
            !fetching_ && !asking_for_timeline_ && lane_->has_room() && write_backs_.has_room();

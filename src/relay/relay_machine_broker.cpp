@@ -74,8 +74,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     hold_back_.thaw(now.monotonic);
     constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
     stream_created_ = facts.created;
-    remember_mark(facts.description);
-    const auto disordered_until = mark_ ? mark_->disordered_until.value_or(nowhere) : 0;
+    mark_.seen(own_mark(facts.description, options_.slot, database_));
+    const auto& mark = mark_.known();
+    const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
     roll_call_.stream_has(facts.recent, disordered_until);
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);

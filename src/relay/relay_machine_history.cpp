@@ -26,6 +26,12 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
             "any more"};
 }
 
+std::string cannot_be_marked(const error& why) {
+    return to_string(why) +
+           ". Without it, every start compares the rows that the slot sends with the stream, and a "
+           "relay of another database that is pointed at this stream would not be noticed";
+}
+
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
@@ -56,8 +62,8 @@ void relay_machine::begin_history(const lineage& line) {
 }
 
 tail_question relay_machine::question_about(const postgres_session& session) const {
-    return {lane_->opened_with(),   options_.stream,         mark_, options_.rules, session.server,
-            session.slot_confirmed, options_.accepts_history};
+    return {lane_->opened_with(), options_.stream,        mark_.known(),           options_.rules,
+            session.server,       session.slot_confirmed, options_.accepts_history};
 }
 
 lsn relay_machine::read_up_to() const {
@@ -103,7 +109,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(went_back(session.server.wal_end, known), now);
         return false;
     }
-    const bool is_before_the_rules = mark_ && session.slot_confirmed < mark_->since;
+    const bool is_before_the_rules = mark_.known() && session.slot_confirmed < mark_.known()->since;
     if (slot_went_back && (options_.lane.sole_writer || is_before_the_rules)) {
         // The slot sends again what was taken for stored because it lay before the slot, also rows
         // of tables that were not configured then.
@@ -124,7 +130,7 @@ bool relay_machine::trusts_tail(instant now) {
         lane_->belief() != tail_belief::undecided) {
         return true;
     }
-    const auto answer = judge({lane_->opened_with(), options_.stream, mark_, options_.rules,
+    const auto answer = judge({lane_->opened_with(), options_.stream, mark_.known(), options_.rules,
                                server_, slot_confirmed_, options_.accepts_history});
     switch (answer.what) {
         case tail_answer::kind::refused:
@@ -155,26 +161,36 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     // What was written back can have been of another history at the same place.
     write_backs_ = write_backs{write_backs_.wanted()};
     auto& wanted = comparing_->wanted;
-    if (mark_) {
-        wanted.disordered_after = mark_->disordered_after;
-        wanted.disordered_until = mark_->disordered_until;
+    const auto& known = mark_.known();
+    if (known) {
+        wanted.disordered_after = known->disordered_after;
+        wanted.disordered_until = known->disordered_until;
     }
     auto mark = mark_now();
-    if (mark_ && fingerprint_in(*mark_) == options_.rules) {
-        mark.since = std::min(mark_->since, slot_confirmed_);
+    if (known && fingerprint_in(*known) == options_.rules) {
+        mark.since = std::min(known->since, slot_confirmed_);
     }
     mark.rules =
         std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" + mark.rules;
-    mark.disordered_after = disordered_from(mark_, slot_confirmed_, lane_->known_sequence());
+    mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
-    mark_ = mark;
-    actions_.emplace_back(read_stored{postgres_.epoch(), wanted, std::move(mark)});
+    change_mark(std::move(mark));
+    read_stored_once_marked();
+}
+
+void relay_machine::read_stored_once_marked() {
+    if (comparing_ && comparing_->stage == comparing::stage::marking && !mark_.is_on_its_way() &&
+        !mark_.is_stale()) {
+        comparing_->stage = comparing::stage::reading;
+        actions_.emplace_back(read_stored{postgres_.epoch(), comparing_->wanted});
+    }
 }
 
 void relay_machine::stored_read(std::uint64_t epoch,
                                 const result<std::shared_ptr<const stored_rows>>& rows,
                                 instant now) {
-    if (epoch != postgres_.epoch() || !comparing_ || !comparing_->reading || is_closing()) {
+    if (epoch != postgres_.epoch() || !comparing_ ||
+        comparing_->stage != comparing::stage::reading || is_closing()) {
         return;
     }
     if (!rows) {
@@ -191,7 +207,7 @@ void relay_machine::stored_read(std::uint64_t epoch,
 }
 
 void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& rows) {
-    comparing_->reading = false;
+    comparing_->stage = comparing::stage::comparing;
     const auto& orphaned = rows->orphaned();
     if (orphaned.count > 0) {
         log(log_severity::error,
@@ -217,7 +233,7 @@ void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& ro
 }
 
 void relay_machine::end_comparing_when_over() {
-    if (!comparing_ || comparing_->reading || !lane_->has_resumed()) {
+    if (!comparing_ || comparing_->stage != comparing::stage::comparing || !lane_->has_resumed()) {
         return;
     }
     comparing_.reset();
@@ -227,12 +243,12 @@ void relay_machine::end_comparing_when_over() {
         "compared: stream " + options_.stream + " has all rows up to LSN " +
             to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
     auto mark = mark_now();
-    mark.since = mark_ ? mark_->since : slot_confirmed_;
-    mark.disordered_after = mark_ ? mark_->disordered_after : 0;
+    const auto& known = mark_.known();
+    mark.since = known ? known->since : slot_confirmed_;
+    mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = lane_->known_sequence();
     mark.disordered_below = lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1};
-    mark_ = mark;
-    actions_.emplace_back(mark_stream{std::move(mark)});
+    change_mark(std::move(mark));
 }
 
 void relay_machine::give_comparing_up() {
@@ -257,41 +273,65 @@ stream_owner relay_machine::mark_now() const {
 }
 
 bool relay_machine::has_new_rules() const {
-    return mark_ && !mark_->rules.empty() && mark_->rules != mark_now().rules;
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && known->rules != mark_now().rules;
 }
 
-void relay_machine::remember_mark(std::string_view description) {
-    const bool compares = mark_ && is_being_compared(*mark_);
-    // What this relay has just written need not be there yet.
-    if (!compares) {
-        mark_ = own_mark(description, options_.slot, database_);
+void relay_machine::change_mark(stream_owner to) {
+    mark_.change(std::move(to));
+    write_mark();
+}
+
+void relay_machine::write_mark() {
+    if (auto wanted = mark_.take_to_write()) {
+        actions_.emplace_back(mark_stream{std::move(*wanted)});
     }
+}
+
+void relay_machine::stream_marked(const result<void>& done, instant now) {
+    mark_.written(done.has_value());
+    if (is_closing()) {
+        return;
+    }
+    if (!done && mark_.is_stale()) {
+        if (postgres_.is_up()) {
+            lose_postgres({done.error().code,
+                           done.error().what + ". A later start would believe what stands there, " +
+                               "so that nothing is published until it is changed",
+                           done.error().remedy},
+                          now);
+        }
+        return;
+    }
+    if (!done) {
+        log(log_severity::warning, cannot_be_marked(done.error()));
+    }
+    write_mark();
+    read_stored_once_marked();
 }
 
 void relay_machine::keep_mark_true() {
     // What another relay has written meanwhile is known of a fresh connection alone.
     if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
-        database_.empty() || (!options_.lane.sole_writer && !mark_) ||
+        database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
         lane_->belief() == tail_belief::undecided) {
         return;
     }
     auto mark = mark_now();
-    if (mark_) {
-        mark.disordered_after = mark_->disordered_after;
-        mark.disordered_until = mark_->disordered_until;
-        mark.disordered_below = mark_->disordered_below;
+    const auto& known = mark_.known();
+    if (known) {
+        mark.disordered_after = known->disordered_after;
+        mark.disordered_until = known->disordered_until;
+        mark.disordered_below = known->disordered_below;
     }
     if (has_new_rules()) {
         // Nothing is out of order for that, but what was left out before is not to be missed.
-        mark.disordered_after = disordered_from(mark_, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
         mark.disordered_until = lane_->known_sequence();
-    } else if (mark_) {
-        mark.since = mark_->since;
+    } else if (known) {
+        mark.since = known->since;
     }
-    if (!mark_ || *mark_ != mark) {
-        mark_ = mark;
-        actions_.emplace_back(mark_stream{std::move(mark)});
-    }
+    change_mark(std::move(mark));
 }
 
 // Ids that the stream has.

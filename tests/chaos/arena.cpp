@@ -161,7 +161,7 @@ std::string arena::relay_log(unsigned index) const {
 }
 
 test::finished_run arena::command(const std::vector<std::string>& words) {
-    constexpr std::chrono::seconds patience{30};
+    constexpr std::chrono::seconds patience{90};
     return test::run_to_end(start_with(words, "command-" + words.front(), 0), patience);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{90};
 
 void with_cluster(arena_options& options) {
     options.cluster = true;

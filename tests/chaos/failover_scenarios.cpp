@@ -30,7 +30,7 @@ void conclude(trial& one, std::set<std::string> excused = {}) {
 
 void commit_and_wait(trial& one, std::uint64_t first, std::uint64_t last) {
     commit_rows(one.where(), first, last);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
 }
 
 void with_short_window(arena_options& options) {
@@ -54,7 +54,7 @@ void restore_disk(trial& one, bool relay_stays, std::uint64_t rows_after) {
     where.postgres().stop(test::postgres_stop::fast);
     where.postgres().save_disk(saved.path() / "data");
     where.postgres().start();
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     commit_and_wait(one, 101, 600);
     const auto before = ids_of(where);
     if (!relay_stays) {
@@ -101,7 +101,7 @@ void promote_two(trial& one, std::uint64_t rows_after) {
     start_copy(second, disk);
     promote_copy(where, first);
     where.start_relay();
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     commit_and_wait(one, 101, 600);
     const auto before = ids_of(where);
     where.relay().kill_9();
@@ -216,7 +216,7 @@ void diverge(trial& one, bool relay_stays) {
 /// Until the relay, whose broker is away, has read all that is committed by now.
 void wait_until_read(arena& where) {
     const auto end = where.session().value_of("SELECT pg_current_wal_flush_lsn()");
-    const bool sent = test::eventually(30s, [&] {
+    const bool sent = test::eventually(recovery_patience, [&] {
         return where.session().value_of(
                    "SELECT count(*) FROM pg_stat_replication WHERE"
                    " application_name LIKE 'relay%' AND sent_lsn >= " +
@@ -298,7 +298,7 @@ void make_slot_on_standby(arena& where, const test::postgres_standby& standby) {
             failure = problem.what();
         }
     });
-    const bool made = test::eventually(30s, [&] {
+    const bool made = test::eventually(recovery_patience, [&] {
         where.postgres().session().execute("SELECT pg_log_standby_snapshot()");
         return !failure.empty() || standby.session().value_of(
                                        "SELECT count(*) FROM pg_replication_slots WHERE"
@@ -337,13 +337,13 @@ void promote_live(trial& one) {
     make_slot_on_standby(where, standby);
     where.relay_connects_to({&standby});
     where.start_relay();
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     commit_and_wait(one, 51, 150);
     standby.catch_up(where.postgres());
     standby.promote();
     where.make_primary(standby);
     commit_rows(where, later_rows, later_rows + 99);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     where.relay().kill_9();
     pass(500ms);
     where.start_relay();

@@ -43,7 +43,7 @@ void take_partition(trial& one, const std::string& sql) {
     auto& where = one.where();
     begin(one);
     commit_rows(where, 1, 10);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     where.relay().kill_9();
     commit_rows(where, 11, 60);
     const auto committed = ids_of(where);
@@ -63,7 +63,7 @@ void move_rows(trial& one) {
     auto& where = one.where();
     begin(one);
     commit_rows(where, 1, 100);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     (void)test::eventually(20s, [&] {
         return !where.relays_run() ||
                where.session().value_of(
@@ -80,11 +80,11 @@ void move_rows(trial& one) {
 void inherit_rows(trial& one) {
     auto& where = one.where();
     where.start_relay();
-    const bool streams =
-        test::eventually(30s, [&] { return where.walsender() || !where.relays_run(); });
+    const bool streams = test::eventually(recovery_patience,
+                                          [&] { return where.walsender() || !where.relays_run(); });
     require(streams, "the relay neither streams nor ends");
     if (!where.relays_run()) {
-        const auto code = where.relay().process().wait_exit(1s);
+        const auto code = where.relay().process().wait_exit(recovery_patience);
         require(code == 3 || code == 2, "the relay ends, but not with 2 or 3");
         require(where.relay_log().find("outbox_child") != std::string::npos,
                 "the relay does not name the child table");
@@ -93,7 +93,7 @@ void inherit_rows(trial& one) {
         one.result().reported = "refused";
         return;
     }
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     where.session().execute(test::insert_events(1, 20, "order-1", "outbox_child"));
     const auto answer = meet(one, {"outbox_child"});
     if (answer == response::went_on) {

@@ -173,7 +173,7 @@ void forge(trial& one, const std::string& position, bool restarted) {
     auto& where = one.where();
     begin(one);
     commit_rows(where, 1, rows);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     if (restarted) {
         where.relay().kill_9();
     }
@@ -200,7 +200,7 @@ void forge_what_was_never_published(trial& one) {
     const auto old = ids_of(where);
     begin(one);
     commit_rows(where, old_rows + 1, 2 * old_rows);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     test::stream_reader reader(where.broker_url());
     const auto first = reader.read(stream_name).front().header("Walrelay-Position");
     for (const auto& id : old) {
@@ -249,7 +249,7 @@ void replace_stream(trial& one) {
     auto& where = one.where();
     begin(one);
     commit_rows(where, 1, rows);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     test::stream_reader reader(where.broker_url());
     const auto count = reader.message_count(stream_name);
     reader.remove(stream_name);
@@ -258,7 +258,7 @@ void replace_stream(trial& one) {
         reader.publish("chaos.other.word", "{}",
                        {{"Nats-Msg-Id", "other-" + std::to_string(number)}});
     }
-    (void)test::eventually(30s, [&] { return !where.relay().process().running(); });
+    (void)test::eventually(recovery_patience, [&] { return !where.relay().process().running(); });
     commit_rows(where, rows + 1, 2 * rows);
     if (meet(one, {"stream"}) == response::went_on) {
         one.result().complaints.emplace_back(
@@ -281,12 +281,12 @@ bool all_stopped(arena& where, unsigned relays) {
 void require_kept_out(trial& one, unsigned relays) {
     auto& where = one.where();
     const auto subject = where.commit_marker();
-    (void)test::eventually(20s,
+    (void)test::eventually(recovery_patience,
                            [&] { return where.is_stored(subject) || all_stopped(where, relays); });
     require(!where.is_stored(subject), "a relay goes on after the halt, without walrelay resume");
     require(all_stopped(where, relays), "a relay neither goes on after the halt nor ends");
     for (unsigned index = 0; index < relays; ++index) {
-        const auto code = where.relay(index).process().wait_exit(1s);
+        const auto code = where.relay(index).process().wait_exit(recovery_patience);
         require(code == 3,
                 fmt::format("after the halt a relay ends with {}, not with 3", code.value_or(-1)));
     }
@@ -296,12 +296,12 @@ void keep_halt(trial& one, unsigned relays) {
     auto& where = one.where();
     begin(one);
     commit_rows(where, 1, 20);
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
     if (relays > 1) {
         where.start_relay(1);
     }
     lose_power_unguarded(where);
-    const auto code = where.relay(0).process().wait_exit(30s);
+    const auto code = where.relay(0).process().wait_exit(recovery_patience);
     require(code == 3, "the relay does not stop with 3 when the broker has forgotten messages");
     require_kept_out(one, relays);
     for (int restarts = 0; restarts < 2; ++restarts) {
@@ -315,7 +315,7 @@ void keep_halt(trial& one, unsigned relays) {
     for (unsigned index = 0; index < relays; ++index) {
         where.start_relay(index);
     }
-    one.wait_for_marker(30s);
+    one.wait_for_marker(recovery_patience);
 }
 
 scenario halt_scenario() {

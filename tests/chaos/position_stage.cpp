@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{90};
 constexpr int operator_must_decide = 3;
 
 void run_variant(const variant& chosen, const storm_plan& plan, outcome& result) {
@@ -115,7 +115,7 @@ void wait_for_messages(arena& where, std::uint64_t count) {
 }
 
 void stop_relay(trial& one) {
-    const auto code = one.where().relay().stop(20s);
+    const auto code = one.where().relay().stop(recovery_patience);
     require(code == 0, "the relay does not end with 0 on SIGTERM");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{90};
 
 bool answers(arena& where) {
     try {

@@ -17,7 +17,7 @@ void kill_relay(arena& where, dice& /*random*/) {
 }
 
 void terminate_relay(arena& where, dice& /*random*/) {
-    constexpr std::chrono::seconds patience{10};
+    constexpr std::chrono::seconds patience{60};
     const auto code = where.relay().stop(patience);
     if (code != 0) {
         throw std::runtime_error("the relay does not end with 0 on SIGTERM, but " +
@@ -33,7 +33,7 @@ void pause_relay(arena& where, dice& random) {
 }
 
 unsigned wait_for_leader(arena& where) {
-    constexpr std::chrono::seconds patience{20};
+    constexpr std::chrono::seconds patience{60};
     std::optional<unsigned> leader;
     const bool found = test::eventually(patience, [&] {
         leader = where.leader();
@@ -48,11 +48,11 @@ unsigned wait_for_leader(arena& where) {
 /// A row that is committed now must be in the stream soon: a standby looks once in a second, and
 /// then connects to both servers, which has no bar on a machine that is busy with other tests.
 void require_takeover(arena& where) {
-    constexpr std::chrono::seconds limit{10};
+    constexpr std::chrono::seconds limit{60};
     const auto subject = where.commit_marker();
     if (!test::eventually(limit, [&] { return where.is_stored(subject); })) {
-        throw std::runtime_error("the standby has not taken over within 10 s; " +
-                                 where.ended_relays());
+        throw std::runtime_error("the standby has not taken over within " +
+                                 std::to_string(limit.count()) + " s; " + where.ended_relays());
     }
 }
 
@@ -64,7 +64,7 @@ void kill_leading_relay(arena& where, dice& /*random*/) {
 }
 
 void terminate_leading_relay(arena& where, dice& /*random*/) {
-    constexpr std::chrono::seconds patience{10};
+    constexpr std::chrono::seconds patience{60};
     const auto leader = wait_for_leader(where);
     if (where.relay(leader).stop(patience) != 0) {
         throw std::runtime_error("the relay does not end with 0 on SIGTERM");

@@ -91,6 +91,9 @@ std::string to_line(const outcome& result) {
     for (const auto& complaint : result.complaints) {
         text += "\n    " + complaint;
     }
+    if (result.longest_recovery > result.recovery_limit) {
+        text += fmt::format("\n    a recovery took more than {} s", result.recovery_limit.count());
+    }
     return text + (found.details.empty() || result.passed() ? "" : "\n" + found.details);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using breaking = void (*)(arena&);
 
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{90};
 constexpr int markers = 20;
 
 void require(bool condition, const char* what) {

@@ -35,7 +35,8 @@ struct scenario {
     /// The fault shows the judge itself a stream that is not the real one, so that it cannot be
     /// said whether the slot was too early.
     bool hides_stream = false;
-    /// Until a row that is committed after the fault is in the stream.
+    /// Until a row that is committed after the fault is in the stream. The short form, which shares
+    /// the machine with other tests, does not judge that.
     std::chrono::seconds recovery_limit{10};
     /// Runs in the long form; the others run with --rest.
     bool in_long_form = false;

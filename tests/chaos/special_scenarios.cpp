@@ -122,8 +122,8 @@ void first_start(trial& one) {
     auto& where = one.where();
     where.start_relay(0);
     where.start_relay(1);
-    const bool streams =
-        test::eventually(30s, [&] { return !where.relays_run() || where.walsender().has_value(); });
+    const bool streams = test::eventually(
+        recovery_patience, [&] { return !where.relays_run() || where.walsender().has_value(); });
     if (!streams || !test::throughout(1s, [&] { return where.relays_run(); })) {
         throw std::runtime_error("one of two relays that start for the first time has ended");
     }
@@ -224,7 +224,7 @@ void judge_the_judge(trial& one) {
     constexpr int rows = 10;
     one.start();
     for (int count = 0; count < rows; ++count) {
-        one.wait_for_marker(30s);
+        one.wait_for_marker(recovery_patience);
     }
     one.drain();
     tamper(one.where());

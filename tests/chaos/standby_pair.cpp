@@ -55,7 +55,7 @@ standby_pair::standby_pair(trial& one)
 
 void standby_pair::synchronise_slot() {
     if (failover_slots_) {
-        const bool synchronised = test::eventually(30s, [this] {
+        const bool synchronised = test::eventually(recovery_patience, [this] {
             auto session = standby_.session(where_.database());
             session.execute("SELECT pg_sync_replication_slots()");
             return session.value_of(
@@ -70,7 +70,7 @@ void standby_pair::synchronise_slot() {
     where_.postgres().stop(test::postgres_stop::fast);
     where_.postgres().save_disk(saved_->path() / "primary");
     where_.postgres().start();
-    one_.wait_for_marker(30s);
+    one_.wait_for_marker(recovery_patience);
 }
 
 void standby_pair::copy_slot() {

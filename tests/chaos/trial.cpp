@@ -13,9 +13,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds recovery_patience{45};
 constexpr std::chrono::seconds drain_patience{120};
-constexpr std::chrono::seconds stop_patience{20};
+constexpr std::chrono::seconds stop_patience{60};
 
 }  // namespace
 

@@ -20,6 +20,9 @@
 
 namespace walrelay::chaos {
 
+/// Without it for so long, a row is taken for not coming at all.
+inline constexpr std::chrono::seconds recovery_patience{90};
+
 struct storm_plan {
     std::filesystem::path relay_program;
     std::string plugin;

@@ -66,7 +66,10 @@ int run_all(const chaos_options& chosen, const std::vector<scenario>& all) {
         const server_versions versions{.broker = choose_broker(run.nats_server),
                                        .postgres = postgres_version_of(run.plan.postgres_programs)};
         if (!kept.has_passed(run, versions)) {
-            const auto result = run_one(run, versions);
+            auto result = run_one(run, versions);
+            if (chosen.short_form) {
+                result.recovery_limit = recovery_patience;
+            }
             kept.add(run, result);
             say(to_line(result));
             passed = passed && result.passed();

@@ -140,8 +140,22 @@ void broker::see(stream_facts& seen, const stored_message& message) {
     }
 }
 
-void broker::describe(std::string description) {
-    description_ = std::move(description);
+void broker::describe(std::string description, std::function<void(bool)> answer) {
+    // Asked for rarely, and so to fail more often than what is asked for all the time.
+    constexpr std::uint64_t emphasis = 5;
+    static constexpr sim_time patience = std::chrono::seconds(5);
+    const auto rate = emphasis * profile_.rate(hazard::mark_fails);
+    world_.after(latency(), [this, rate, description = std::move(description),
+                             answer = std::move(answer)]() mutable {
+        const bool arrives = up_ && !broken_ && !world_.strikes(rate);
+        if (arrives) {
+            world_.say("the stream is marked: ", description);
+            description_ = std::move(description);
+        }
+        const bool is_heard = arrives && !world_.strikes(rate);
+        world_.after(is_heard ? latency() : patience,
+                     [answer = std::move(answer), is_heard] { answer(is_heard); });
+    });
 }
 
 // Publishing.

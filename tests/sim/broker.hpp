@@ -86,8 +86,9 @@ public:
     void mend() { broken_ = false; }
     [[nodiscard]] bool is_broken() const { return broken_; }
     [[nodiscard]] const stream_model& stream() const { return stream_; }
-    /// Always: that it fails while the configuration changes is known, see docs/testing.md.
-    void describe(std::string description);
+    /// Changes the stream's description, or does not; `answer` says later whether it is known to
+    /// have been changed.
+    void describe(std::string description, std::function<void(bool)> answer);
 
 private:
     friend class broker_connection;

@@ -16,10 +16,10 @@ constexpr std::array generation_names{
     "nats-server 2.11, clustered",  "nats-server 2.12, clustered",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazard_names{
-    "publish_dropped", "publish_rejected", "publish_unsendable",    "reply_lost",
-    "reply_late",      "reply_doubled",    "reply_of_old_epoch",    "tail_stale",
-    "broker_refuses",  "postgres_refuses", "frame_cuts_connection", "slot_lingers",
-    "connection_full",
+    "publish_dropped", "publish_rejected", "publish_unsendable", "reply_lost",
+    "reply_late",      "reply_doubled",    "reply_of_old_epoch", "tail_stale",
+    "mark_fails",      "broker_refuses",   "postgres_refuses",   "frame_cuts_connection",
+    "slot_lingers",    "connection_full",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
     "broker_cut",     "broker_crash",   "leader_change", "power_loss",      "stranger_writes",

@@ -41,6 +41,7 @@ enum class hazard {
     reply_doubled,
     reply_of_old_epoch,  // delivered although its connection is gone
     tail_stale,          // the stream is read from a server that is behind
+    mark_fails,          // the stream's description is not changed, or nobody says that it is
     broker_refuses,      // a connect
     postgres_refuses,    // a connect
     frame_cuts_connection,

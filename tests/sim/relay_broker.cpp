@@ -92,10 +92,22 @@ void relay_process::close_broker() {
 
 void relay_process::mark_stream(const relay::stream_owner& owner) {
     const auto text = relay::description_to_claim(owner, description_);
+    const auto answer = [this, life = life_, text](bool done) {
+        if (life != life_) {
+            return;
+        }
+        happens([this, text, done](relay::relay_machine& machine) {
+            if (done && text) {
+                description_ = *text;
+            }
+            const error why{errc::broker_lost, "the description cannot be changed", "nothing"};
+            machine.stream_marked(done ? result<void>{} : result<void>{why}, now());
+        });
+    };
     if (text) {
-        around_.the_broker.describe(*text);
-        description_ = *text;
-        around_.where.say(name_, ": marks the stream: ", *text);
+        around_.the_broker.describe(*text, answer);
+    } else {
+        around_.where.after(sim_time(0), [answer] { answer(true); });
     }
 }
 
@@ -122,7 +134,6 @@ std::shared_ptr<const relay::stored_rows> relay_process::stored_in(
 }
 
 void relay_process::read_stored(const relay::read_stored& wanted) {
-    mark_stream(wanted.mark);
     const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
     around_.where.after(takes, for_this_life([this, wanted] {
                             const auto rows = stored_in(wanted.wanted);

@@ -72,9 +72,7 @@ struct describer {
         return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
                std::to_string(each.letter.where.at.index);
     }
-    std::string operator()(const relay::mark_stream& each) const {
-        return "mark " + each.owner.rules;
-    }
+    std::string operator()(const relay::mark_stream&) const { return "mark_stream"; }
     std::string operator()(const relay::read_stored& each) const {
         return "read_stored since " + to_string(each.wanted.since);
     }
@@ -116,8 +114,12 @@ std::vector<std::string> relay_script::collect() {
     std::vector<std::string> lines;
     while (const auto wanted = next_action()) {
         note(*wanted);
-        if (!std::holds_alternative<relay::write_log>(*wanted)) {
+        const bool is_mark = std::holds_alternative<relay::mark_stream>(*wanted);
+        if (!is_mark && !std::holds_alternative<relay::write_log>(*wanted)) {
             lines.push_back(describe(*wanted));
+        }
+        if (is_mark && answers_marks) {
+            machine_.stream_marked({}, now());
         }
     }
     return lines;
@@ -142,6 +144,8 @@ void relay_script::note(const relay::action& wanted) {
         in_flight_.push_back(sent->what);
     } else if (const auto* const status = std::get_if<relay::send_status>(&wanted)) {
         reported_ = flushed_in(status->bytes);
+    } else if (const auto* const marking = std::get_if<relay::mark_stream>(&wanted)) {
+        marks_.push_back(marking->owner.rules);
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
@@ -254,6 +258,11 @@ std::vector<std::string> relay_script::rows_are_written_back() {
 
 std::vector<std::string> relay_script::row_is_fetched(std::optional<relay::table_row> row) {
     machine_.row_fetched(postgres_epoch_, std::move(row), now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::stream_is_marked(const result<void>& done) {
+    machine_.stream_marked(done, now());
     return collect();
 }
 

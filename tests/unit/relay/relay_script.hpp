@@ -35,6 +35,8 @@ public:
     /// What every session from now on brings along.
     std::vector<position> dead_letters;
     bool on_standby = false;
+    /// Every mark is written at once.
+    bool answers_marks = true;
     /// What a look at the stream shows from now on.
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
@@ -51,6 +53,8 @@ public:
     std::vector<std::string> slot_is_adopted();
     /// What the halt's `finish` says of its cause; nothing before it, or where it has none.
     [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
+    /// Where `answers_marks` is false.
+    std::vector<std::string> stream_is_marked(const result<void>& done);
     std::vector<std::string> stored_is_read(std::shared_ptr<const relay::stored_rows> rows);
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();
@@ -74,6 +78,8 @@ public:
 
     [[nodiscard]] relay::relay_machine& machine() { return machine_; }
     [[nodiscard]] const std::vector<std::string>& log_lines() const { return log_lines_; }
+    /// The rules in the marks that were to be written.
+    [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     [[nodiscard]] std::string last_log() const {
         return log_lines_.empty() ? "" : log_lines_.back();
     }
@@ -102,6 +108,7 @@ private:
     std::uint64_t postgres_epoch_ = 0;
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
+    std::vector<std::string> marks_;
     std::optional<lsn> reported_;
     std::optional<error> halted_for_;
 };

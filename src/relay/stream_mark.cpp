@@ -1,0 +1,42 @@
+#include "relay/stream_mark.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+
+void stream_mark::seen(std::optional<stream_owner> shown) {
+    is_refused_ = false;
+    // What this relay has just written need not be there yet.
+    const bool compares = known_ && is_being_compared(*known_);
+    if (writing_ || compares || shown == shown_) {
+        return;
+    }
+    // Written by another relay, or by this one in a request whose answer was lost.
+    known_ = shown;
+    shown_ = std::move(shown);
+    look_whether_stale();
+}
+
+void stream_mark::change(stream_owner to) {
+    known_ = std::move(to);
+    look_whether_stale();
+}
+
+std::optional<stream_owner> stream_mark::take_to_write() {
+    if (writing_ || is_refused_ || known_ == shown_) {
+        return std::nullopt;
+    }
+    writing_ = known_;
+    return writing_;
+}
+
+void stream_mark::written(bool done) {
+    const auto tried = std::exchange(writing_, std::nullopt);
+    if (done) {
+        shown_ = tried;
+    }
+    is_refused_ = !done && !shown_;
+    look_whether_stale();
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,41 @@
+// What the stream's description says of its messages (relay/stream_owner), and what it is to say.
+// A later start believes what stands there: it is changed before anything is published that it does
+// not hold for. Pure.
+#pragma once
+
+#include "relay/stream_owner.hpp"
+
+#include <optional>
+
+namespace walrelay::relay {
+
+class stream_mark {
+public:
+    /// What holds for the stream's messages; nothing where that is not known.
+    [[nodiscard]] const std::optional<stream_owner>& known() const { return known_; }
+    /// The description was read; `shown` is its mark, if that is of this slot and database.
+    void seen(std::optional<stream_owner> shown);
+    /// This holds from now on.
+    void change(stream_owner to);
+    /// What is to be written now. One is on its way at a time, until `written`.
+    [[nodiscard]] std::optional<stream_owner> take_to_write();
+    void written(bool done);
+
+    [[nodiscard]] bool is_on_its_way() const { return writing_.has_value(); }
+    /// The description says something else than what holds. One that says nothing is not stale: a
+    /// later start then finds out by itself.
+    [[nodiscard]] bool is_stale() const { return is_stale_; }
+
+private:
+    void look_whether_stale() { is_stale_ = known_ && shown_ && known_ != shown_; }
+
+    std::optional<stream_owner> known_;
+    std::optional<stream_owner> shown_;
+    std::optional<stream_owner> writing_;
+    /// There is no mark, and there cannot be one: not asked again before the next look.
+    bool is_refused_ = false;
+    /// Asked before each publish.
+    bool is_stale_ = false;
+};
+
+}  // namespace walrelay::relay

@@ -1,0 +1,99 @@
+#include "relay/stream_mark.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay {
+namespace {
+
+using relay::stream_mark;
+using relay::stream_owner;
+
+stream_owner of(const char* rules) {
+    stream_owner mark{"slot", "app", 7, 1};
+    mark.rules = rules;
+    return mark;
+}
+
+TEST(StreamMark, IsStaleUntilTheDescriptionSaysTheSame) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    EXPECT_FALSE(mark.is_stale());
+    mark.change(of("new"));
+    EXPECT_TRUE(mark.is_stale());
+    EXPECT_EQ(mark.take_to_write(), of("new"));
+    EXPECT_TRUE(mark.is_on_its_way());
+    EXPECT_TRUE(mark.is_stale()) << "not written yet";
+    mark.written(true);
+    EXPECT_FALSE(mark.is_stale());
+    EXPECT_EQ(mark.take_to_write(), std::nullopt);
+}
+
+TEST(StreamMark, IsWrittenAgainAfterAFailure) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(false);
+    EXPECT_TRUE(mark.is_stale());
+    EXPECT_EQ(mark.known(), of("new"));
+    EXPECT_EQ(mark.take_to_write(), of("new"));
+}
+
+TEST(StreamMark, HoldsNothingUpWhereThereIsNone) {
+    stream_mark mark;
+    mark.seen(std::nullopt);
+    mark.change(of("new"));
+    EXPECT_FALSE(mark.is_stale());
+    static_cast<void>(mark.take_to_write());
+    mark.written(false);
+    EXPECT_FALSE(mark.is_stale());
+    EXPECT_EQ(mark.take_to_write(), std::nullopt) << "refused";
+    mark.seen(std::nullopt);
+    EXPECT_EQ(mark.take_to_write(), of("new")) << "another connection";
+}
+
+TEST(StreamMark, WritesOneAtATime) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.change(of("newer"));
+    EXPECT_EQ(mark.take_to_write(), std::nullopt);
+    mark.written(true);
+    EXPECT_TRUE(mark.is_stale());
+    EXPECT_EQ(mark.take_to_write(), of("newer"));
+}
+
+TEST(StreamMark, IsWhatAnotherRelayHasWritten) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(false);
+    mark.seen(of("old"));
+    EXPECT_EQ(mark.known(), of("new")) << "nobody has written";
+    mark.seen(of("another"));
+    EXPECT_EQ(mark.known(), of("another"));
+    EXPECT_FALSE(mark.is_stale());
+}
+
+TEST(StreamMark, IsNotTakenBackWhileItIsWritten) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.seen(of("another"));
+    EXPECT_EQ(mark.known(), of("new"));
+}
+
+TEST(StreamMark, OfAComparisonStaysUntilItEnds) {
+    stream_mark mark;
+    mark.change(of("comparing-new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(true);
+    mark.seen(of("old"));
+    EXPECT_EQ(mark.known(), of("comparing-new"));
+}
+
+}  // namespace
+}  // namespace walrelay
