@@ -100,7 +100,13 @@ resolved_columns resolver::run() && {
         found_.roles[static_cast<std::size_t>(role)] = find_for(role);
     }
     found_.subject = find_all("subject", plan_.subject);
+    const auto problems = found_.problems.size();
     found_.message_id = find_all("message_id", plan_.message_id);
+    std::size_t names = 0;
+    for (const auto& part : plan_.message_id.parts()) {
+        names += part.names.size();
+    }
+    found_.has_message_id = found_.problems.size() == problems && found_.message_id.size() == names;
     for (const auto& header : plan_.headers) {
         found_.headers.push_back(find_all("header " + header.name, header.value));
     }

@@ -29,8 +29,10 @@ struct resolved_columns {
     std::vector<column_indexes> headers;
     std::optional<used_column> traceparent;
     std::optional<used_column> tracestate;
+    /// Every column of the message id is there.
+    bool has_message_id = false;
     /// Why the table cannot be relayed as configured, one sentence each. If there are any, the
-    /// indexes must not be used.
+    /// indexes must not be used, apart from those of a message id that is there.
     std::vector<std::string> problems;
 
     [[nodiscard]] const std::optional<used_column>& playing(column_role role) const {

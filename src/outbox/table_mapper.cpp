@@ -142,14 +142,17 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
     WALRELAY_ASSERT(row.table != nullptr && row.fields.size() == row.table->columns.size());
     const auto& columns = state_->columns_of(*row.table);
     const row_view view{state_->plan, columns, row, out.where};
+    // The id first: a row without a subject is known by it among the dead letters, and one of which
+    // the WAL leaves out a column in the stream.
+    if (columns.has_message_id || columns.problems.empty()) {
+        if (auto rendered = render_message_id(view, state_->id); !rendered) {
+            return rendered;
+        }
+        append_header_value(out.id, state_->id);
+    }
     if (!columns.problems.empty()) {
         return unmappable(view, columns.problems.front(), "change the table or its configuration");
     }
-    // The id first: a row without a subject is known by it among the dead letters.
-    if (auto rendered = render_message_id(view, state_->id); !rendered) {
-        return rendered;
-    }
-    append_header_value(out.id, state_->id);
     if (auto filled = render_subject(view, out.subject); !filled) {
         return filled;
     }

@@ -199,6 +199,8 @@ private:
     [[nodiscard]] stream_owner mark_now() const;
     /// Whether the stream was filled under another configuration until now.
     [[nodiscard]] bool has_new_rules() const;
+    /// The same, apart from sole_writer.
+    [[nodiscard]] bool has_new_tables() const;
     void keep_mark_true();
     void change_mark(stream_owner to);
     void write_mark();
@@ -214,6 +216,8 @@ private:
     void note_delivered(const frame_read& read,
                         const std::optional<commit_position>& newest_before);
     void end_roll_call(lsn read_up_to);
+    /// The sequence of the last message that may be from before the present configuration.
+    [[nodiscard]] std::uint64_t of_other_rules_until(const stream_facts& facts) const;
     void begin_backfill(postgres_session session, instant now);
     void adopt_if_stored();
     void give_backfill_up();
@@ -273,8 +277,9 @@ private:
     /// The server of the last connection.
     server_identity server_;
     std::string database_;
-    /// Where the slot stood when that connection began.
+    /// Where the slot stood when that connection began, and the first one of this history.
     lsn slot_confirmed_;
+    std::optional<lsn> began_at_;
     stream_mark mark_;
     /// While the rows that the slot sends are compared with the stream, one by one.
     struct comparing {

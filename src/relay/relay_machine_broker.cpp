@@ -77,7 +77,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     mark_.seen(own_mark(facts.description, options_.slot, database_));
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
-    roll_call_.stream_has(facts.recent, disordered_until);
+    roll_call_.stream_has(facts.recent, of_other_rules_until(facts));
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);
     }
@@ -151,8 +151,14 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     if (!gone || !options_.lane.sole_writer) {
         return true;
     }
-    return tail.last_position && server_.line.shares(*tail.last_position) &&
-           tail.last_position->at >= *gone;
+    const auto& ends = tail.last_position;
+    if (!ends || server_.line.shares(*ends)) {
+        return ends && ends->at >= *gone;
+    }
+    // A row of a branch that was left stands behind all that came before the switch.
+    const auto left_at = server_.line.end_of(ends->origin.timeline);
+    return left_at && ends->origin.system_identifier == server_.line.origin.system_identifier &&
+           gone->commit < *left_at;
 }
 
 void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, instant now) {

@@ -56,6 +56,7 @@ void relay_machine::begin_history(const lineage& line) {
     hold_back_.start_over();
     feedback_ = feedback{};
     slot_at_most_ = descends ? std::min(known, *branch) : lsn{};
+    began_at_ = descends ? began_at_ : std::nullopt;
     left_at_.reset();
     refusals_.clear();
     lane_->set_history(line);
@@ -109,7 +110,12 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(went_back(session.server.wal_end, known), now);
         return false;
     }
-    const bool is_before_the_rules = mark_.known() && session.slot_confirmed < mark_.known()->since;
+    if (!session.rows_first && !began_at_) {
+        began_at_ = session.slot_confirmed;
+    }
+    // Beside others there need not be a mark: then these are the rules since this relay began.
+    const auto since = mark_.known() ? mark_.known()->since : began_at_.value_or(lsn{});
+    const bool is_before_the_rules = session.slot_confirmed < since;
     if (slot_went_back && (options_.lane.sole_writer || is_before_the_rules)) {
         // The slot sends again what was taken for stored because it lay before the slot, also rows
         // of tables that were not configured then.
@@ -275,6 +281,11 @@ stream_owner relay_machine::mark_now() const {
 bool relay_machine::has_new_rules() const {
     const auto& known = mark_.known();
     return known && !known->rules.empty() && known->rules != mark_now().rules;
+}
+
+bool relay_machine::has_new_tables() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
 }
 
 void relay_machine::change_mark(stream_owner to) {

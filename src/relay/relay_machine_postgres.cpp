@@ -63,7 +63,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         lane_->start_over();
     }
     lane_->prove_again();
-    const bool new_rules = has_new_rules();
+    const bool new_tables = has_new_tables();
     if (!trusts_tail(now)) {
         return;
     }
@@ -83,7 +83,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
-    call_the_roll(new_rules ? std::nullopt : session.newest_rows);
+    call_the_roll(new_tables ? std::nullopt : session.newest_rows);
     keep_mark_true();
     account_for_stored(now);
     log(log_severity::info,
@@ -114,9 +114,16 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
     if (slot_in_question_ && lane_->is_open()) {
         slot_in_question_ = false;
         const auto& tail = lane_->known_tail();
-        if (tail && server_.line.shares(*tail) && (!left_at_ || tail->at > *left_at_)) {
-            log(log_severity::info, "another relay had slot " + options_.slot + " in between");
-            return true;
+        if (tail && server_.line.shares(*tail)) {
+            if (!left_at_ || tail->at > *left_at_) {
+                log(log_severity::info, "another relay had slot " + options_.slot + " in between");
+                return true;
+            }
+            // A standby's copy of the slot can be ahead of one that a crash set back.
+            const bool is_in_order = !mark_.known() || !is_being_compared(*mark_.known());
+            if (options_.lane.sole_writer && is_in_order && tail->at.commit >= slot_confirmed) {
+                return true;
+            }
         }
         const auto known = std::max(slot_at_most_, hold_back_.confirmed());
         slot_has_gap(slot_moved(options_.slot, slot_confirmed, known), now);
@@ -196,7 +203,12 @@ void relay_machine::lose_postgres(const error& why, instant now) {
 
 void relay_machine::drop_source() {
     if (postgres_.is_up()) {
+        // The rows that the stream ends with need not have been met yet.
+        const auto& tail = lane_->known_tail();
         left_at_ = lane_->admitted();
+        if (tail && server_.line.shares(*tail)) {
+            left_at_ = std::max(left_at_, std::optional(tail->at));
+        }
     }
     actions_.emplace_back(close_postgres{});
     feedback_.end();

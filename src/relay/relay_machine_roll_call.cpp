@@ -5,6 +5,7 @@
 #include "relay/relay_words.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace walrelay::relay {
@@ -40,6 +41,21 @@ void relay_machine::call_the_roll(const std::optional<roll>& asked) {
         return;
     }
     roll_call_.begin(*asked);
+}
+
+std::uint64_t relay_machine::of_other_rules_until(const stream_facts& facts) const {
+    const auto& mark = mark_.known();
+    if (!mark || mark->rules.empty()) {
+        return 0;
+    }
+    if (has_new_tables()) {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
+    std::uint64_t until = 0;
+    for (const auto& each : facts.placed) {
+        until = each.where.at.commit < mark->since ? each.sequence : until;
+    }
+    return until;
 }
 
 void relay_machine::note_delivered(const frame_read& read,

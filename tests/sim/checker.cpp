@@ -20,6 +20,15 @@ std::string name(const outbox_event& event) {
 
 }  // namespace
 
+std::size_t checker::index_of_row(const std::string& id) {
+    const auto& all = source_.events();
+    for (auto next = index_.size(); next < all.size(); ++next) {
+        index_.emplace(all[next].id, next);
+    }
+    const auto row = index_.find(id);
+    return row == index_.end() ? all.size() : row->second;
+}
+
 std::size_t checker::index_of(const std::string& position, const std::string& id) {
     const auto where = parse_position(position);
     if (!where || where->origin.system_identifier != database::first_history.system_identifier ||
@@ -28,14 +37,11 @@ std::size_t checker::index_of(const std::string& position, const std::string& id
     }
     const auto& all = source_.events();
     if (is_of_a_snapshot(where->at)) {
-        for (auto next = index_.size(); next < all.size(); ++next) {
-            index_.emplace(all[next].id, next);
-        }
-        const auto row = index_.find(id);
-        if (row == index_.end() || all[row->second].where.commit > where->at.commit) {
+        const auto row = index_of_row(id);
+        if (row == all.size() || all[row].where.commit > where->at.commit) {
             throw violation("no phantom", "no snapshot had " + id + " at " + position);
         }
-        return row->second;
+        return row;
     }
     const auto found = std::lower_bound(
         all.begin(), all.end(), where->at,
@@ -288,6 +294,54 @@ void checker::on_confirmed(lsn flushed, const char* where) {
                             name(source_.events()[unwritten]) + " is not written back");
     }
     confirmed_ = std::max(confirmed_, flushed);
+}
+
+void checker::on_slot_advanced(lsn to) {
+    static_cast<void>(first_missing());  // has a fate for every row
+    written_.resize(fates_.size(), false);
+    const auto& all = source_.events();
+    for (std::size_t index = 0; index < fates_.size() && all[index].where.commit < to; ++index) {
+        written_[index] = true;
+        if (fates_[index] == fate::missing) {
+            fates_[index] = fate::lost;
+            ++lost_count_;
+            skipped_.insert(index);
+        }
+    }
+    confirmed_ = std::max(confirmed_, to);
+}
+
+void checker::on_roll_called(const std::vector<std::string>& newest,
+                             const std::vector<stored_message>& all, lsn since) {
+    to_be_named_.clear();
+    if (skipped_.empty()) {
+        return;
+    }
+    // A row is asked for if the last messages show one of its table that was stored before it.
+    const auto count = std::min<std::uint64_t>(profile_.look_back, all.size());
+    const auto recent = std::vector(all.end() - static_cast<std::ptrdiff_t>(count), all.end());
+    for (const auto& id : newest) {
+        const auto index = index_of_row(id);
+        const auto& row = source_.events()[index];
+        const bool is_later = std::any_of(recent.begin(), recent.end(), [&](const auto& each) {
+            return world::to_wall(each.stored_at) < row.created_at &&
+                   parse_position(each.position)->at.commit >= since &&
+                   source_.events()[index_of(each.position, each.id)].from == row.from &&
+                   std::find(newest.begin(), newest.end(), each.id) != newest.end();
+        });
+        if (skipped_.contains(index) && fate_of(index) == fate::lost && is_later) {
+            to_be_named_.insert(index);
+        }
+    }
+}
+
+std::optional<std::string> checker::to_be_named() {
+    for (const auto index : to_be_named_) {
+        if (fate_of(index) == fate::lost) {
+            return name(source_.events()[index]);
+        }
+    }
+    return std::nullopt;
 }
 
 void checker::on_reported(lsn before, lsn flushed) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,22 @@ public:
     void on_confirmed(lsn flushed, const char* where);
     /// There is no slot any more that what it confirmed could be lost from.
     void on_slot_dropped() { confirmed_ = {}; }
+    /// Somebody moves the slot to here: rows that are missing in the stream will not come any more,
+    /// unless it goes back.
+    void on_slot_advanced(lsn to);
+    /// A relay starts, with these as the newest rows, and sees the last messages of the stream,
+    /// those behind `since` as of its own configuration.
+    void on_roll_called(const std::vector<std::string>& newest,
+                        const std::vector<stored_message>& all, lsn since);
+    /// A relay that runs must tell that the slot has moved.
+    void on_slot_advanced_under_a_relay() { to_be_named_ = skipped_; }
+    /// It has ended with words that tell of rows which are missing.
+    void on_gap_named() {
+        skipped_.clear();
+        to_be_named_.clear();
+    }
+    /// A row that somebody moved the slot past, and of which no relay has told yet.
+    [[nodiscard]] std::optional<std::string> to_be_named();
     /// Two positions that one connection reported, one after the other.
     static void on_reported(lsn before, lsn flushed);
 
@@ -75,6 +92,8 @@ private:
     bool is_orphan(const stored_message& taken);
     void note_stored(std::size_t index);
     [[nodiscard]] std::size_t index_of(const std::string& position, const std::string& id);
+    /// The first event of the row; behind all of them if there is none.
+    [[nodiscard]] std::size_t index_of_row(const std::string& id);
     fate& fate_of(std::size_t index);
     /// Whether the relay need not know its table.
     [[nodiscard]] bool is_excused(std::size_t index) const;
@@ -101,6 +120,10 @@ private:
     lsn confirmed_;                     // by the slot, ever
     std::size_t letters_left_out_ = 0;  // those among as many events
     std::size_t lost_count_ = 0;
+    /// Rows that the slot was moved past since a relay told of any, and those that one must tell
+    /// of.
+    std::set<std::size_t> skipped_;
+    std::set<std::size_t> to_be_named_;
 };
 
 }  // namespace walrelay::sim

@@ -25,7 +25,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> misha
     "broker_cut",     "broker_crash",   "leader_change", "power_loss",      "stranger_writes",
     "forger_writes",  "stream_trimmed", "limit_changes", "operator_wanted", "postgres_cut",
     "postgres_crash", "promotion",      "restore",       "relay_kill",      "relay_stop",
-    "relay_pause",    "slot_dropped",   "configuration",
+    "relay_pause",    "slot_dropped",   "slot_advanced", "configuration",
 };
 
 /// What is not simulated at the moment, because the relay is known to fail there. To be kept empty.
@@ -114,8 +114,15 @@ void respect_others(profile& drawn) {
         // Rows of another configuration are compared by their positions alone, and what a stream
         // has dropped by its first position: both can be forged (docs/guarantees.md).
         forbid(drawn, {mishap::configuration, mishap::stream_trimmed});
+        // So are rows of the time before a mark could be written.
+        drawn.rates[static_cast<std::size_t>(hazard::mark_fails)] = 0;
     }
     drawn.sole_writer_changes = drawn.sole_writer_changes && drawn.has(mishap::configuration);
+    if (drawn.has(mishap::configuration)) {
+        // What an ended relay sent can arrive a second later, and fit in where other rows have its
+        // sequences now: then its id alone tells (docs/guarantees.md).
+        drawn.duplicate_window = std::max<sim_time>(drawn.duplicate_window, seconds(2));
+    }
     if (drawn.has_strangers()) {
         // Two relays and a stranger: a row that is stored can be taken for one whose id is used.
         drawn.relays = 1;
@@ -140,7 +147,12 @@ void respect_power(profile& drawn) {
         forbid(drawn, {mishap::leader_change});
     }
     if (drawn.has(mishap::power_loss)) {
-        drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
+        // The relay hears of it later, and later still where its process stands still.
+        const auto heard_after =
+            2 * drawn.broker_latency + (drawn.has(mishap::relay_pause) ? seconds(1) : seconds(0));
+        drawn.forgets = drawn.confirm_delay > sim_time(0)
+                            ? std::max(drawn.confirm_delay - heard_after, sim_time(0))
+                            : seconds(3);
     }
 }
 
@@ -197,9 +209,12 @@ void restore_often(randomness& random, profile& drawn) {
     interval_of(drawn, mishap::restore) = random.between(milliseconds(500), seconds(3));
 }
 
-/// Tables come and go again and again, while the slot goes back.
+/// Tables come and go again and again, while the slot goes back, and the relay sees little of what
+/// it has published.
 void configure_often(randomness& random, profile& drawn) {
     drawn.backfills = false;
+    drawn.window_messages = random.between(1, 6);
+    drawn.look_back = 2 * drawn.window_messages;
     forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::power_loss});
     for (const auto often : {mishap::configuration, mishap::postgres_crash}) {
         interval_of(drawn, often) = random.between(milliseconds(300), seconds(2));
@@ -214,6 +229,20 @@ void forge_often(randomness& random, profile& drawn) {
     for (const auto often : {mishap::forger_writes, mishap::broker_cut, mishap::postgres_crash}) {
         interval_of(drawn, often) = random.between(milliseconds(200), milliseconds(1500));
     }
+}
+
+/// Somebody moves the slot past rows again and again, while no relay streams from it.
+void advance_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    drawn.sole_writer = true;
+    drawn.sole_writer_changes = false;
+    drawn.relays = 1;
+    drawn.look_back += 40;
+    // A session that lingers would look like another relay, whose right it is to move the slot.
+    drawn.rates[static_cast<std::size_t>(hazard::slot_lingers)] = 0;
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::stream_trimmed,
+                   mishap::power_loss, mishap::promotion, mishap::restore, mishap::configuration});
+    interval_of(drawn, mishap::slot_advanced) = random.between(milliseconds(500), seconds(5));
 }
 
 double in_seconds(sim_time span) {
@@ -243,9 +272,13 @@ profile draw_profile(randomness& random) {
     drawn.backfills = random.chance(300);
     if (random.chance(200)) {
         contest_backfills(random, drawn);
-    } else if (random.chance(150)) {
+    } else if (random.chance(350)) {
         const std::array often{restore_often, configure_often, forge_often};
         random.pick(often)(random, drawn);
+    }
+    forbid(drawn, {mishap::slot_advanced});
+    if (random.chance(30)) {
+        advance_often(random, drawn);
     }
     respect_the_promise(drawn);
     return drawn;

@@ -69,6 +69,7 @@ enum class mishap {
     relay_stop,
     relay_pause,
     slot_dropped,   // only where the relay may heal that
+    slot_advanced,  // past rows, by somebody; nothing else is wrong then
     configuration,  // changes: every relay is ended, and starts with another one
     count,
 };

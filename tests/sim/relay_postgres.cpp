@@ -76,6 +76,7 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     session.dead_letters = letters_to_come();
     joined_ = session.server.line;
     server_ = (*answer)->incarnation();
+    has_streamed_ = true;
     machine_->postgres_connected(epoch, std::move(session), now());
 }
 
@@ -93,6 +94,14 @@ std::optional<relay::roll> relay_process::newest_rows() {
             all.rows.push_back({is_letter ? 1U : 0U, each->id, each->created_at});
         }
     }
+    std::vector<std::string> ids;
+    for (const auto& each : all.rows) {
+        ids.push_back(each.id);
+    }
+    const auto mark = relay::owner_in(description_).value_or(relay::stream_owner{});
+    around_.watch.on_roll_called(ids, around_.the_broker.stream().messages(), mark.since);
+    around_.where.say(name_, ": calls the roll of ", ids.size(), " rows, and must miss ",
+                      around_.watch.to_be_named().value_or("none"));
     all.committed_before = around_.source.wal_end();
     all.taken_at = now().wall;
     return all;

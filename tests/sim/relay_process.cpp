@@ -79,6 +79,7 @@ void relay_process::start(bool accepts_history, bool skips_roll_call) {
     told_to_stop_ = false;
     calls_roll_ = !skips_roll_call;
     finishing_ = false;
+    has_streamed_ = false;
     joined_.reset();
     armed_for_.reset();
     paused_until_ = sim_time(0);

@@ -55,6 +55,8 @@ public:
     [[nodiscard]] const configuration& configured() const { return configured_; }
     /// Set when the program has ended by itself since the last start.
     [[nodiscard]] std::optional<int> exit_code() const { return exit_code_; }
+    /// In this life.
+    [[nodiscard]] bool has_streamed() const { return is_running() && has_streamed_; }
     [[nodiscard]] bool was_told_to_stop() const { return told_to_stop_; }
     [[nodiscard]] const std::string& last_words() const { return last_error_; }
     /// It has ended because of the database's history, with the command that goes on with it.
@@ -64,6 +66,9 @@ public:
     /// It has ended because rows are missing.
     [[nodiscard]] bool misses_rows() const {
         return last_error_.find("--skip-roll-call") != std::string::npos;
+    }
+    [[nodiscard]] bool found_a_gap() const {
+        return misses_rows() || last_error_.find("stands at LSN") != std::string::npos;
     }
     [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
 
@@ -150,6 +155,7 @@ private:
     std::optional<int> exit_code_;
     bool told_to_stop_ = false;
     bool calls_roll_ = true;
+    bool has_streamed_ = false;
     bool reported_a_loss_ = false;
     std::string last_error_;
 };

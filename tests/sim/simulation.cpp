@@ -47,12 +47,14 @@ private:
     void forge();
     void trim();
     void change_configuration();
+    void advance_slot();
     [[nodiscard]] bool leaves_letters() const;
     void checkpoints();
     void copies_of_the_slot();
     void run_until(const std::function<bool()>& reached, sim_time at_latest, const char* wanted);
     void supervise();
     void supervise(relay_process& each);
+    [[nodiscard]] bool misses_what_was_left_out(const relay_process& each) const;
     void become_calm();
     void stop_in_order();
     [[nodiscard]] bool all_is_told();
@@ -70,6 +72,7 @@ private:
     bool operator_was_needed_ = false;
     bool was_restored_ = false;
     bool was_forged_ = false;
+    bool was_advanced_ = false;
     bool letters_were_left_out_ = false;
     bool stopping_ = false;
 };
@@ -149,6 +152,8 @@ void simulation::strike(mishap which) {
             return some_relay().pause(random.between(milliseconds(1), seconds(15)));
         case mishap::slot_dropped:
             return slot_.drop();
+        case mishap::slot_advanced:
+            return advance_slot();
         case mishap::configuration:
             return change_configuration();
         case mishap::count:
@@ -236,6 +241,22 @@ void simulation::change_configuration() {
     }
 }
 
+/// While no relay runs, or while the one that does looks for its connection.
+void simulation::advance_slot() {
+    auto& random = world_.random();
+    if (random.chance(700)) {
+        some_relay().kill();
+    } else {
+        slot_.cut();
+    }
+    world_.after(random.between(milliseconds(1), seconds(1)), [this] {
+        if (slot_.advance() && some_relay().has_streamed()) {
+            checker_.on_slot_advanced_under_a_relay();
+        }
+        was_advanced_ = true;
+    });
+}
+
 bool simulation::leaves_letters() const {
     return !configured_.letters ||
            std::any_of(relays_.begin(), relays_.end(), [](const auto& each) {
@@ -272,27 +293,38 @@ void simulation::supervise(relay_process& each) {
         return;
     }
     bool accepts = false;
+    bool skips = false;
     if (each.exit_code() == relay::exit_operator_needed) {
         // Whether a stranger moved the slot or another relay, which then had nothing to publish,
         // cannot be told apart; walrelay stops, and a person who knows starts it again.
-        const bool slot_was_moved =
-            relays_.size() > 1 && each.last_words().find("stands at LSN") != std::string::npos;
-        // Beside others the stream has no mark that tells of another configuration; and a database
-        // that is restored in place, while its rows are called for, does not have them any more.
-        const bool beside_others = !profile_.sole_writer || profile_.sole_writer_changes;
-        const bool was_left_out = (was_restored_ || (letters_were_left_out_ && beside_others)) &&
-                                  each.last_words().find("neither in stream") != std::string::npos;
+        // Nor can it be where a standby's copy of the slot is ahead of one that a crash set back.
+        const bool copy_is_ahead =
+            profile_.has(mishap::promotion) && profile_.has(mishap::postgres_crash);
+        const bool slot_was_moved = (relays_.size() > 1 || was_advanced_ || copy_is_ahead) &&
+                                    each.last_words().find("stands at LSN") != std::string::npos;
         accepts = (was_restored_ || was_forged_) && each.needs_history_accepted();
-        if (!operator_was_needed_ && !accepts && !slot_was_moved && !was_left_out &&
-            checker_.lost_count() == 0) {
+        if (!operator_was_needed_ && !accepts && !slot_was_moved &&
+            !misses_what_was_left_out(each) && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
+        }
+        skips = each.misses_rows();
+        if (each.found_a_gap()) {
+            checker_.on_gap_named();
         }
         broker_.mend();
         database_.end_halt();
     }
     if (world_.is_calm() || world_.random().chance(300)) {
-        each.start(accepts, each.misses_rows());
+        each.start(accepts, skips);
     }
+}
+
+/// Beside others the stream has no mark that tells of another configuration; and a database that is
+/// restored in place, while its rows are called for, does not have them any more.
+bool simulation::misses_what_was_left_out(const relay_process& each) const {
+    const bool beside_others = !profile_.sole_writer || profile_.sole_writer_changes;
+    return (was_restored_ || (letters_were_left_out_ && beside_others)) &&
+           each.last_words().find("neither in stream") != std::string::npos;
 }
 
 void simulation::run_until(const std::function<bool()>& reached, sim_time at_latest,
@@ -352,8 +384,9 @@ void simulation::stop_in_order() {
         },
         world_.now() + seconds(30), "a stop in order");
     for (const auto& each : relays_) {
-        const bool may_halt =
-            operator_was_needed_ || was_restored_ || was_forged_ || checker_.lost_count() > 0;
+        const bool may_halt = misses_what_was_left_out(*each) || operator_was_needed_ ||
+                              was_restored_ || was_forged_ || was_advanced_ ||
+                              checker_.lost_count() > 0;
         if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
             throw violation("a stop in order", "a relay ended with another exit code than 0");
         }
@@ -368,6 +401,8 @@ void simulation::run(verdict& into) {
     const auto calm_since = world_.now();
     run_until([this] { return all_is_told(); }, calm_since + patience(),
               "all stored and confirmed");
+    run_until([this] { return !checker_.to_be_named(); }, world_.now() + seconds(60),
+              "a moved slot named");
     into.recovery = world_.now() - calm_since;
     stop_in_order();
     checker_.check_orphans(broker_.stream().messages());

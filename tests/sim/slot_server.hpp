@@ -105,6 +105,9 @@ public:
     [[nodiscard]] bool exists() const { return exists_; }
     /// Somebody ends its session and drops it.
     void drop();
+    /// Somebody moves it to the end of the WAL or to less; only where nobody streams from it.
+    /// Whether that is so.
+    bool advance();
     /// The WAL has grown.
     void on_wal();
     void cut();

@@ -158,6 +158,21 @@ TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
     EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("compared:")));
 }
 
+TEST_F(RelayHistory, TakesNoTailForThatOfAnotherRelayThatItKnewBefore) {
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
+    script_.start();
+    script_.broker_connects(2, at(first, 2));
+    script_.postgres_connects_with(relay_script::origin, lsn{first - 1});
+    script_.postgres_fails();
+    script_.broker_connects(2, at(first, 2));
+    script_.passes(1s);
+    script_.postgres_connects_with(relay_script::origin, lsn{second});
+    script_.broker_connects(2, at(first, 2));
+    script_.passes(1s);
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{second}),
+                ElementsAre("store_halt"));
+}
+
 TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {
     begin_comparing();
     script_.transaction(first, {"a", "b"});
@@ -240,6 +255,25 @@ TEST_F(RelayHistory, DropsWhatItReadOfABranchThatWasLeft) {
     EXPECT_THAT(script_.transaction(first, {"a"}), ElementsAre("publish a@0")) << "both have it";
 }
 
+TEST_F(RelayHistory, MissesNothingWhereTheBrokerForgotOnlyRowsOfABranchThatWasLeft) {
+    begin(0, std::nullopt);
+    script_.transaction(first, {"a"});
+    script_.transaction(second, {"b"});
+    script_.transaction(second + 100, {"c"});
+    script_.acks(3);
+    script_.broker_fails();
+    script_.postgres_fails();
+    script_.ancestors = {{1, lsn{second}}};
+    script_.passes(1s);
+    script_.postgres_connects_with({7, 2}, lsn{second});
+    for (int look = 0; look < 10 && !script_.machine().the_lane().is_open(); ++look) {
+        script_.passes(500ms);
+        script_.broker_connects(2, at(second, 0));
+    }
+    EXPECT_TRUE(script_.machine().the_lane().is_open());
+    EXPECT_THAT(script_.log_lines(), Not(Contains(HasSubstr("Halted"))));
+}
+
 TEST_F(RelayHistory, DropsWhatWasNotPublishedBeforeAnotherServerMayHaveComeInBetween) {
     begin(0, std::nullopt);
     script_.broker_fails();
@@ -287,6 +321,26 @@ TEST_F(RelayHistory, ComparesWhereTheLastMessagesLeaveOutARow) {
     EXPECT_THAT(script_.broker_connects(3, at(second, 0)), ElementsAre("close_postgres"));
     script_.passes(1ms);
     EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"));
+}
+
+TEST_F(RelayHistory, BesideOthersTakesNothingForStoredFromBeforeItBegan) {
+    relay_options options;
+    options.lane = {4, 1000, 5s, false};
+    relay_script script(options);
+    script.description = "";
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects_with(relay_script::origin, lsn{second});
+    script.transaction(second + 8, {"b"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{first});
+    script.broker_connects(1, at(second + 8, 0));
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{first});
+    EXPECT_THAT(script.transaction(first + 8, {"a"}), ElementsAre("publish a"))
+        << "its table may have been left out then";
 }
 
 class RelayAndMissingRow : public RelayHistory {

@@ -14,6 +14,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Matches;
 using namespace std::chrono_literals;
 
 constexpr const char* same_rules =
@@ -104,6 +105,48 @@ TEST_F(RelayMark, ComparesAlsoWhereThereCannotBeOne) {
     script_.broker_connects(1, commit_position{lsn{0x100}, lsn{0xF0}, 0});
     EXPECT_THAT(script_.postgres_connects(), IsEmpty());
     EXPECT_THAT(script_.stream_is_marked(refused), ElementsAre("read_stored since 0/0"));
+}
+
+/// A table has a newer row than "a" and "b" that the stream and the slot do not have.
+class RelayMarkAndMissingRow : public testing::Test {
+protected:
+    bool misses_it(const std::string& rules) {
+        constexpr std::uint64_t second_commit = 0x200;
+        const auto at_second = [](int time) { return wall_time(std::chrono::seconds(time)); };
+        relay_script script(with_rules());
+        script.description = "walrelay slot=slot database=app system=7 timeline=1 rules=" + rules;
+        script.recent = {{"a", at_second(10), 1}, {"b", at_second(20), 2}};
+        script.placed = {{1, {relay_script::origin, {lsn{0x100}, lsn{0xF0}, 0}}, "a"},
+                         {2, {relay_script::origin, {lsn{second_commit}, lsn{0x1F0}, 0}}, "b"}};
+        script.newest_rows = relay::roll{
+            {{0, "c", at_second(30)}, {0, "a", at_second(9)}}, lsn{0x300}, at_second(100)};
+        script.start();
+        script.broker_connects(2, commit_position{lsn{second_commit}, lsn{0x1F0}, 0});
+        script.postgres_connects_with(relay_script::origin, lsn{second_commit + 1});
+        if (!script.machine().wants_frames()) {
+            script.stored_is_read(std::make_shared<relay::stored_rows>(relay::stored_rows_request{
+                lsn{second_commit + 1}, {relay_script::origin, {}}, true}));
+        }
+        return Matches(Contains("look_for_rows c"))(
+            script.frame(test::keepalive_frame(lsn{0x300})));
+    }
+};
+
+TEST_F(RelayMarkAndMissingRow, MissesItUnderTheSameRules) {
+    EXPECT_TRUE(misses_it("now.1"));
+}
+
+TEST_F(RelayMarkAndMissingRow, MissesItAlsoBehindAComparison) {
+    EXPECT_TRUE(misses_it("now.1 disordered=1-2-201"));
+}
+
+TEST_F(RelayMarkAndMissingRow, MissesItAlsoWhileAComparisonHasNotEnded) {
+    EXPECT_TRUE(misses_it("comparing-ids-now.1 disordered=1-"));
+}
+
+TEST_F(RelayMarkAndMissingRow, DoesNotMissWhatMayBeOfOtherRules) {
+    EXPECT_TRUE(misses_it("now.101"));
+    EXPECT_FALSE(misses_it("now.201"));
 }
 
 }  // namespace

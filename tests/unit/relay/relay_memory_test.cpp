@@ -242,6 +242,20 @@ TEST_F(RelayMemory, GoesOnWhereAnotherRelayMovedSlotAndStream) {
     EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@2"));
 }
 
+TEST_F(RelayMemory, GoesOnWhereTheSlotHasNotMovedPastTheStreamsEnd) {
+    script.start();
+    script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0});
+    script.postgres_connects_with(relay_script::origin, lsn{90});
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{150});
+    script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0});
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{150}),
+                Not(Contains("store_halt")))
+        << "the copy of a standby, ahead of a slot that a crash set back";
+}
+
 TEST_F(RelayMemory, TakesASlotThatPostgresqlSetBackByACrash) {
     connect(lsn{90});
     script.transaction(100, {"a"});

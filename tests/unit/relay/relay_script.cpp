@@ -62,8 +62,9 @@ struct describer {
     std::string operator()(const relay::finish_postgres&) const { return "finish_postgres"; }
     std::string operator()(const relay::adopt_slot&) const { return "adopt_slot"; }
     std::string operator()(const relay::publish& each) const {
-        return "publish " + each.what.content->id + "@" +
-               std::to_string(each.what.expected_last_sequence.value());
+        const auto& expected = each.what.expected_last_sequence;
+        return "publish " + each.what.content->id +
+               (expected ? "@" + std::to_string(*expected) : "");
     }
     std::string operator()(const relay::send_status& each) const {
         return "status " + to_string(flushed_in(each.bytes));
@@ -301,7 +302,7 @@ std::vector<std::string> relay_script::acks(std::uint64_t count) {
     std::vector<std::string> lines;
     for (; count > 0 && !in_flight_.empty(); --count) {
         auto more = reply({relay::outcome_class::stored,
-                           in_flight_.front().expected_last_sequence.value() + 1,
+                           in_flight_.front().expected_last_sequence.value_or(0) + 1,
                            0,
                            {}});
         lines.insert(lines.end(), more.begin(), more.end());
