@@ -155,8 +155,8 @@ public:
     [[nodiscard]] const std::optional<tail_claim>& claim() const { return claim_; }
     /// The slot has sent that row.
     void claim_is_met();
-    /// While there is a claim: whether the stream's last messages begin before that row; and
-    /// whether they leave it out then.
+    /// While there is a claim: whether the stream's last messages begin before that row, or with
+    /// the stream itself; and whether they leave it out then.
     [[nodiscard]] bool shows_others_around(const commit_position& where) const;
     [[nodiscard]] bool leaves_out(const commit_position& where, std::string_view id) const;
     /// Another connection to the source begins, and streams from `slot_confirmed`: where that lies
@@ -342,8 +342,9 @@ private:
     stream_tail opened_with_;
     tail_belief belief_ = tail_belief::exact;
     std::optional<tail_claim> claim_;
-    /// What the claim was made of, by position.
+    /// What the claim was made of, by position; all that the stream ever had, perhaps.
     std::vector<placed_message> shown_;
+    bool shows_all_ = false;
     bool distrusted_ = false;
     std::shared_ptr<const stored_rows> resuming_;
     /// The stream's last message need not be of the greatest position.

@@ -99,7 +99,7 @@ void lane::claim_is_met() {
 }
 
 bool lane::shows_others_around(const commit_position& where) const {
-    return !shown_.empty() && shown_.front().where.at <= where;
+    return !shown_.empty() && (shows_all_ || shown_.front().where.at <= where);
 }
 
 bool lane::leaves_out(const commit_position& where, std::string_view id) const {
@@ -201,6 +201,7 @@ void lane::take_checkpoint() {
         claim_ = tail_claim{opened_with_.last_sequence, *checkpoint, opened_with_.checkpoint_id()};
         if (opened_with_.placed_is_whole) {
             shown_ = std::exchange(opened_with_.placed, {});
+            shows_all_ = !shown_.empty() && shown_.front().sequence == 1;
         }
         std::erase_if(shown_, [&](const auto& each) { return !line_.shares(each.where); });
         std::ranges::sort(shown_, {}, [](const auto& each) { return each.where.at; });

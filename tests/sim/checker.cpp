@@ -296,7 +296,7 @@ void checker::on_confirmed(lsn flushed, const char* where) {
     confirmed_ = std::max(confirmed_, flushed);
 }
 
-void checker::on_slot_advanced(lsn to) {
+void checker::on_slot_advanced(lsn to, bool under_a_relay) {
     static_cast<void>(first_missing());  // has a fate for every row
     written_.resize(fates_.size(), false);
     const auto& all = source_.events();
@@ -306,6 +306,9 @@ void checker::on_slot_advanced(lsn to) {
             fates_[index] = fate::lost;
             ++lost_count_;
             skipped_.insert(index);
+            if (under_a_relay) {
+                to_be_named_.insert(index);
+            }
         }
     }
     confirmed_ = std::max(confirmed_, to);

@@ -57,14 +57,12 @@ public:
     /// There is no slot any more that what it confirmed could be lost from.
     void on_slot_dropped() { confirmed_ = {}; }
     /// Somebody moves the slot to here: rows that are missing in the stream will not come any more,
-    /// unless it goes back.
-    void on_slot_advanced(lsn to);
+    /// unless it goes back. A relay that has streamed from it must tell.
+    void on_slot_advanced(lsn to, bool under_a_relay);
     /// A relay starts, with these as the newest rows, and sees the last messages of the stream,
     /// those behind `since` as of its own configuration.
     void on_roll_called(const std::vector<std::string>& newest,
                         const std::vector<stored_message>& all, lsn since);
-    /// A relay that runs must tell that the slot has moved.
-    void on_slot_advanced_under_a_relay() { to_be_named_ = skipped_; }
     /// It has ended with words that tell of rows which are missing.
     void on_gap_named() {
         skipped_.clear();

@@ -237,7 +237,9 @@ void advance_often(randomness& random, profile& drawn) {
     drawn.sole_writer = true;
     drawn.sole_writer_changes = false;
     drawn.relays = 1;
-    drawn.look_back += 40;
+    // Of the whole stream: rows before what is seen of it count as stored where a crash takes the
+    // slot back.
+    drawn.look_back += 4000;
     // A session that lingers would look like another relay, whose right it is to move the slot.
     drawn.rates[static_cast<std::size_t>(hazard::slot_lingers)] = 0;
     forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::stream_trimmed,

@@ -139,15 +139,14 @@ void slot_server::drop() {
     exists_ = false;
 }
 
-bool slot_server::advance() {
+void slot_server::advance(bool under_a_relay) {
     if (!exists_ || !source_.is_up() || session_ || snapshot_) {
-        return false;
+        return;
     }
     const auto ahead = source_.wal_end().value - confirmed_.value;
     confirmed_.value += world_.random().chance(500) ? ahead : world_.random().below(ahead + 1);
     world_.say("slot: advanced by somebody, to ", to_string(confirmed_));
-    checker_.on_slot_advanced(confirmed_);
-    return true;
+    checker_.on_slot_advanced(confirmed_, under_a_relay);
 }
 
 // Sending.

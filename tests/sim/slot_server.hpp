@@ -106,8 +106,7 @@ public:
     /// Somebody ends its session and drops it.
     void drop();
     /// Somebody moves it to the end of the WAL or to less; only where nobody streams from it.
-    /// Whether that is so.
-    bool advance();
+    void advance(bool under_a_relay);
     /// The WAL has grown.
     void on_wal();
     void cut();

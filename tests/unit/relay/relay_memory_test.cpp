@@ -256,6 +256,26 @@ TEST_F(RelayMemory, GoesOnWhereTheSlotHasNotMovedPastTheStreamsEnd) {
         << "the copy of a standby, ahead of a slot that a crash set back";
 }
 
+TEST_F(RelayMemory, BesideOthersTakesNothingForStoredFromBeforeItBegan) {
+    relay::relay_options beside_others;
+    beside_others.lane = {4, 1000, 5s, false};
+    relay_script relay(beside_others);
+    relay.description = "";
+    relay.start();
+    relay.broker_connects(0);
+    relay.postgres_connects_with(relay_script::origin, lsn{200});
+    relay.transaction(208, {"b"});
+    relay.acks(1);
+    relay.postgres_fails();
+    relay.passes(1s);
+    relay.postgres_connects_with(relay_script::origin, lsn{100});
+    relay.broker_connects(1, commit_position{lsn{208}, lsn{1}, 0});
+    relay.passes(1s);
+    relay.postgres_connects_with(relay_script::origin, lsn{100});
+    EXPECT_THAT(relay.transaction(108, {"a"}), ElementsAre("publish a"))
+        << "its table may have been left out then";
+}
+
 TEST_F(RelayMemory, TakesASlotThatPostgresqlSetBackByACrash) {
     connect(lsn{90});
     script.transaction(100, {"a"});
