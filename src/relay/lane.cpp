@@ -148,8 +148,10 @@ bool lane::has_forgotten(const stream_tail& tail) const {
 
 void lane::close() {
     epoch_open_ = false;
-    // What was in flight may have been stored in part.
-    look_back_ = look_back_ || belief_ == tail_belief::undecided || (!empty() && at(first_).sent);
+    // What was in flight may have been stored in part; and what was shown is to be judged again as
+    // long as the tail's row is not met.
+    look_back_ = look_back_ || claim_ || belief_ == tail_belief::undecided ||
+                 (!empty() && at(first_).sent);
 }
 
 std::uint64_t lane::wanted_look_back() const {

@@ -114,8 +114,10 @@ void respect_others(profile& drawn) {
         // Rows of another configuration are compared by their positions alone, and what a stream
         // has dropped by its first position: both can be forged (docs/guarantees.md).
         forbid(drawn, {mishap::configuration, mishap::stream_trimmed});
-        // So are rows of the time before a mark could be written.
+        // So are rows of the time before a mark could be written. And what tells that a row is
+        // missing in whose place there is a forged message are the messages around it.
         drawn.rates[static_cast<std::size_t>(hazard::mark_fails)] = 0;
+        drawn.look_back += 1024;
     }
     drawn.sole_writer_changes = drawn.sole_writer_changes && drawn.has(mishap::configuration);
     if (drawn.has(mishap::configuration)) {

@@ -474,6 +474,19 @@ TEST_F(FencedLane, AsksToLookBackWhereOthersMayHaveWrittenInBetween) {
     EXPECT_EQ(tested.wanted_look_back(), 1024U);
 }
 
+TEST_F(FencedLane, AsksToLookBackAsLongAsTheRowOfTheTailIsNotMet) {
+    const stream_tail tail{10, position{here, {lsn{3}, {}, 0}}};
+    tested.open(1, tail, tail_belief::undecided);
+    tested.believe(tail_belief::claim);
+    tested.close();
+    EXPECT_EQ(tested.wanted_look_back(), 1024U) << "what was shown is judged again";
+    tested.open(2, tail, tail_belief::undecided);
+    tested.believe(tail_belief::claim);
+    tested.claim_is_met();
+    tested.close();
+    EXPECT_EQ(tested.wanted_look_back(), 0U);
+}
+
 TEST_F(FencedLane, SendsAgainWhatAStrangersMessageMayHaveDisplaced) {
     open_proven(10);
     admit_through(1, 3);
