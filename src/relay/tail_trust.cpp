@@ -67,7 +67,11 @@ std::optional<error> refuse_timeline(const tail_question& asked) {
                                                            : foreign(asked, asked.mark->timeline);
     }
     const auto& where = asked.tail.checkpoint();
-    if (where && where->origin.system_identifier == line.origin.system_identifier &&
+    // A relay of this history has gone on behind it, which an operator had accepted.
+    const bool is_accepted =
+        is_of_this_system(asked) &&
+        asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
+    if (where && !is_accepted && where->origin.system_identifier == line.origin.system_identifier &&
         !line.includes(where->origin.timeline)) {
         return where->origin.timeline > line.origin.timeline
                    ? younger(asked, where->origin.timeline)

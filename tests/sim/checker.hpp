@@ -5,6 +5,7 @@
 #include "core/lsn.hpp"
 #include "sim/database.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -56,6 +57,8 @@ public:
     void on_confirmed(lsn flushed, const char* where);
     /// There is no slot any more that what it confirmed could be lost from.
     void on_slot_dropped() { confirmed_ = {}; }
+    /// A crash or a failover takes the slot back, which sends again what is behind.
+    void on_slot_set_back(lsn to) { confirmed_ = std::min(confirmed_, to); }
     /// Somebody moves the slot to here: rows that are missing in the stream will not come any more,
     /// unless it goes back. A relay that has streamed from it must tell.
     void on_slot_advanced(lsn to, bool under_a_relay);
@@ -115,7 +118,7 @@ private:
     /// Behind the last row in the stream, for each order that is promised: of the whole stream
     /// (under an empty name), or of each aggregate.
     std::map<std::string, std::size_t> next_;
-    lsn confirmed_;                     // by the slot, ever
+    lsn confirmed_;                     // by the slot, at most
     std::size_t letters_left_out_ = 0;  // those among as many events
     std::size_t lost_count_ = 0;
     /// Rows that the slot was moved past since a relay told of any, and those that one must tell

@@ -297,6 +297,7 @@ void slot_server::cut() {
 void slot_server::crash() {
     cut();
     confirmed_ = on_disk_;
+    checker_.on_slot_set_back(confirmed_);
     world_.say("slot: PostgreSQL crashed; the slot is back at ", to_string(confirmed_));
 }
 
@@ -323,6 +324,7 @@ void slot_server::promote() {
     const auto at = source_.promote(copied_, checker_);
     confirmed_ = copied_;
     on_disk_ = copied_;
+    checker_.on_slot_set_back(confirmed_);
     std::erase_if(disks_, [&](const disk& each) { return each.wal_end > at; });
     world_.say("slot: that of the standby is at ", to_string(confirmed_));
 }

@@ -203,6 +203,15 @@ TEST_F(TailTrust, ComparesEverythingWhereAnOperatorAcceptsTheHistory) {
     EXPECT_FALSE(refuse_history(question()).has_value());
 }
 
+TEST_F(TailTrust, RemembersThatAnOperatorHasAcceptedTheHistory) {
+    tail_is(3, 2000);
+    EXPECT_EQ(answer().what, kind::refused);
+    mark->disordered_until = 10;
+    EXPECT_EQ(answer().what, kind::compare) << "nothing was published since";
+    mark->disordered_until = 9;
+    EXPECT_EQ(answer().what, kind::refused) << "came after that";
+}
+
 TEST_F(TailTrust, CheckSaysWhatTheNextRunWillDo) {
     tail_is(2, 2000);
     EXPECT_TRUE(tail_findings(question(), true).empty());
