@@ -150,8 +150,8 @@ void lane::close() {
     epoch_open_ = false;
     // What was in flight may have been stored in part; and what was shown is to be judged again as
     // long as the tail's row is not met.
-    look_back_ = look_back_ || claim_ || belief_ == tail_belief::undecided ||
-                 (!empty() && at(first_).sent);
+    look_back_ =
+        look_back_ || claim_ || belief_ == tail_belief::undecided || (!empty() && at(first_).sent);
 }
 
 std::uint64_t lane::wanted_look_back() const {

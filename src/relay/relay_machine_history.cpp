@@ -116,9 +116,12 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
     // Beside others there need not be a mark: then these are the rules since this relay began.
     const auto since = mark_.known() ? mark_.known()->since : began_at_.value_or(lsn{});
     const bool is_before_the_rules = session.slot_confirmed < since;
-    if (slot_went_back && (options_.lane.sole_writer || is_before_the_rules)) {
+    const bool was_promoted = is_another && server_.line.origin != history{};
+    if ((was_promoted && options_.lane.sole_writer) ||
+        (slot_went_back && (options_.lane.sole_writer || is_before_the_rules))) {
         // The slot sends again what was taken for stored because it lay before the slot, also rows
-        // of tables that were not configured then.
+        // of tables that were not configured then; and on the way to another timeline the database
+        // can have been restored, and have used LSNs again.
         lane_->forget_proof();
     }
     server_ = session.server;

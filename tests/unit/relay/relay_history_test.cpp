@@ -252,6 +252,8 @@ TEST_F(RelayHistory, DropsWhatItReadOfABranchThatWasLeft) {
     script_.postgres_connects_with({7, 2});
     EXPECT_TRUE(script_.machine().the_lane().empty());
     EXPECT_THAT(script_.broker_connects(0), Not(Contains(HasSubstr("publish"))));
+    // Nothing was read before it was known what the stream has.
+    script_.frame(test::relation_frame(16384, "public", "outbox", {"id", "kind", "payload"}));
     EXPECT_THAT(script_.transaction(first, {"a"}), ElementsAre("publish a@0")) << "both have it";
 }
 
@@ -272,6 +274,20 @@ TEST_F(RelayHistory, MissesNothingWhereTheBrokerForgotOnlyRowsOfABranchThatWasLe
     }
     EXPECT_TRUE(script_.machine().the_lane().is_open());
     EXPECT_THAT(script_.log_lines(), Not(Contains(HasSubstr("Halted"))));
+}
+
+TEST_F(RelayHistory, ComparesAfterAPromotionWhatItHadStoredItself) {
+    begin(0, std::nullopt);
+    script_.transaction(first, {"a"});
+    script_.acks(1);
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{second}}};
+    script_.postgres_connects_with({7, 2});
+    script_.broker_connects(1, at(first, 0));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.postgres_connects_with({7, 2}), ElementsAre("read_stored since 0/0"))
+        << "the database may have been restored in between, and have used the LSNs again";
 }
 
 TEST_F(RelayHistory, DropsWhatWasNotPublishedBeforeAnotherServerMayHaveComeInBetween) {
