@@ -256,7 +256,9 @@ void relay_machine::end_comparing_when_over() {
     mark.since = known ? known->since : slot_confirmed_;
     mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = lane_->known_sequence();
-    mark.disordered_below = lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1};
+    // Of rows that the slot has gone past meanwhile, some came behind later ones as well.
+    mark.disordered_below = std::max(
+        lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1}, slot_confirmed_);
     change_mark(std::move(mark));
 }
 

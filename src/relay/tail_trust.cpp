@@ -186,15 +186,18 @@ tail_answer judge(const tail_question& asked) {
     if (asked.tail.mixed || is_out_of_order(asked)) {
         return {kind::compare, {}, out_of_order, true};
     }
-    if (where->at.commit < asked.slot_confirmed || is_of_a_snapshot(where->at)) {
+    const bool is_of_before =
+        asked.mark && asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
+    const bool slot_is_amid_disorder =
+        is_of_before && asked.slot_confirmed < asked.mark->disordered_below;
+    const bool slot_is_past = where->at.commit < asked.slot_confirmed && !slot_is_amid_disorder;
+    if (slot_is_past || is_of_a_snapshot(where->at)) {
         return {kind::exact};
     }
     const auto& last = asked.tail.final_position;
     if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
         return {kind::compare, {}, out_of_order, true};
     }
-    const bool is_of_before =
-        asked.mark && asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
     if (!same_rules(asked) || is_of_before || counts_events(where->at)) {
         return {kind::compare, {}, why_compared(asked), same_ids(asked)};
     }

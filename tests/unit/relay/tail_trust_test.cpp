@@ -146,6 +146,17 @@ TEST_F(TailTrust, ComparesWhereTheLastMessageCanBeOfTheRulesBefore) {
     EXPECT_EQ(answer().what, kind::exact);
 }
 
+TEST_F(TailTrust, ComparesWhereTheSlotHasGoneBackIntoADisorder) {
+    tail_is(1, 896);
+    mark->disordered_until = 10;
+    mark->disordered_below = lsn{900};
+    EXPECT_EQ(answer().what, kind::exact);
+    mark->disordered_below = lsn{901};
+    EXPECT_EQ(answer().what, kind::compare) << "rows behind the slot came before the last one";
+    mark->disordered_until = 9;
+    EXPECT_EQ(answer().what, kind::exact) << "the last one came after all of them";
+}
+
 TEST_F(TailTrust, BelievesNoPlaceWhileRowsAreCompared) {
     tail_is(2, 896);
     mark->rules = std::string(comparing_ids_rules) + "-" + rules;
