@@ -212,11 +212,12 @@ void restore_often(randomness& random, profile& drawn) {
 }
 
 /// Tables come and go again and again, while the slot goes back, and the relay sees little of what
-/// it has published.
+/// it has published, and often cannot say what holds for it.
 void configure_often(randomness& random, profile& drawn) {
     drawn.backfills = false;
     drawn.window_messages = random.between(1, 6);
     drawn.look_back = 2 * drawn.window_messages;
+    drawn.rates[static_cast<std::size_t>(hazard::mark_fails)] = 60;
     forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::power_loss});
     for (const auto often : {mishap::configuration, mishap::postgres_crash}) {
         interval_of(drawn, often) = random.between(milliseconds(300), seconds(2));
