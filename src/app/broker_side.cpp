@@ -152,13 +152,16 @@ boost::asio::awaitable<result<std::string>> claim_stream(boost::asio::any_io_exe
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
     if (!done) {
+        // Other words of the description stay out of the command: they can be anybody's, and a mark
+        // holds nothing that a shell would take for more than text.
         const auto& stream = settings.nats.stream;
         co_return error{
             errc::broker_lost,
             to_string(done.error()) + ": walrelay's mark in the description of stream " + stream +
                 " cannot be written",
             "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
-                ", or write it: nats stream edit " + stream + " --description \"" + *text + "\""};
+                ", or write it, in place of the mark that stands there: nats stream edit " +
+                stream + " --description '" + to_string(owner) + "'"};
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {

@@ -63,6 +63,8 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
         lose_postgres(behind_the_stream(options_.stream, *ends, what.consistent_point), now);
         return;
     }
+    // Nothing is published before one that is owed is written.
+    write_mark();
     lane_->outlast_stragglers();
     intake_.begin_snapshot(session.origin, std::move(session.catalog), what.consistent_point,
                            now.wall);

@@ -61,6 +61,16 @@ TEST_F(RelayMark, ThatCannotBeWrittenHoldsBackWhatALaterStartWouldMisjudge) {
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
 }
 
+TEST_F(RelayMark, ThatCouldNotBeWrittenIsWrittenBeforeABackfill) {
+    begin(other_rules);
+    script_.stream_is_marked(refused);
+    script_.passes(1s);
+    script_.postgres_connects_with_rows(lsn{0x200}, 0);
+    EXPECT_THAT(script_.marks(), ElementsAre("now", "now"));
+    EXPECT_THAT(script_.old_row("a"), IsEmpty());
+    EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
+}
+
 TEST_F(RelayMark, ThatIsNotThereHoldsNothingUp) {
     begin("");
     EXPECT_THAT(script_.marks(), ElementsAre("now"));
