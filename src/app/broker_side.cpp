@@ -161,7 +161,7 @@ boost::asio::awaitable<result<std::string>> claim_stream(boost::asio::any_io_exe
                 " cannot be written",
             "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
                 ", or write it, in place of the mark that stands there: nats stream edit " +
-                stream + " --description '" + to_string(owner) + "'"};
+                stream + " --description \"" + to_string(owner) + "\""};
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {
