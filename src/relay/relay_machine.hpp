@@ -300,7 +300,7 @@ private:
     /// Where the slot may stand at most, as far as this relay knows.
     lsn slot_at_most_;
     std::uint32_t standby_tries_ = 0;
-    /// The slot was in use since this relay has streamed from it.
+    /// The slot was in use since this relay had it last.
     bool others_seen_ = false;
     /// The slot stands beyond what this relay confirmed, and it is being found out why.
     bool slot_in_question_ = false;

@@ -68,6 +68,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         return;
     }
     slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
+    others_seen_ = false;
     const auto stored = lane_->stored_up_to();
     const bool is_behind = stored && stored->commit < session.slot_confirmed;
     hold_back_.begin_at(session.slot_confirmed, is_behind ? stored : std::nullopt);
@@ -292,7 +293,6 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         }
         ledger_.transaction_ended(read.ended->last_event, read.ended->end);
         postgres_.progressed();
-        others_seen_ = false;
         account_for_stored(now);
     }
     if (read.alive) {

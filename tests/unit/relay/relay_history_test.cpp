@@ -351,33 +351,6 @@ TEST_F(RelayHistory, ComparesWhereTheWholeStreamLeavesOutARowBeforeItsFirst) {
     EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("but not that of row id a")));
 }
 
-class RelayAndMissingRow : public RelayHistory {
-protected:
-    /// The stream has "a" and "b", and the table a newer row that the slot has gone past.
-    RelayAndMissingRow() {
-        const auto at_second = [](int time) { return wall_time(std::chrono::seconds(time)); };
-        script_.recent = {{"a", at_second(10), 1}, {"b", at_second(20), 2}};
-        script_.newest_rows =
-            roll{{{0, "c", at_second(30)}, {0, "a", at_second(9)}}, lsn{second}, at_second(100)};
-        script_.start();
-        script_.broker_connects(2, at(first, 0));
-        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
-    }
-};
-
-TEST_F(RelayAndMissingRow, MissesIt) {
-    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
-}
-
-TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
-    script_.postgres_fails();
-    script_.passes(1s);
-    script_.ancestors = {{1, lsn{second}}};
-    script_.postgres_connects_with({7, 2}, lsn{first + 1});
-    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
-                Not(Contains(HasSubstr("look"))));
-}
-
 TEST_F(RelayHistory, MissesNoRowThatIsADeadLetter) {
     script_.placed_is_whole = true;
     script_.placed = {{1, {relay_script::origin, at(first, 0)}, "a"},

@@ -324,5 +324,20 @@ TEST_F(RelayMemory, DoesNotCallItsOwnLastConnectionAnotherConsumer) {
     EXPECT_THAT(script.last_log(), Not(HasSubstr("takes over")));
 }
 
+TEST_F(RelayMemory, AsksAgainWhoMovedTheSlotOnceItHasHadItAgain) {
+    connect();
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_fails(errc::slot_in_use);
+    script.passes(50ms);
+    script.postgres_connects_with(relay_script::origin, lsn{70});
+    script.broker_connects(0);
+    script.postgres_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{90}),
+                Contains("close_postgres"))
+        << "somebody has moved it without a relay";
+}
+
 }  // namespace
 }  // namespace walrelay::relay

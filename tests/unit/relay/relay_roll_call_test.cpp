@@ -1,0 +1,52 @@
+// The relay machine's roll call: rows of the tables that neither the stream nor the slot brings.
+
+#include "unit/relay/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t first = 800;
+constexpr std::uint64_t second = 1600;
+
+class RelayAndMissingRow : public testing::Test {
+protected:
+    /// The stream has "a" and "b", and the table a newer row that the slot has gone past.
+    RelayAndMissingRow() {
+        script_.recent = {{"a", at_second(10), 1}, {"b", at_second(20), 2}};
+        script_.newest_rows =
+            roll{{{0, "c", at_second(30)}, {0, "a", at_second(9)}}, lsn{second}, at_second(100)};
+        script_.start();
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    }
+    static wall_time at_second(int time) { return wall_time(std::chrono::seconds(time)); }
+
+    relay_script script_;
+};
+
+TEST_F(RelayAndMissingRow, MissesIt) {
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{second}}};
+    script_.postgres_connects_with({7, 2}, lsn{first + 1});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look"))));
+}
+
+}  // namespace
+}  // namespace walrelay::relay
