@@ -35,6 +35,13 @@ void hold_back::time_passed(monotonic_time now) {
     }
 }
 
+void hold_back::forget_held(std::optional<commit_position> kept) {
+    const auto lost = std::find_if(held_.begin(), held_.end(), [&](const portion& each) {
+        return !kept || (each.last_event && *each.last_event > *kept);
+    });
+    held_.erase(lost, held_.end());
+}
+
 std::optional<monotonic_time> hold_back::deadline() const {
     if (held_.empty() || frozen_at_) {
         return std::nullopt;

@@ -36,8 +36,9 @@ public:
     void freeze(monotonic_time now);
     void thaw(monotonic_time now);
 
-    /// What waits is no longer acked: the slot sends it again. What is confirmed stays so.
-    void forget_held() { held_.clear(); }
+    /// The broker has lost what it acked behind `kept`, or all of it: that waits no longer, as the
+    /// slot sends it again. What it kept goes on waiting, and what is confirmed stays so.
+    void forget_held(std::optional<commit_position> kept);
 
     /// Nothing is known of another history; what is frozen stays so.
     void start_over() {

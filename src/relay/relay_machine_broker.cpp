@@ -15,6 +15,30 @@ error has_vanished(const std::string& stream) {
     return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
 }
 
+/// A limit under which no message fits is nobody's wish for dead letters.
+std::optional<error> is_too_narrow(const broker_facts& facts, const std::string& stream) {
+    constexpr std::size_t position_bytes = 50;
+    message smallest;
+    smallest.id = "1";
+    smallest.add_header("Walrelay-Position", std::string(position_bytes, '0'));
+    const auto smallest_bytes = wire_bytes(smallest, stream);
+    const auto of_stream = facts.stream->max_message_bytes;
+    if (facts.max_payload_bytes != 0 && facts.max_payload_bytes < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "the broker's max_payload = " + std::to_string(facts.max_payload_bytes) +
+                         " leaves no room for any message; no row is read before it does",
+                     "set max_payload in nats-server.conf, usually 1MB, then: nats-server --signal "
+                     "reload"};
+    }
+    if (of_stream >= 0 && static_cast<std::uint64_t>(of_stream) < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "max_msg_size = " + std::to_string(of_stream) + " of stream " + stream +
+                         " leaves no room for any message; no row is read before it does",
+                     "nats stream edit " + stream + " --max-msg-size=-1"};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now) {
@@ -23,6 +47,10 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     if (!facts.stream) {
         lose_broker(has_vanished(options_.stream), now);
+        return;
+    }
+    if (const auto why = is_too_narrow(facts, options_.stream)) {
+        lose_broker(*why, now);
         return;
     }
     auto tail = tail_of(*facts.stream);
@@ -178,14 +206,18 @@ void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, in
             return;
         }
         ledger_ = ledger{};
-        hold_back_.forget_held();
+        hold_back_.forget_held(std::nullopt);
         if (phase_ == phase::running) {
             slot_has_gap(gap, now);
         }
         return;
     }
     ledger_ = ledger{};
-    hold_back_.forget_held();
+    // What is still there has waited already: a broker that fails again and again holds back no
+    // more of the slot than what it can lose.
+    const auto& ends = tail.last_position;
+    const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
+    hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
     log(log_severity::error, what + "; what the slot still has of them is sent again" +
                                  (options_.lane.sole_writer && hold_back_.confirmed_event()
                                       ? ", and that is all of them"

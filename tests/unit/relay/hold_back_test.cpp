@@ -51,7 +51,7 @@ TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
     gate.acked(lsn{110}, at(100), start);
     gate.time_passed(start + 20s);
     gate.acked(lsn{210}, at(200), start + 20s);
-    gate.forget_held();
+    gate.forget_held(std::nullopt);
     gate.time_passed(start + 100s);
     EXPECT_EQ(gate.confirmed(), lsn{110});
     EXPECT_EQ(gate.confirmed_event(), at(100));
@@ -91,6 +91,20 @@ TEST(HoldBack, StaysFrozenWhereAnotherHistoryBegins) {
     gate.acked(lsn{90}, at(80), start + 21s);
     gate.time_passed(start + 60s);
     EXPECT_EQ(gate.confirmed(), lsn{});
+}
+
+TEST(HoldBack, WhatTheBrokerKeptGoesOnWaiting) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.acked(lsn{210}, at(200), start + 5s);
+    gate.forget_held(at(150));
+    gate.time_passed(start + 11s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    gate.time_passed(start + 60s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    gate.acked(lsn{210}, at(200), start + 60s);
+    gate.time_passed(start + 71s);
+    EXPECT_EQ(gate.confirmed(), lsn{210});
 }
 
 TEST(HoldBack, NeverMovesBackwards) {

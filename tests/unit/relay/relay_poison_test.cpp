@@ -52,6 +52,24 @@ protected:
     relay_script script;
 };
 
+TEST_F(RelayPoison, LimitUnderWhichNothingFitsMakesNone) {
+    script.start();
+    script.max_payload_bytes = 1;
+    script.broker_connects(0);
+    EXPECT_THAT(script.last_log(), HasSubstr("max_payload = 1 leaves no room"));
+    script.max_payload_bytes = 1000;
+    script.max_message_bytes = 100;
+    script.passes(1s);
+    script.broker_connects(0);
+    EXPECT_THAT(script.last_log(), HasSubstr("max_msg_size = 100 of stream"));
+    script.max_message_bytes = -1;
+    script.passes(1s);
+    script.broker_connects(0);
+    script.postgres_connects();
+    EXPECT_THAT(script.transaction(100, {"a"}), ElementsAre("publish a@0"))
+        << "it goes on once the limit is corrected";
+}
+
 TEST_F(RelayPoison, IsStoredBeforeAnythingBehindItIsRead) {
     connect();
     script.transaction(100, {"a"});

@@ -163,8 +163,9 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
                                                        std::optional<commit_position> tail,
                                                        std::optional<commit_position> straggler) {
     broker_facts known;
-    known.max_payload_bytes = 1U << 20U;
+    known.max_payload_bytes = max_payload_bytes;
     known.stream.emplace();
+    known.stream->max_message_bytes = max_message_bytes;
     known.stream->description = description;
     known.stream->final_id = final_id;
     known.stream->asked = asked;

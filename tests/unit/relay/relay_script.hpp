@@ -37,6 +37,9 @@ public:
     bool on_standby = false;
     /// Every mark is written at once.
     bool answers_marks = true;
+    /// What the broker takes from now on.
+    std::uint64_t max_payload_bytes = std::uint64_t{1} << 20U;
+    std::int32_t max_message_bytes = -1;
     /// What a look at the stream shows from now on.
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
