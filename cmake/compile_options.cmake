@@ -12,10 +12,8 @@ endif()
 if(WALRELAY_WERROR)
     target_compile_options(walrelay_options INTERFACE -Werror)
 endif()
-if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
-    # Checks of the standard library that a release does not pay for.
-    target_compile_definitions(walrelay_options INTERFACE _GLIBCXX_ASSERTIONS)
-endif()
+# Also for tests and tools: what they share with the program must be the same.
+target_compile_definitions(walrelay_options INTERFACE _GLIBCXX_ASSERTIONS)
 if(WALRELAY_SANITIZE)
     target_compile_options(walrelay_options INTERFACE
         -fsanitize=${WALRELAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
