@@ -36,6 +36,13 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
 -- Halts (run keeps them, resume ends them).
 \ir halt.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO :"role";
+-- Retries of dead letters, and what tells walrelay's own updates from others.
+\ir control.sql
+GRANT SELECT, INSERT, DELETE ON walrelay.control TO :"role";
+SELECT format('ALTER PUBLICATION %I ADD TABLE walrelay.control', :'publication')
+ WHERE NOT EXISTS (SELECT FROM pg_publication_tables
+                    WHERE pubname = :'publication' AND schemaname = 'walrelay'
+                      AND tablename = 'control') \gexec
 -- Partitions that were there (sql/partition.sql), for wal2json and a partitioned outbox.
 \ir partition.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";

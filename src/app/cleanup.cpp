@@ -4,12 +4,12 @@
 #include "app/partition_cleanup.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
+#include "core/rethrow.hpp"
 #include "postgres/outbox_snapshot.hpp"
 #include "postgres/partitions.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -97,7 +97,7 @@ void cleanup::start() {
         return;
     }
     round_ = std::make_shared<round>(io_);
-    asio::co_spawn(io_, run(round_), asio::detached);
+    asio::co_spawn(io_, run(round_), rethrow{});
 }
 
 void cleanup::pause() {
@@ -158,11 +158,11 @@ void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id
     if (by_partitions) {
         of.partitioned.push_back(
             std::make_shared<partition_cleanup>(on, settings_, index, std::move(inverse), known_));
-        asio::co_spawn(io_, of.partitioned.back()->run(), asio::detached);
+        asio::co_spawn(io_, of.partitioned.back()->run(), rethrow{});
     } else if (inverse) {
         of.tables.push_back(
             std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse), known_));
-        asio::co_spawn(io_, of.tables.back()->run(), asio::detached);
+        asio::co_spawn(io_, of.tables.back()->run(), rethrow{});
     } else {
         const auto& table = settings_.outbox[index];
         log_warning("rows of " + to_string(table.table) +

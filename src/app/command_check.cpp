@@ -5,6 +5,7 @@
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
 #include "core/json_string.hpp"
+#include "core/one_line.hpp"
 #include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
 #include "relay/stream_owner.hpp"
@@ -100,7 +101,7 @@ awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::con
 
 awaitable<std::vector<finding>> look_at_postgres(executors on, const config::settings& settings,
                                                  std::optional<stream_facts> stream) {
-    auto sql = co_await open_sql(on.loop, settings);
+    auto sql = co_await open_sql_unchecked(on.loop, settings);
     if (!sql) {
         co_return std::vector{finding_of(sql.error())};
     }
@@ -124,7 +125,9 @@ awaitable<std::vector<finding>> look_at_postgres(executors on, const config::set
             found.push_back(finding_of(tail.error()));
         }
     }
-    co_await look_for_halt(*sql, settings, found);
+    if (facts->schema_flaws.empty()) {
+        co_await look_for_halt(*sql, settings, found);
+    }
     co_return found;
 }
 
@@ -142,7 +145,8 @@ std::string_view name_of(finding_severity severity) {
 
 void print_text(const std::vector<finding>& found) {
     for (const auto& each : found) {
-        fmt::print("{:<8} {}\n         {}\n", name_of(each.severity), each.what, each.remedy);
+        fmt::print("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
+                   one_line(each.remedy));
     }
     if (found.empty()) {
         fmt::print("ok       both sides are ready\n");

@@ -4,7 +4,9 @@
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
 #include "app/text_table.hpp"
+#include "core/one_line.hpp"
 #include "postgres/dead_letter_desk.hpp"
+#include "postgres/own_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -131,8 +133,9 @@ awaitable<int> show(postgres::connection& sql, const dead_letter_request& reques
 }
 
 awaitable<int> retry(postgres::connection& sql, const dead_letter_request& request,
-                     const std::string& slot) {
-    const auto possible = co_await check_slot_for_retries(sql, slot);
+                     const config::settings& settings) {
+    const auto& of = settings.postgres;
+    const auto possible = co_await check_slot_for_retries(sql, of.slot, of.publication);
     if (!possible) {
         co_return fail(possible.error());
     }
@@ -166,7 +169,7 @@ awaitable<int> work(executors on, const config::settings& settings,
     if (!sql) {
         co_return fail(sql.error());
     }
-    const auto there = co_await has_dead_letter_table(*sql);
+    const auto there = co_await has_table(*sql, postgres::own_table::dead_letter);
     if (!there) {
         co_return fail(there.error());
     }
@@ -179,7 +182,7 @@ awaitable<int> work(executors on, const config::settings& settings,
         case dead_letter_action::show:
             co_return co_await show(*sql, request);
         case dead_letter_action::retry:
-            co_return co_await retry(*sql, request, settings.postgres.slot);
+            co_return co_await retry(*sql, request, settings);
         case dead_letter_action::drop:
             co_return co_await drop(*sql, request);
     }

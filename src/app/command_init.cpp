@@ -6,11 +6,10 @@
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
+#include "core/control.hpp"
 #include "core/sql_text.hpp"
-#include "postgres/dead_letter_store.hpp"
-#include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
-#include "postgres/partition_memory.hpp"
+#include "postgres/own_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -30,28 +29,23 @@ bool sets_poison_aside(const config::settings& settings) {
     return settings.delivery.on_poison == config::poison_policy::dead_letter;
 }
 
-awaitable<result<void>> make_dead_letter_table(postgres::connection& sql) {
-    const auto made = co_await postgres::create_dead_letter_table(sql);
+using postgres::own_table;
+
+awaitable<result<void>> make_table(postgres::connection& sql, const config::settings& settings,
+                                   own_table table) {
+    const auto there = co_await postgres::has_table(sql, table);
+    if (!there) {
+        co_return there.error();
+    }
+    if (*there) {
+        co_return result<void>{};
+    }
+    auto outboxes = published_tables_of(settings);
+    const auto made = co_await postgres::create_table(sql, table, std::move(outboxes));
     if (made) {
-        log_info("created table walrelay.dead_letter");
+        log_info("created table " + to_string(table));
     }
     co_return made;
-}
-
-/// A warning where it cannot be made: what is relayed does not depend on it.
-awaitable<void> make_halt_table(postgres::connection& sql) {
-    const auto there = co_await postgres::has_halt_table(sql);
-    if (there && *there) {
-        co_return;
-    }
-    const auto made = co_await postgres::create_halt_table(sql);
-    if (made) {
-        log_info("created table walrelay.halt");
-    } else {
-        log_warning(to_string(made.error()) +
-                    "; without it nothing keeps a relay that is started again from going on past "
-                    "a gap");
-    }
 }
 
 bool run_makes_the_slot(const config::settings& settings) {
@@ -91,6 +85,15 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
     co_return (*broker)->facts().stream;
 }
 
+/// What it will be like: init adds walrelay.control where it may.
+postgres_facts as_completed(postgres_facts facts) {
+    const bool comes = facts.controls.exists || facts.may_make_tables;
+    if (comes && facts.publication && facts.publication->owned) {
+        facts.publication->tables.push_back(control_table());
+    }
+    return facts;
+}
+
 /// What forbids to make anything. With `new_slot` the operator has been told what an earlier run
 /// means for a slot that is missing.
 std::optional<error> objections(const config::settings& settings, const postgres_facts& facts,
@@ -104,7 +107,32 @@ std::optional<error> objections(const config::settings& settings, const postgres
         }
     }
     const auto earlier = new_slot ? std::nullopt : relay::earlier_run_of(stream);
-    return to_error(relay::postgres_findings(expected, facts, earlier), errc::postgres_unsuitable);
+    return to_error(relay::postgres_findings(expected, as_completed(facts), earlier),
+                    errc::postgres_unsuitable);
+}
+
+/// Without walrelay.halt and walrelay.control rows are relayed all the same: a warning.
+awaitable<result<void>> make_tables(postgres::connection& sql, const config::settings& settings,
+                                    bool remembers_partitions) {
+    if (sets_poison_aside(settings)) {
+        const auto made = co_await make_table(sql, settings, own_table::dead_letter);
+        if (!made) {
+            co_return made.error();
+        }
+    }
+    if (remembers_partitions) {
+        const auto made = co_await make_table(sql, settings, own_table::partition);
+        if (!made) {
+            co_return made.error();
+        }
+    }
+    for (const auto table : {own_table::halt, own_table::control}) {
+        const auto made = co_await make_table(sql, settings, table);
+        if (!made) {
+            log_warning(to_string(made.error()));
+        }
+    }
+    co_return result<void>{};
 }
 
 awaitable<result<void>> make_all(executors on, postgres::connection& sql,
@@ -118,19 +146,11 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     if (!plugin) {
         co_return plugin.error();
     }
-    if (sets_poison_aside(settings) && !facts.dead_letter_table) {
-        const auto made = co_await make_dead_letter_table(sql);
-        if (!made) {
-            co_return made.error();
-        }
-    }
-    co_await make_halt_table(sql);
     const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
-    if (*plugin == output_plugin::wal2json && partitioned) {
-        const auto made = co_await postgres::create_partition_table(sql);
-        if (!made) {
-            co_return made.error();
-        }
+    const auto made =
+        co_await make_tables(sql, settings, *plugin == output_plugin::wal2json && partitioned);
+    if (!made) {
+        co_return made.error();
     }
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
@@ -164,6 +184,9 @@ awaitable<int> create_all(executors on, const config::settings& settings, bool n
     if (const auto forbids = objections(settings, *facts, *stream, new_slot)) {
         co_return fail(*forbids);
     }
+    const bool uses_publication =
+        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput;
+    co_await complete_control(*sql, settings, *facts, uses_publication);
     const auto earlier = relay::earlier_run_of(*stream);
     const bool run_makes_slot =
         !(new_slot && earlier) &&
@@ -177,9 +200,11 @@ awaitable<int> create_all(executors on, const config::settings& settings, bool n
 
 void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
+    fmt::print("{}\n", postgres::create_table_sql(own_table::control));
     if (plugin == output_plugin::pgoutput) {
-        fmt::print("{}\n", create_publication_sql(settings.postgres.publication,
-                                                  published_tables_of(settings),
+        auto tables = published_tables_of(settings);
+        tables.push_back(control_table());
+        fmt::print("{}\n", create_publication_sql(settings.postgres.publication, tables,
                                                   published_operations(settings.outbox)));
     }
     if (run_makes_the_slot(settings)) {
@@ -194,11 +219,12 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         }
     }
     if (sets_poison_aside(settings)) {
-        fmt::print("\n{}", postgres::dead_letter_table_sql());
+        fmt::print("\n{}", postgres::create_table_sql(own_table::dead_letter));
     }
-    fmt::print("\n{}", postgres::halt_table_sql());
+    fmt::print("\n{}", postgres::create_table_sql(own_table::halt));
     if (plugin == output_plugin::wal2json) {
-        fmt::print("\n-- for a partitioned outbox\n{}", postgres::partition_table_sql());
+        fmt::print("\n-- for a partitioned outbox\n{}",
+                   postgres::create_table_sql(own_table::partition));
     }
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
                to_json(stream_definition_of(settings)));

@@ -3,7 +3,7 @@
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
-#include "app/text_table.hpp"
+#include "core/one_line.hpp"
 #include "postgres/halt_store.hpp"
 
 #include <fmt/format.h>

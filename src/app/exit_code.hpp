@@ -11,6 +11,8 @@ enum exit_code : int {
     exit_usage = 2,
     /// Stopped because an operator must decide; the last line says what.
     exit_operator_needed = 3,
+    /// A defect of walrelay, or no memory left: to be started again (EX_SOFTWARE of sysexits.h).
+    exit_failed = 70,
 };
 
 }  // namespace walrelay::app

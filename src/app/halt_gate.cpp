@@ -1,10 +1,12 @@
 #include "app/halt_gate.hpp"
 
 #include "app/log.hpp"
+#include "app/translate.hpp"
+#include "core/rethrow.hpp"
+#include "postgres/own_tables.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -40,10 +42,10 @@ struct keeping {
 };
 
 /// Shared: a connection that hangs is closed from outside, and may still be here then.
-awaitable<void> write(std::shared_ptr<keeping> shared, std::string conninfo, std::string slot,
+awaitable<void> write(std::shared_ptr<keeping> shared, config::settings settings,
                       std::string reason, std::string fix) {
     postgres::connect_options options;
-    options.conninfo = std::move(conninfo);
+    options.conninfo = settings.postgres.conninfo;
     options.timeout = keep_patience;
     auto opened = co_await postgres::connection::open(shared->clock.get_executor(), options);
     if (shared->ended) {
@@ -54,8 +56,14 @@ awaitable<void> write(std::shared_ptr<keeping> shared, std::string conninfo, std
         co_return;
     }
     shared->sql.emplace(std::move(*opened));
-    auto stored = co_await postgres::store_halt(*shared->sql, std::move(slot), std::move(reason),
-                                                std::move(fix));
+    auto tables = published_tables_of(settings);
+    const auto trusted = co_await postgres::check_own_schema(*shared->sql, tables);
+    if (!trusted) {
+        shared->end(trusted.error());
+        co_return;
+    }
+    auto stored = co_await postgres::store_halt(
+        *shared->sql, settings.postgres.slot, std::move(reason), std::move(fix), std::move(tables));
     shared->end(std::move(stored));
 }
 
@@ -70,10 +78,7 @@ awaitable<bool> keep_halt(asio::any_io_executor executor, const config::settings
                           std::string reason, std::string fix) {
     const auto shared = std::make_shared<keeping>(executor);
     shared->clock.expires_after(keep_patience);
-    asio::co_spawn(executor,
-                   write(shared, settings.postgres.conninfo, settings.postgres.slot,
-                         std::move(reason), std::move(fix)),
-                   asio::detached);
+    asio::co_spawn(executor, write(shared, settings, std::move(reason), std::move(fix)), rethrow{});
     if (!shared->ended) {
         co_await shared->clock.async_wait(asio::as_tuple(asio::use_awaitable));
     }

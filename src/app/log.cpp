@@ -1,6 +1,7 @@
 #include "app/log.hpp"
 
 #include "core/json_string.hpp"
+#include "core/one_line.hpp"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -59,20 +60,23 @@ void set_up_log(const config::log_settings& settings) {
     spdlog::set_default_logger(std::move(logger));
 }
 
+// A line of the log can hold what a row, a role or a server says: it stays one line, a short one.
+constexpr std::size_t line_bytes_max = 4096;
+
 void log_debug(std::string_view text) {
-    spdlog::debug("{}", text);
+    spdlog::debug("{}", one_line(text, line_bytes_max));
 }
 
 void log_info(std::string_view text) {
-    spdlog::info("{}", text);
+    spdlog::info("{}", one_line(text, line_bytes_max));
 }
 
 void log_warning(std::string_view text) {
-    spdlog::warn("{}", text);
+    spdlog::warn("{}", one_line(text, line_bytes_max));
 }
 
 void log_error(std::string_view text) {
-    spdlog::error("{}", text);
+    spdlog::error("{}", one_line(text, line_bytes_max));
 }
 
 void log_finding(const relay::finding& found) {

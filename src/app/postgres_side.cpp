@@ -6,14 +6,21 @@
 #include "app/log.hpp"
 #include "app/roll_taking.hpp"
 #include "app/translate.hpp"
+#include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/dead_letter_store.hpp"
 #include "postgres/inspector.hpp"
+#include "postgres/own_tables.hpp"
 #include "postgres/partition_memory.hpp"
 #include "postgres/provisioner.hpp"
 #include "relay/preflight.hpp"
+#include "relay/preflight_own_tables.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -44,7 +51,21 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
         }
         names.push_back(table.table);
     }
+    names.push_back(control_table());
     return names;
+}
+
+/// And may be given it.
+bool lacks_control(const std::optional<publication_facts>& publication) {
+    return publication && publication->owned && !publication->for_all_tables &&
+           std::ranges::find(publication->tables, control_table()) == publication->tables.end();
+}
+
+/// A prefix of messages that nobody can guess, so that nobody can send any.
+std::string nonce() {
+    std::random_device random;
+    std::uniform_int_distribution<std::uint64_t> numbers;
+    return fmt::format("{:016x}{:016x}", numbers(random), numbers(random));
 }
 
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
@@ -53,6 +74,18 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
+    }
+    // Others may read the publication, so it is altered where nothing else is left.
+    const bool may_alter =
+        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput &&
+        relay::needs_control_table(expectations_of(settings), *facts);
+    const bool completed = co_await complete_control(sql, settings, *facts, may_alter);
+    if (completed) {
+        wanted = inspection_of(settings);
+        facts = co_await postgres::inspect(sql, std::move(wanted));
+        if (!facts) {
+            co_return facts.error();
+        }
     }
     const auto expected = expectations_of(settings);
     const auto taken =
@@ -136,10 +169,13 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
         co_return server.error();
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
-    postgres::start_options options{
-        settings.postgres.slot,        *plugin,
-        settings.postgres.publication, filter_of(facts),
-        message_prefixes_of(settings), published_operations(settings.outbox) != "insert"};
+    postgres::start_options options{settings.postgres.slot,
+                                    *plugin,
+                                    settings.postgres.publication,
+                                    filter_of(facts),
+                                    message_prefixes_of(settings),
+                                    nonce(),
+                                    published_operations(settings.outbox) != "insert"};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {
@@ -188,12 +224,55 @@ awaitable<result<void>> pass(halt_gate& gate, passage before, postgres::connecti
 
 }  // namespace
 
+awaitable<bool> complete_control(postgres::connection& sql, const config::settings& settings,
+                                 const postgres_facts& facts, bool may_alter) {
+    bool has_table = facts.controls.exists;
+    if (facts.in_recovery || !facts.schema_flaws.empty()) {
+        co_return false;
+    }
+    if (!has_table && facts.may_make_tables) {
+        auto tables = published_tables_of(settings);
+        const auto made =
+            co_await postgres::create_table(sql, postgres::own_table::control, std::move(tables));
+        if (!made) {
+            // Also where somebody was faster: it is looked at again.
+            co_return true;
+        }
+        log_info("created table walrelay.control");
+        has_table = true;
+    }
+    bool completed = has_table != facts.controls.exists;
+    if (has_table && may_alter && lacks_control(facts.publication)) {
+        const auto added = co_await postgres::add_to_publication(sql, settings.postgres.publication,
+                                                                 control_table());
+        if (added) {
+            log_info("added table walrelay.control to publication " +
+                     settings.postgres.publication);
+            completed = true;
+        }
+    }
+    co_return completed;
+}
+
 awaitable<result<void>> make_publication(postgres::connection& sql,
                                          const config::settings& settings) {
     auto tables = published_tables_of(settings);
-    std::string publish{published_operations(settings.outbox)};
-    const auto made = co_await postgres::create_publication(sql, settings.postgres.publication,
-                                                            std::move(tables), std::move(publish));
+    const auto made_control =
+        co_await postgres::create_table(sql, postgres::own_table::control, tables);
+    if (made_control) {
+        tables.push_back(control_table());
+    } else {
+        log_warning(to_string(made_control.error()));
+    }
+    const std::string publish{published_operations(settings.outbox)};
+    auto made =
+        co_await postgres::create_publication(sql, settings.postgres.publication, tables, publish);
+    if (!made && made_control) {
+        // The table can be somebody else's.
+        tables.pop_back();
+        made = co_await postgres::create_publication(sql, settings.postgres.publication, tables,
+                                                     publish);
+    }
     if (!made) {
         co_return made.error();
     }
@@ -209,11 +288,25 @@ awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_exe
     co_return co_await postgres::connection::open(executor, options);
 }
 
-awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
-                                                 const config::settings& settings) {
+awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_executor executor,
+                                                           const config::settings& settings) {
     postgres::connect_options options;
     options.conninfo = settings.postgres.conninfo;
     co_return co_await postgres::connection::open(executor, options);
+}
+
+awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
+                                                 const config::settings& settings) {
+    auto sql = co_await open_sql_unchecked(executor, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto tables = published_tables_of(settings);
+    const auto trusted = co_await postgres::check_own_schema(*sql, std::move(tables));
+    if (!trusted) {
+        co_return trusted.error();
+    }
+    co_return std::move(*sql);
 }
 
 awaitable<result<output_plugin>> provision(postgres::connection& sql,

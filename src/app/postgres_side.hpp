@@ -58,7 +58,16 @@ struct known_before {
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
     postgres::connection& sql, const config::settings& settings, const postgres_facts& facts);
 
-/// Needs CREATE on the database and ownership of the tables.
+/// Makes walrelay.control, and with `may_alter` adds it to the publication, where they are missing
+/// and the role may. Returns whether the facts are to be read again. What it may not do, the
+/// preflight has words for.
+[[nodiscard]] boost::asio::awaitable<bool> complete_control(postgres::connection& sql,
+                                                            const config::settings& settings,
+                                                            const postgres_facts& facts,
+                                                            bool may_alter);
+
+/// With walrelay.control, which is made first. Needs CREATE on the database and ownership of the
+/// tables.
 [[nodiscard]] boost::asio::awaitable<result<void>> make_publication(
     postgres::connection& sql, const config::settings& settings);
 
@@ -66,7 +75,12 @@ struct known_before {
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
     boost::asio::any_io_executor executor, const config::settings& settings);
 
-/// A connection for queries.
+/// A connection for queries, for whoever looks at the schema walrelay himself.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_unchecked(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// A connection for queries. An error as well where the schema walrelay cannot be trusted with
+/// statements (postgres/own_tables).
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(
     boost::asio::any_io_executor executor, const config::settings& settings);
 

@@ -5,10 +5,10 @@
 #include "app/log.hpp"
 #include "app/postgres_link.hpp"
 #include "app/translate.hpp"
+#include "core/rethrow.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
@@ -101,7 +101,7 @@ std::optional<relay::action> relay_driver::next_action(monotonic_time started) {
 }
 
 void relay_driver::spawn(asio::awaitable<void> work) {
-    asio::co_spawn(io_, std::move(work), asio::detached);
+    asio::co_spawn(io_, std::move(work), rethrow{});
 }
 
 void relay_driver::obey_status(const relay::send_status& status) {
@@ -251,7 +251,7 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     const auto created = broker_->facts().stream->created;
     machine_.broker_connected(epoch, broker_->facts(), now());
     settle();
-    asio::co_spawn(io_, watch_stream(epoch, created), asio::detached);
+    asio::co_spawn(io_, watch_stream(epoch, created), rethrow{});
 }
 
 asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time created) {

@@ -5,10 +5,10 @@
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
 #include "app/roll_taking.hpp"
+#include "core/rethrow.hpp"
 #include "postgres/inspector.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include <chrono>
 #include <utility>
@@ -43,8 +43,8 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     settle();
     // The machine may not want it, after all.
     if (!over->closed) {
-        asio::co_spawn(io_, over->stream ? read_stream(over) : read_rows(over), asio::detached);
-        asio::co_spawn(io_, watch_sentinel(over), asio::detached);
+        asio::co_spawn(io_, over->stream ? read_stream(over) : read_rows(over), rethrow{});
+        asio::co_spawn(io_, watch_sentinel(over), rethrow{});
         if (over->stream) {
             cleanup_.start();
         }

@@ -179,7 +179,8 @@ row_cleanup::outcome<> row_cleanup::open_cleaner() {
     if (!sql) {
         co_return sql.error();
     }
-    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table_);
+    auto tables = published_tables_of(settings_);
+    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table_, std::move(tables));
     if (!made) {
         co_return made.error();
     }

@@ -1,5 +1,7 @@
 #include "app/table_writes.hpp"
 
+#include "app/translate.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -47,7 +49,9 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     }
     postgres::connect_options options;
     options.conninfo = settings_.postgres.conninfo;
-    auto opened = co_await postgres::outbox_writer::open(executor_, std::move(options));
+    auto tables = published_tables_of(settings_);
+    auto opened =
+        co_await postgres::outbox_writer::open(executor_, std::move(options), std::move(tables));
     if (!opened) {
         co_return opened.error();
     }

@@ -1,9 +1,9 @@
 #include "app/text_table.hpp"
 
-#include <fmt/format.h>
+#include "core/one_line.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <string_view>
 #include <vector>
 
 namespace walrelay::app {
@@ -32,25 +32,6 @@ std::vector<line> lines_of(const postgres::row_set& rows) {
 }
 
 }  // namespace
-
-std::string one_line(std::string_view text) {
-    constexpr unsigned char first_printable = 0x20;
-    constexpr unsigned char erase = 0x7F;
-    std::string out;
-    for (const char each : text) {
-        const auto code = static_cast<unsigned char>(each);
-        if (each == '\n') {
-            out += "\\n";
-        } else if (each == '\t') {
-            out += "\\t";
-        } else if (code < first_printable || code == erase) {
-            fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned>(code));
-        } else {
-            out += each;
-        }
-    }
-    return out;
-}
 
 std::string text_table(const postgres::row_set& rows) {
     const auto lines = lines_of(rows);

@@ -4,12 +4,8 @@
 #include "postgres/row_set.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace walrelay::app {
-
-/// One line, whatever the text holds: control characters become \n, \t or \x1b.
-[[nodiscard]] std::string one_line(std::string_view text);
 
 /// A head with the names of the columns, then a line for each row; NULL is left empty.
 [[nodiscard]] std::string text_table(const postgres::row_set& rows);

@@ -29,7 +29,8 @@ relay::expectations expectations_of(const config::settings& settings) {
             settings.postgres.snapshot != config::snapshot_mode::none,
             settings.delivery.on_slot_loss == config::slot_loss_policy::heal,
             settings.nats.sole_writer,
-            settings.postgres.failover};
+            settings.postgres.failover,
+            settings.delivery.on_poison == config::poison_policy::dead_letter};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {

@@ -54,6 +54,7 @@ struct publication_facts {
     /// The slot's position lies before the publication was created: pgoutput cannot decode from
     /// there, see reference "pgoutput" in docs/operating.md.
     bool younger_than_slot = false;
+    bool owned = false;                   // the role may alter it
     std::vector<table_name> tables = {};  // from pg_publication_tables
 };
 
@@ -95,6 +96,18 @@ struct gone_partition {
     lsn at = {};
 };
 
+/// One of walrelay's own tables.
+struct own_table_facts {
+    bool exists = false;
+    bool usable = false;  // the role has all rights that its work takes
+};
+
+/// What lets somebody else act in walrelay's place, or have statements run as walrelay.
+struct schema_flaw {
+    std::string what = {};
+    std::string remedy = {};
+};
+
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
     history origin = {};
@@ -111,7 +124,16 @@ struct postgres_facts {
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
     std::optional<std::string> output_plugin_libraries = {};
     bool wal2json_allowed = false;
-    bool dead_letter_table = false;  // walrelay.dead_letter exists
+    /// The tables walrelay.dead_letter, walrelay.halt and walrelay.control.
+    own_table_facts dead_letters = {};
+    own_table_facts halts = {};
+    own_table_facts controls = {};
+    /// The role may make those that are missing.
+    bool may_make_tables = false;
+    std::vector<schema_flaw> schema_flaws = {};  // of the schema walrelay
+    /// Schemas of the role's search_path in which others may create objects: no statement with a
+    /// fragment of the configuration looks there.
+    std::vector<std::string> open_schemas = {};
     std::optional<slot_facts> slot = {};
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};

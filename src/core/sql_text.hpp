@@ -23,6 +23,8 @@ namespace walrelay {
 [[nodiscard]] std::string create_publication_sql(std::string_view publication,
                                                  std::span<const table_name> tables,
                                                  std::string_view publish = "insert");
+[[nodiscard]] std::string add_to_publication_sql(std::string_view publication,
+                                                 const table_name& table);
 /// What must be published of these tables: updates as well, where any is to publish rows again.
 [[nodiscard]] std::string_view published_operations(std::span<const outbox_table> tables);
 /// `failover` only for PostgreSQL 17 and newer.
@@ -32,6 +34,8 @@ namespace walrelay {
 [[nodiscard]] std::string set_failover_sql(std::string_view slot, bool failover);
 [[nodiscard]] std::string drop_slot_sql(std::string_view slot);
 [[nodiscard]] std::string grant_replication_sql(std::string_view role);
+/// Whether the SQL has the column's name as a word of its own, outside of quoted text.
+[[nodiscard]] bool mentions_column(const std::string& sql, const std::string& name);
 /// The two statements that let a server load wal2json. The list must not be one quoted string:
 /// that would be one bogus name, and refuse pgoutput as well.
 [[nodiscard]] std::string allow_wal2json_sql();

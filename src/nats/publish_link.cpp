@@ -1,5 +1,6 @@
 #include "nats/publish_link.hpp"
 
+#include "core/rethrow.hpp"
 #include "nats/connect_error.hpp"
 #include "nats/log_in.hpp"
 #include "nats/tls_context.hpp"
@@ -9,7 +10,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -355,8 +355,8 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
         if (joined) {
             joining->events = std::move(events);
             joining->tell_of_room();
-            asio::co_spawn(executor, joining->read_replies(), asio::detached);
-            asio::co_spawn(executor, joining->keep_alive(), asio::detached);
+            asio::co_spawn(executor, joining->read_replies(), rethrow{});
+            asio::co_spawn(executor, joining->keep_alive(), rethrow{});
             co_return std::unique_ptr<publish_link>(new publish_link(std::move(joining)));
         }
         last = joined.error();

@@ -1,8 +1,9 @@
 #include "postgres/dead_letter_desk.hpp"
 
 #include "core/assert.hpp"
-#include "postgres/dead_letter_store.hpp"
-#include "postgres/server_error.hpp"
+#include "core/control.hpp"
+#include "core/sql_text.hpp"
+#include "postgres/own_tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,11 +15,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-constexpr const char* table_sql = R"sql(
-SELECT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter')
-)sql";
 
 /// The newest $1, of the table $2.$3 or, where $2 is empty, of any.
 constexpr const char* list_sql = R"sql(
@@ -60,20 +56,26 @@ SELECT c.value ->> 'name', format_type((c.value ->> 'type')::oid, NULL), c.value
  WHERE id = $1::bigint ORDER BY c.place
 )sql";
 
-/// Of the ids $1, or of all where $4 is set; as for the rest see list_sql. The content of the
-/// message is what relay/ reads again.
+/// Of the ids $1, or of all where $4 is set; as for the rest see list_sql. For every relay of the
+/// table, as a letter does not say of which slot it is.
 constexpr const char* retry_sql = R"sql(
 WITH chosen AS (
     UPDATE walrelay.dead_letter SET retries = retries + 1, retried_at = now()
      WHERE (id = ANY ($1::bigint[]) OR ($4::bool AND retries = 0))
        AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
        AND event IS NOT NULL
-    RETURNING id, source_schema, source_table, event,
-              format('retry-%s-%s', id, retries) AS occasion)
-SELECT id, occasion, pg_logical_emit_message(true, 'walrelay.retry', json_build_object(
-           'table', json_build_object('schema', source_schema, 'name', source_table),
-           'occasion', occasion, 'columns', event)::text)
-  FROM (SELECT * FROM chosen ORDER BY id) AS ordered
+    RETURNING id, retries, source_schema, source_table, event)
+INSERT INTO walrelay.control (place, kind, dead_letter, retry, source_schema, source_table, event)
+SELECT row_number() OVER (ORDER BY id), 'retry', id, retries, source_schema, source_table, event
+  FROM chosen ORDER BY id
+)sql";
+
+/// In the same transaction: what was written there is in the WAL. Gives id and occasion of each.
+constexpr const char* retried_sql = R"sql(
+WITH gone AS (
+    DELETE FROM walrelay.control WHERE transaction = pg_current_xact_id()::text::bigint
+    RETURNING place, dead_letter, format('retry-%s-%s', dead_letter, retry) AS occasion)
+SELECT dead_letter, occasion FROM gone ORDER BY place
 )sql";
 
 constexpr const char* drop_sql = R"sql(
@@ -85,9 +87,13 @@ WITH gone AS (
 SELECT id FROM gone ORDER BY id
 )sql";
 
-constexpr const char* slot_sql =
-    "SELECT plugin FROM pg_replication_slots "
-    "WHERE slot_name = $1 AND database = current_database()";
+/// The plugin of the slot $1; and of the publication $2, whether it has walrelay.control.
+constexpr const char* slot_sql = R"sql(
+SELECT plugin,
+       EXISTS (SELECT FROM pg_publication_tables
+                WHERE pubname = $2 AND schemaname = 'walrelay' AND tablename = 'control')
+  FROM pg_replication_slots WHERE slot_name = $1 AND database = current_database()
+)sql";
 
 /// An empty schema stands for any table: no schema has an empty name.
 std::vector<std::string> with_table(std::vector<std::string> parameters,
@@ -108,20 +114,12 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
                                std::vector<std::string> parameters) {
     auto rows = co_await sql.ask(std::move(statement), std::move(parameters));
     if (rows.has_error()) {
-        co_return explain_dead_letters(rows.error(), sql);
+        co_return explain_use(rows.error(), sql, own_table::dead_letter);
     }
     co_return std::move(*rows);
 }
 
 }  // namespace
-
-awaitable<result<bool>> has_dead_letter_table(connection& sql) {
-    const auto rows = co_await sql.query(table_sql);
-    if (rows.has_error()) {
-        co_return rows.error();
-    }
-    co_return !rows->empty() && rows->flag(0, 0);
-}
 
 awaitable<result<row_set>> list_dead_letters(connection& sql, std::int64_t limit,
                                              std::optional<table_name> table,
@@ -149,16 +147,27 @@ awaitable<result<row_set>> columns_of_dead_letter(connection& sql, std::int64_t 
 }
 
 awaitable<result<row_set>> retry_dead_letters(connection& sql, dead_letter_selection which) {
-    co_return co_await run(sql, retry_sql, parameters_of(which));
+    statement chosen{retry_sql};
+    for (auto& each : parameters_of(which)) {
+        chosen.parameters.emplace_back(std::move(each));
+    }
+    std::vector<statement> all{std::move(chosen), {retried_sql}};
+    auto rows = co_await sql.ask_together(std::move(all));
+    if (rows.has_error()) {
+        const bool of_control = is_about(rows.error(), own_table::control);
+        co_return explain_use(rows.error(), sql,
+                              of_control ? own_table::control : own_table::dead_letter);
+    }
+    co_return std::move(*rows);
 }
 
 awaitable<result<row_set>> drop_dead_letters(connection& sql, dead_letter_selection which) {
     co_return co_await run(sql, drop_sql, parameters_of(which));
 }
 
-awaitable<result<void>> check_slot_for_retries(connection& sql, std::string slot) {
-    constexpr int first_with_messages = 140'000;
-    std::vector<std::string> parameters{slot};
+awaitable<result<void>> check_slot_for_retries(connection& sql, std::string slot,
+                                               std::string publication) {
+    std::vector<std::string> parameters{slot, publication};
     const auto rows = co_await sql.query(slot_sql, std::move(parameters));
     if (rows.has_error()) {
         co_return rows.error();
@@ -170,12 +179,25 @@ awaitable<result<void>> check_slot_for_retries(connection& sql, std::string slot
                                     slot, sql.database()),
                         "set postgres.slot to the relay's slot, or: walrelay init"};
     }
-    if (rows->text(0, 0) == "pgoutput" && sql.version_number() < first_with_messages) {
+    const auto there = co_await has_table(sql, own_table::control);
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
         co_return error{errc::postgres_unsuitable,
-                        "pgoutput sends no messages before PostgreSQL 14, so no relay would see a "
-                        "retry; nothing was changed",
-                        "insert the row into its outbox table once more, or use a slot with "
-                        "plugin wal2json"};
+                        "the table walrelay.control, through which the relay is told of a retry, "
+                        "does not exist; nothing was changed",
+                        "walrelay init (or sql/control.sql in psql, as who made walrelay's other "
+                        "tables)"};
+    }
+    if (rows->text(0, 0) == "pgoutput" && !rows->flag(0, 1)) {
+        co_return error{
+            errc::postgres_unsuitable,
+            fmt::format("the publication {} does not contain the table walrelay.control, so no "
+                        "relay would see a retry; nothing was changed",
+                        publication),
+            add_to_publication_sql(publication, control_table()) +
+                " or walrelay init, as the owner of both"};
     }
     co_return result<void>{};
 }

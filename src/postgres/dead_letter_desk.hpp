@@ -1,7 +1,7 @@
 // Where an operator looks at dead letters, has them sent again and drops them.
 //
 // Through a connection of connection_kind::sql. Errors are those of `connection::query`, with the
-// rights that are lacking named; the table must be there (see postgres_facts::dead_letter_table).
+// rights that are lacking named; the table must be there (has_table of own_tables.hpp).
 #pragma once
 
 #include "core/error.hpp"
@@ -17,8 +17,6 @@
 #include <vector>
 
 namespace walrelay::postgres {
-
-[[nodiscard]] boost::asio::awaitable<result<bool>> has_dead_letter_table(connection& sql);
 
 /// Those of these ids, or all; of one table, or of any.
 struct dead_letter_selection {
@@ -51,8 +49,8 @@ enum class dead_letter_form {
 [[nodiscard]] boost::asio::awaitable<result<row_set>> columns_of_dead_letter(connection& sql,
                                                                              std::int64_t id);
 
-/// Writes a message with the row of each letter into the WAL, for the relay that reads it to
-/// publish, and counts the retry, in one transaction. `all` are those that were never retried: a
+/// Writes the row of each letter through walrelay.control into the WAL, for the relay of the slot
+/// to publish, and counts the retry, in one transaction. `all` are those that were never retried: a
 /// retry that fails makes a dead letter of its own. Gives id and occasion of each, by id.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
     connection& sql, dead_letter_selection which);
@@ -61,9 +59,11 @@ enum class dead_letter_form {
 [[nodiscard]] boost::asio::awaitable<result<row_set>> drop_dead_letters(
     connection& sql, dead_letter_selection which);
 
-/// Whether a retry reaches a relay on this slot. errc::postgres_unsuitable if the slot is missing
-/// or its plugin does not send messages.
+/// Sees to it that a retry reaches a relay on this slot, and makes walrelay.control where it is
+/// missing. errc::postgres_unsuitable if it may not, if the slot is missing, or if with pgoutput
+/// the publication does not contain that table.
 [[nodiscard]] boost::asio::awaitable<result<void>> check_slot_for_retries(connection& sql,
-                                                                          std::string slot);
+                                                                          std::string slot,
+                                                                          std::string publication);
 
 }  // namespace walrelay::postgres

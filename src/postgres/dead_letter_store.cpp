@@ -2,8 +2,7 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
-#include "postgres/dead_letter_sql.hpp"
-#include "postgres/server_error.hpp"
+#include "postgres/own_tables.hpp"
 #include "postgres/write_back_sql.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +18,6 @@ using boost::asio::awaitable;
 
 namespace sqlstate {
 constexpr std::string_view insufficient_privilege = "42501";
-constexpr std::string_view undefined_table = "42P01";
-constexpr std::string_view undefined_schema = "3F000";
-constexpr std::string_view unique_violation = "23505";
-constexpr std::string_view duplicate_schema = "42P06";
-constexpr std::string_view duplicate_table = "42P07";
 constexpr std::string_view too_long_for_column = "22001";
 }  // namespace sqlstate
 
@@ -93,29 +87,6 @@ error too_large(const dead_letter& letter) {
             "slot"};
 }
 
-bool is_missing(const server_report& report) {
-    return report.sqlstate == sqlstate::undefined_table ||
-           report.sqlstate == sqlstate::undefined_schema;
-}
-
-error explain_create(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == sqlstate::insufficient_privilege) {
-        failure.what = fmt::format(
-            "the role {} may not create the table walrelay.dead_letter, "
-            "which keeps the rows that cannot be delivered",
-            sql.role());
-        failure.remedy =
-            "as a role that may create a schema: walrelay init (or sql/dead_letter.sql in psql), "
-            "then: " +
-            dead_letter_grants_sql(sql.role());
-    } else if (failure.code == errc::postgres_unsuitable) {
-        failure.what = "PostgreSQL did not create the table walrelay.dead_letter";
-        failure.remedy = "mend what PostgreSQL names, then: walrelay init";
-    }
-    return failure;
-}
-
 error explain_insert(const server_report& report, const connection& sql,
                      const dead_letter& letter) {
     auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
@@ -124,7 +95,7 @@ error explain_insert(const server_report& report, const connection& sql,
             "the role {} may not write into walrelay.dead_letter, so {} was not kept "
             "and the slot was not moved",
             sql.role(), name_of(letter));
-        failure.remedy = dead_letter_grants_sql(sql.role());
+        failure.remedy = grants_sql(own_table::dead_letter, sql.role());
     } else if (failure.code == errc::postgres_unsuitable) {
         failure.what = fmt::format(
             "PostgreSQL refused to keep {} in walrelay.dead_letter; the "
@@ -166,11 +137,17 @@ std::vector<statement> with_status(const dead_letter& letter, const dead_letter_
         fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
                     insert_sql, status.make_update(key, why, attempts))};
     both.parameters.assign(parameters.begin(), parameters.end());
-    return {{mark_transaction_sql}, std::move(both)};
+    if (!status.marked) {
+        return {std::move(both)};
+    }
+    return {{mark_as_own_sql}, std::move(both), {empty_control_sql}};
 }
 
 error explain_status(const server_report& report, const connection& sql, const dead_letter& letter,
                      const dead_letter_status& status) {
+    if (status.marked && is_about(report, own_table::control)) {
+        return explain_use(report, sql, own_table::control);
+    }
     auto failure = explain_insert(report, sql, letter);
     const bool of_the_letters = report.message.find("dead_letter") != std::string::npos ||
                                 report.message.find("schema walrelay") != std::string::npos;
@@ -204,14 +181,24 @@ awaitable<answer> insert_with_status(connection& sql, const dead_letter& letter,
     }
 }
 
-awaitable<result<void>> insert(connection& sql, const dead_letter& letter) {
+/// The one that a statement did not find.
+awaitable<result<void>> make_missing(connection& sql, const server_report& report,
+                                     const dead_letter& letter, std::vector<table_name> outboxes) {
+    outboxes.push_back(letter.source);
+    const auto table =
+        is_about(report, own_table::control) ? own_table::control : own_table::dead_letter;
+    return create_table(sql, table, std::move(outboxes));
+}
+
+awaitable<result<void>> insert(connection& sql, const dead_letter& letter,
+                               std::vector<table_name> outboxes) {
     auto parameters = parameters_of(letter);
     if (size_of(parameters) > stored_bytes_limit) {
         co_return too_large(letter);
     }
     auto done = co_await sql.ask(insert_sql, parameters);
     if (done.has_error() && is_missing(done.error())) {
-        const auto made = co_await create_dead_letter_table(sql);
+        const auto made = co_await make_missing(sql, done.error(), letter, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
@@ -225,57 +212,18 @@ awaitable<result<void>> insert(connection& sql, const dead_letter& letter) {
 
 }  // namespace
 
-std::string_view dead_letter_table_sql() {
-    return dead_letter_sql;
-}
-
-std::string dead_letter_grants_sql(std::string_view role) {
-    const auto name = quote_identifier(role);
-    return fmt::format(
-        "GRANT USAGE ON SCHEMA walrelay TO {0}; "
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO {0};",
-        name);
-}
-
-error explain_dead_letters(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == sqlstate::insufficient_privilege) {
-        failure.what = fmt::format("the role {} may not use walrelay.dead_letter", sql.role());
-        failure.remedy = dead_letter_grants_sql(sql.role());
-    } else if (failure.code == errc::postgres_unsuitable) {
-        failure.what = "PostgreSQL refused a statement on walrelay.dead_letter";
-        failure.remedy =
-            "if the table is not the one of sql/dead_letter.sql: ALTER TABLE walrelay.dead_letter "
-            "RENAME TO dead_letter_before; then: walrelay init";
-    }
-    return failure;
-}
-
-awaitable<result<void>> create_dead_letter_table(connection& sql) {
-    auto done = co_await sql.ask(dead_letter_sql);
-    const bool raced = done.has_error() && (done.error().sqlstate == sqlstate::unique_violation ||
-                                            done.error().sqlstate == sqlstate::duplicate_schema ||
-                                            done.error().sqlstate == sqlstate::duplicate_table);
-    if (raced) {
-        // Somebody else was making the same and is done now.
-        done = co_await sql.ask(dead_letter_sql);
-    }
-    if (done.has_error()) {
-        co_return explain_create(done.error(), sql);
-    }
-    co_return result<void>{};
-}
-
-awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter) {
+awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter,
+                                          std::vector<table_name> outboxes) {
     const auto durable = co_await sql.query(wait_for_flush_sql);
     if (!durable) {
         co_return durable.error();
     }
-    co_return co_await insert(sql, letter);
+    co_return co_await insert(sql, letter, std::move(outboxes));
 }
 
 awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter,
-                                          const dead_letter_status& status) {
+                                          const dead_letter_status& status,
+                                          std::vector<table_name> outboxes) {
     const auto durable = co_await sql.query(wait_for_flush_sql);
     if (!durable) {
         co_return durable.error();
@@ -285,7 +233,7 @@ awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& le
     }
     auto done = co_await insert_with_status(sql, letter, status);
     if (done.has_error() && is_missing(done.error())) {
-        const auto made = co_await create_dead_letter_table(sql);
+        const auto made = co_await make_missing(sql, done.error(), letter, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
@@ -305,7 +253,7 @@ awaitable<result<std::vector<position>>> dead_letters_after(connection& sql, lsn
         if (is_missing(rows.error())) {
             co_return std::move(found);
         }
-        co_return explain_dead_letters(rows.error(), sql);
+        co_return explain_use(rows.error(), sql, own_table::dead_letter);
     }
     for (const auto& row : rows->rows()) {
         if (const auto where = parse_position(row.front().value_or(""))) {

@@ -8,7 +8,6 @@
 #include "core/lsn.hpp"
 #include "core/position.hpp"
 #include "postgres/connection.hpp"
-#include "postgres/server_error.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -19,15 +18,6 @@
 
 namespace walrelay::postgres {
 
-/// The text of sql/dead_letter.sql: one statement and comments.
-[[nodiscard]] std::string_view dead_letter_table_sql();
-
-/// What a role needs to relay, list, retry and drop dead letters.
-[[nodiscard]] std::string dead_letter_grants_sql(std::string_view role);
-
-/// Makes schema and table where they are missing. errc::postgres_unsuitable if the role may not.
-[[nodiscard]] boost::asio::awaitable<result<void>> create_dead_letter_table(connection& sql);
-
 /// What is changed in the row of a dead letter, in the transaction that stores it.
 struct dead_letter_status {
     table_name table;
@@ -36,22 +26,22 @@ struct dead_letter_status {
     std::function<std::string(std::string_view key, std::string_view why,
                               std::string_view attempts)>
         make_update;
+    /// The transaction is to be told from others (needs_mark).
+    bool marked = false;
 };
-
-/// What an error of a statement on walrelay.dead_letter means, with the grants where a right is
-/// missing.
-[[nodiscard]] error explain_dead_letters(const server_report& report, const connection& sql);
 
 /// Returns once the letter is committed and flushed; makes the table where it is missing. A letter
 /// that is there already, by its position, is left as it is. errc::postgres_unsuitable, with the
 /// SQL that mends it, if PostgreSQL would refuse it for ever; else what `connection::query` gives.
-[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(connection& sql,
-                                                                     const dead_letter& letter);
+/// `outboxes` as in own_tables.hpp, in addition to the letter's.
+[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
+    connection& sql, const dead_letter& letter, std::vector<table_name> outboxes = {});
 
 /// The same, and the status of its row with it: both or none. A letter that is there already
 /// changes nothing. An error text that is too long for its column is shortened.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
-    connection& sql, const dead_letter& letter, const dead_letter_status& status);
+    connection& sql, const dead_letter& letter, const dead_letter_status& status,
+    std::vector<table_name> outboxes = {});
 
 /// Those of rows that a slot sends again which has confirmed no more than `confirmed`, on whichever
 /// timeline. None where there is no such table.

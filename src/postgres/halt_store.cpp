@@ -1,10 +1,6 @@
 #include "postgres/halt_store.hpp"
 
-#include "core/sql_text.hpp"
-#include "postgres/halt_sql.hpp"
-#include "postgres/server_error.hpp"
-
-#include <fmt/format.h>
+#include "postgres/own_tables.hpp"
 
 #include <utility>
 
@@ -12,16 +8,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-namespace sqlstate {
-constexpr std::string_view insufficient_privilege = "42501";
-constexpr std::string_view undefined_table = "42P01";
-constexpr std::string_view undefined_schema = "3F000";
-constexpr std::string_view unique_violation = "23505";
-constexpr std::string_view duplicate_schema = "42P06";
-constexpr std::string_view duplicate_table = "42P07";
-constexpr std::string_view read_only = "25006";
-}  // namespace sqlstate
 
 /// A view, or policies, would run what somebody else wrote with walrelay's rights.
 constexpr const char* look_sql = R"sql(
@@ -53,45 +39,6 @@ constexpr const char* resume_sql =
 
 constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE slot = $1";
 
-bool is_missing(const server_report& report) {
-    return report.sqlstate == sqlstate::undefined_table ||
-           report.sqlstate == sqlstate::undefined_schema;
-}
-
-constexpr const char* replace_it =
-    "if the table is not the one of sql/halt.sql: ALTER TABLE walrelay.halt RENAME TO halt_before; "
-    "then: walrelay init";
-
-error explain_use(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == sqlstate::insufficient_privilege) {
-        failure.what = fmt::format("the role {} may not use walrelay.halt", sql.role());
-        failure.remedy = halt_grants_sql(sql.role());
-    } else if (report.sqlstate == sqlstate::read_only) {
-        failure.what = "walrelay.halt cannot be written here: the server is a standby or read-only";
-        failure.remedy = "name a primary as well in postgres.conninfo";
-    } else if (failure.code == errc::postgres_unsuitable) {
-        failure.what = "PostgreSQL refused a statement on walrelay.halt";
-        failure.remedy = replace_it;
-    }
-    return failure;
-}
-
-error explain_create(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == sqlstate::insufficient_privilege) {
-        failure.what =
-            fmt::format("the role {} may not create the table walrelay.halt", sql.role());
-        failure.remedy =
-            "as a role that may create a schema: walrelay init (or sql/halt.sql in psql), then: " +
-            halt_grants_sql(sql.role());
-    } else if (failure.code == errc::postgres_unsuitable) {
-        failure.what = "PostgreSQL did not create the table walrelay.halt";
-        failure.remedy = "fix what PostgreSQL names, then: walrelay init";
-    }
-    return failure;
-}
-
 /// True where the table is there and can be trusted with a statement, false where it is missing.
 awaitable<result<bool>> look_at_table(connection& sql) {
     const auto found = co_await sql.query(look_sql);
@@ -101,46 +48,12 @@ awaitable<result<bool>> look_at_table(connection& sql) {
     if (!found->empty() && !found->flag(0, 0)) {
         co_return error{errc::postgres_unsuitable,
                         "walrelay.halt is not an ordinary table without rules and policies",
-                        replace_it};
+                        "ALTER TABLE walrelay.halt RENAME TO halt_before; then: walrelay init"};
     }
     co_return !found->empty();
 }
 
 }  // namespace
-
-std::string_view halt_table_sql() {
-    return halt_sql;
-}
-
-std::string halt_grants_sql(std::string_view role) {
-    return fmt::format(
-        "GRANT USAGE ON SCHEMA walrelay TO {0}; "
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO {0};",
-        quote_identifier(role));
-}
-
-awaitable<result<bool>> has_halt_table(connection& sql) {
-    const auto found = co_await sql.query(look_sql);
-    if (!found) {
-        co_return found.error();
-    }
-    co_return !found->empty();
-}
-
-awaitable<result<void>> create_halt_table(connection& sql) {
-    auto done = co_await sql.ask(halt_sql);
-    const bool raced = done.has_error() && (done.error().sqlstate == sqlstate::unique_violation ||
-                                            done.error().sqlstate == sqlstate::duplicate_schema ||
-                                            done.error().sqlstate == sqlstate::duplicate_table);
-    if (raced) {
-        // Somebody else was making the same and is done now.
-        done = co_await sql.ask(halt_sql);
-    }
-    if (done.has_error()) {
-        co_return explain_create(done.error(), sql);
-    }
-    co_return result<void>{};
-}
 
 awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::string slot) {
     const auto there = co_await look_at_table(sql);
@@ -153,7 +66,7 @@ awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::stri
     std::vector<std::string> parameters{std::move(slot)};
     const auto rows = co_await sql.ask(read_sql, std::move(parameters));
     if (rows.has_error()) {
-        co_return explain_use(rows.error(), sql);
+        co_return explain_use(rows.error(), sql, own_table::halt);
     }
     if (rows->empty()) {
         co_return std::optional<kept_halt>{};
@@ -163,13 +76,13 @@ awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::stri
 }
 
 awaitable<result<void>> store_halt(connection& sql, std::string slot, std::string reason,
-                                   std::string fix) {
+                                   std::string fix, std::vector<table_name> outboxes) {
     const auto there = co_await look_at_table(sql);
     if (!there) {
         co_return there.error();
     }
     if (!*there) {
-        const auto made = co_await create_halt_table(sql);
+        const auto made = co_await create_table(sql, own_table::halt, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
@@ -181,7 +94,7 @@ awaitable<result<void>> store_halt(connection& sql, std::string slot, std::strin
     std::vector<std::string> parameters{std::move(slot), std::move(reason), std::move(fix)};
     const auto done = co_await sql.ask(store_sql, std::move(parameters));
     if (done.has_error()) {
-        co_return explain_use(done.error(), sql);
+        co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return result<void>{};
 }
@@ -198,7 +111,7 @@ awaitable<result<bool>> resume_halt(connection& sql, std::string slot) {
     std::vector<std::string> parameters{std::move(slot)};
     const auto done = co_await sql.ask(resume_sql, std::move(parameters));
     if (done.has_error()) {
-        co_return explain_use(done.error(), sql);
+        co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return !done->empty();
 }
@@ -207,7 +120,7 @@ awaitable<result<void>> forget_halt(connection& sql, std::string slot) {
     std::vector<std::string> parameters{std::move(slot)};
     const auto done = co_await sql.ask(forget_sql, std::move(parameters));
     if (done.has_error() && !is_missing(done.error())) {
-        co_return explain_use(done.error(), sql);
+        co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return result<void>{};
 }

@@ -5,13 +5,14 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/outbox_table.hpp"
 #include "postgres/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace walrelay::postgres {
 
@@ -24,28 +25,17 @@ struct kept_halt {
     std::optional<std::string> resumed_at = {};
 };
 
-/// The text of sql/halt.sql: one statement and comments.
-[[nodiscard]] std::string_view halt_table_sql();
-
-/// What a role needs to keep, read, resume and forget halts.
-[[nodiscard]] std::string halt_grants_sql(std::string_view role);
-
-/// Whether anything of that name is there.
-[[nodiscard]] boost::asio::awaitable<result<bool>> has_halt_table(connection& sql);
-
-/// Makes schema and table where they are missing. errc::postgres_unsuitable if the role may not.
-[[nodiscard]] boost::asio::awaitable<result<void>> create_halt_table(connection& sql);
-
 /// Nothing where the slot is not halted. errc::postgres_unsuitable, with the SQL that fixes it, if
 /// the role may not read the table or it is not an ordinary one; else what `connection::query`
 /// gives.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql,
                                                                                  std::string slot);
 
-/// Returns once it is committed and flushed; makes the table where it is missing. Takes the place
-/// of an earlier halt of the slot, also of one that was resumed.
+/// Returns once it is committed and flushed; makes the table where it is missing (`outboxes` as in
+/// own_tables.hpp). Takes the place of an earlier halt of the slot, also of one that was resumed.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_halt(connection& sql, std::string slot,
-                                                              std::string reason, std::string fix);
+                                                              std::string reason, std::string fix,
+                                                              std::vector<table_name> outboxes);
 
 /// Lets the next relay of the slot go on. Returns whether there was a halt.
 [[nodiscard]] boost::asio::awaitable<result<bool>> resume_halt(connection& sql, std::string slot);

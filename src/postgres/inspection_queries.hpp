@@ -7,8 +7,7 @@ namespace walrelay::postgres::queries {
 
 /// One row on the server and this session. output_plugin_libraries is NULL where the server does
 /// not have it, and where the role may not see it (pg_read_all_settings). The walsenders are
-/// counted by the function, because its view joins what ordinary roles see in part only. The dead
-/// letters by way of pg_class, because to_regclass wants USAGE on their schema.
+/// counted by the function, because its view joins what ordinary roles see in part only.
 inline constexpr const char* server = R"sql(
 SELECT current_setting('server_version_num')::int4,
        pg_is_in_recovery(),
@@ -23,9 +22,25 @@ SELECT current_setting('server_version_num')::int4,
        current_setting('max_wal_senders')::int4
            - (SELECT count(*) FROM pg_stat_get_wal_senders())::int4,
        (SELECT setting::int8 FROM pg_settings WHERE name = 'wal_sender_timeout'),
-       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'),
-       EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter')
+       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries')
+)sql";
+
+/// Walrelay's own tables by name: whether each is there, whether the role has the rights $2 on it
+/// ($1 names and $2 rights are pairs); and in each row whether the role may make what is missing.
+/// By way of pg_class, because to_regclass wants USAGE on the schema.
+inline constexpr const char* own_tables = R"sql(
+SELECT c.oid IS NOT NULL,
+       coalesce(has_schema_privilege(c.relnamespace, 'USAGE')
+                AND (SELECT bool_and(has_table_privilege(c.oid, each))
+                       FROM unnest(string_to_array(asked.rights, ', ')) AS each), false),
+       coalesce((SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace
+                  WHERE nspname = 'walrelay'),
+                has_database_privilege(current_database(), 'CREATE'))
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (name, rights, place)
+  LEFT JOIN (pg_class AS c JOIN pg_namespace AS n
+                ON n.oid = c.relnamespace AND n.nspname = 'walrelay')
+    ON c.relname = asked.name
+ ORDER BY asked.place
 )sql";
 
 /// System identifier and timeline, where the role may call these functions. The timeline is that of
@@ -64,7 +79,7 @@ SELECT named.slot, s.slot_name IS NOT NULL, coalesce(s.active, false)
 /// after the oldest catalog state that the slot can look back to. An ALTER PUBLICATION looks the
 /// same, so this is a suspicion only.
 inline constexpr const char* publication = R"sql(
-SELECT p.pubinsert, p.pubviaroot, p.puballtables, p.pubupdate,
+SELECT p.pubinsert, p.pubviaroot, p.puballtables, p.pubupdate, pg_has_role(p.pubowner, 'USAGE'),
        coalesce(age(p.xmin) <= (SELECT age(s.catalog_xmin) FROM pg_replication_slots AS s
                                  WHERE s.slot_name = $2), false)
   FROM pg_publication AS p WHERE p.pubname = $1

@@ -1,7 +1,9 @@
 #include "postgres/inspector.hpp"
 
 #include "postgres/fact_reader.hpp"
+#include "postgres/fragment_path.hpp"
 #include "postgres/inspection_queries.hpp"
+#include "postgres/own_tables.hpp"
 #include "postgres/plugin_probe.hpp"
 #include "postgres/table_inspection.hpp"
 #include "postgres/write_back_probe.hpp"
@@ -39,11 +41,43 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     facts.senders_free = reader.number<std::int32_t>(0, 9);
     facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
     facts.output_plugin_libraries = rows->at(0, 11);
-    facts.dead_letter_table = rows->flag(0, 12);
     if (reader.failure().has_value()) {
         co_return *reader.failure();
     }
     co_return result<void>{};
+}
+
+boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
+                                                        const inspection_request& request,
+                                                        postgres_facts& facts) {
+    auto tables = request.tables;
+    auto flaws = co_await own_schema_flaws(sql, std::move(tables));
+    if (!flaws) {
+        co_return flaws.error();
+    }
+    facts.schema_flaws = std::move(*flaws);
+    auto states = co_await states_of_own_tables(sql);
+    if (!states) {
+        co_return states.error();
+    }
+    facts.dead_letters = states->dead_letters;
+    facts.halts = states->halts;
+    facts.controls = states->controls;
+    facts.may_make_tables = states->may_make;
+    co_return result<void>{};
+}
+
+/// With the schemas in which the configuration's statements look for names.
+boost::asio::awaitable<result<void>> inspect_write_backs(connection& sql,
+                                                         const inspection_request& request,
+                                                         postgres_facts& facts) {
+    auto tables = request.tables;
+    auto path = co_await find_fragment_path(sql, std::move(tables));
+    if (!path) {
+        co_return path.error();
+    }
+    facts.open_schemas = path->open_schemas;
+    co_return co_await probe_write_backs(sql, request.write_backs, path->text, facts.tables);
 }
 
 /// Leaves {0, 0} where the role may not ask.
@@ -128,6 +162,7 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
                             .via_partition_root = rows->flag(0, 1),
                             .for_all_tables = rows->flag(0, 2),
                             .younger_than_slot = false,
+                            .owned = rows->flag(0, 4),
                             .tables = {}};
     const auto tables = co_await sql.query(queries::publication_tables, std::move(name));
     if (tables.has_error()) {
@@ -136,7 +171,7 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     for (std::size_t row = 0; row < tables->size(); ++row) {
         found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
     }
-    if (rows->flag(0, 4) && can_peek(facts)) {
+    if (rows->flag(0, 5) && can_peek(facts)) {
         found.younger_than_slot =
             co_await publication_is_younger(sql, request.slot, request.publication);
     }
@@ -216,7 +251,10 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await inspect_tables(sql, request.tables, facts);
     }
     if (step.has_value()) {
-        step = co_await probe_write_backs(sql, request.write_backs, facts.tables);
+        step = co_await inspect_own_tables(sql, request, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_write_backs(sql, request, facts);
     }
     if (step.has_error()) {
         co_return step.error();

@@ -1,10 +1,13 @@
 #include "postgres/outbox_writer.hpp"
 
+#include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
 #include "postgres/dead_letter_store.hpp"
+#include "postgres/fragment_path.hpp"
+#include "postgres/inspection_queries.hpp"
+#include "postgres/own_tables.hpp"
 #include "postgres/row_sight.hpp"
-#include "postgres/server_error.hpp"
 #include "postgres/write_back_sql.hpp"
 
 #include <fmt/format.h>
@@ -48,10 +51,6 @@ bool passes(std::string_view sqlstate) {
            });
 }
 
-bool is_missing_table(std::string_view sqlstate) {
-    return sqlstate == "42P01" || sqlstate == "3F000";
-}
-
 error explain_write_back(const server_report& report, const connection& sql,
                          const outbox_table& table, const std::string& statement) {
     const bool deletes = deletes_at_once(table);
@@ -81,7 +80,8 @@ error explain_write_back(const server_report& report, const connection& sql,
 }  // namespace
 
 awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
-                                                     connect_options options) {
+                                                     connect_options options,
+                                                     std::vector<table_name> outboxes) {
     auto sql = co_await connection::open(executor, std::move(options));
     if (!sql) {
         co_return sql.error();
@@ -90,12 +90,28 @@ awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executo
     if (!durable) {
         co_return durable.error();
     }
-    const auto reset = co_await sql->query("RESET search_path");
-    if (!reset) {
-        co_return reset.error();
+    const auto trusted = co_await check_own_schema(*sql, outboxes);
+    if (!trusted) {
+        co_return trusted.error();
     }
-    outbox_writer made{std::move(*sql)};
+    auto path = co_await use_fragment_path(*sql, outboxes);
+    if (!path) {
+        co_return path.error();
+    }
+    outbox_writer made{std::move(*sql), std::move(outboxes), std::move(path->open_schemas)};
     co_return std::move(made);
+}
+
+error outbox_writer::explain_refusal(const server_report& report, const outbox_table& table,
+                                     const std::string& statement) const {
+    if (table.table.name != control_table().name && is_about(report, own_table::control)) {
+        return explain_use(report, sql_, own_table::control);
+    }
+    auto failure = explain_write_back(report, sql_, table, statement);
+    if (failure.code == errc::postgres_unsuitable && !open_schemas_.empty()) {
+        failure.remedy += "; " + explain_open_schemas(open_schemas_);
+    }
+    return failure;
 }
 
 awaitable<result<outbox_writer::key_kind>> outbox_writer::kind_of_key(const outbox_table& table) {
@@ -115,7 +131,17 @@ awaitable<result<outbox_writer::key_kind>> outbox_writer::kind_of_key(const outb
                         to_string(table.table), key_column(table)),
             "name the column that identifies a row in outbox.columns: id = \"...\""};
     }
-    key_kind kind{rows->text(0, 0), rows->flag(0, 1)};
+    std::vector<std::string> partitioned{array_literal({table.table.schema}),
+                                         array_literal({table.table.name})};
+    const auto columns = co_await sql_.query(queries::partition_columns, std::move(partitioned));
+    if (!columns) {
+        co_return columns.error();
+    }
+    std::vector<std::string> names;
+    for (std::size_t row = 0; row < columns->size(); ++row) {
+        names.push_back(columns->text(row, 1));
+    }
+    key_kind kind{rows->text(0, 0), rows->flag(0, 1), needs_mark(table, names)};
     key_kinds_[table.table] = kind;
     co_return kind;
 }
@@ -133,10 +159,10 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     std::vector<std::string> which{array_literal(doubtful)};
     const auto found = co_await sql_.ask(dead_letters_sql, std::move(which));
     if (found.has_error()) {
-        if (is_missing_table(found.error().sqlstate)) {
+        if (is_missing(found.error())) {
             co_return result<void>{};
         }
-        co_return explain_dead_letters(found.error(), sql_);
+        co_return explain_use(found.error(), sql_, own_table::dead_letter);
     }
     std::set<std::string> dead;
     for (std::size_t row = 0; row < found->size(); ++row) {
@@ -186,12 +212,16 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
         co_return seen.error();
     }
     const auto sql = write_back_sql(table, kind->type, retried);
-    std::vector<statement> all{{mark_transaction_sql}, {sql, {array_literal(keys)}}};
+    std::vector<statement> all{{sql, {array_literal(keys)}}};
+    if (kind->is_marked) {
+        all.insert(all.begin(), {mark_as_own_sql});
+        all.push_back({empty_control_sql});
+    }
     const auto done = co_await sql_.ask_together(std::move(all));
     if (done.has_error()) {
         // The column may have got another type.
         key_kinds_.clear();
-        co_return explain_write_back(done.error(), sql_, table, sql);
+        co_return explain_refusal(done.error(), table, sql);
     }
     co_return result<void>{};
 }
@@ -220,13 +250,13 @@ awaitable<result<row_set>> outbox_writer::fetch(const outbox_table& table, const
 awaitable<result<void>> outbox_writer::set_aside(const outbox_table& table,
                                                  const dead_letter& letter) {
     if (table.on_dead_letter.empty() || !letter.key) {
-        co_return co_await store_dead_letter(sql_, letter);
+        co_return co_await store_dead_letter(sql_, letter, outboxes_);
     }
     const auto kind = co_await kind_of_key(table);
     if (!kind) {
         co_return kind.error();
     }
-    dead_letter_status status{table.table, kind->text_of(*letter.key), {}};
+    dead_letter_status status{table.table, kind->text_of(*letter.key), {}, kind->is_marked};
     auto unseen = unseen_rows_sql(table, kind->type, false);
     std::vector<std::string> keys{status.key};
     const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(keys));
@@ -237,7 +267,7 @@ awaitable<result<void>> outbox_writer::set_aside(const outbox_table& table,
                              std::string_view attempts) {
         return on_dead_letter_sql(table, kind->type, key, why, attempts);
     };
-    co_return co_await store_dead_letter(sql_, letter, status);
+    co_return co_await store_dead_letter(sql_, letter, status, outboxes_);
 }
 
 }  // namespace walrelay::postgres

@@ -1,8 +1,8 @@
 // Changes rows of outbox tables: their status after the ack, and when they become dead letters.
 //
-// Through a connection of its own, because a row that somebody has locked makes it wait. Every
-// transaction begins with a message that marks it in the WAL as walrelay's own, so that an UPDATE
-// of walrelay's never counts as one that publishes a row again.
+// Through a connection of its own, because a row that somebody has locked makes it wait. Where an
+// UPDATE could count as one that publishes a row again, its transaction begins with a row in
+// walrelay.control that marks it in the WAL as walrelay's own.
 #pragma once
 
 #include "core/dead_letter.hpp"
@@ -34,10 +34,11 @@ struct written_row {
 /// given up.
 class outbox_writer {
 public:
-    /// Values and functions in the configuration's fragments, and triggers, see the search_path
-    /// of the role, not the pinned one. Commits wait for their flush.
+    /// Values and functions in the configuration's fragments, and triggers, see the search_path of
+    /// postgres/fragment_path. Commits wait for their flush. `outboxes` are all that are written.
     [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> open(
-        boost::asio::any_io_executor executor, connect_options options);
+        boost::asio::any_io_executor executor, connect_options options,
+        std::vector<table_name> outboxes);
 
     /// Runs outbox.on_published, or deletes, for the rows in one statement. `retried`: also those
     /// that are not pending. Errors: postgres_unsuitable where PostgreSQL would refuse it again,
@@ -63,6 +64,7 @@ private:
     struct key_kind {
         std::string type;  // SQL name
         bool is_bytea = false;
+        bool is_marked = false;  // an update of the table: see core/control.hpp
 
         /// The decoders leave the \x of a bytea out.
         [[nodiscard]] std::string text_of(const std::string& key) const {
@@ -70,14 +72,22 @@ private:
         }
     };
 
-    explicit outbox_writer(connection&& sql) : sql_(std::move(sql)) {}
+    outbox_writer(connection&& sql, std::vector<table_name> outboxes,
+                  std::vector<std::string> open_schemas)
+        : sql_(std::move(sql)),
+          outboxes_(std::move(outboxes)),
+          open_schemas_(std::move(open_schemas)) {}
 
     boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
     boost::asio::awaitable<result<void>> see(const outbox_table& table, const key_kind& kind,
                                              const std::vector<written_row>& rows, bool retried);
     boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
+    [[nodiscard]] error explain_refusal(const server_report& report, const outbox_table& table,
+                                        const std::string& statement) const;
 
     connection sql_;
+    std::vector<table_name> outboxes_;
+    std::vector<std::string> open_schemas_;
     std::map<table_name, key_kind> key_kinds_;
 };
 

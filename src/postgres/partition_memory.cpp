@@ -1,12 +1,8 @@
 #include "postgres/partition_memory.hpp"
 
-#include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
 #include "postgres/fact_reader.hpp"
-#include "postgres/partition_sql.hpp"
-#include "postgres/server_error.hpp"
-
-#include <fmt/format.h>
+#include "postgres/own_tables.hpp"
 
 #include <array>
 #include <utility>
@@ -76,81 +72,50 @@ leaf_lists lists_of(const postgres_facts& facts) {
             array_literal(lists[3])};
 }
 
-bool is_missing(const server_report& report) {
-    return report.sqlstate == "42P01" || report.sqlstate == "3F000";
-}
-
-bool was_made_by_another(const server_report& report) {
-    return report.sqlstate == "23505" || report.sqlstate == "42P06" || report.sqlstate == "42P07";
-}
-
-error explain_memory(const server_report& report, const connection& sql) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == "42501") {
-        const auto role = quote_identifier(sql.role());
-        failure.what = fmt::format(
-            "the role {} may not use the table walrelay.partition, without which wal2json loses "
-            "rows of partitions that are detached or dropped before they are read",
-            sql.role());
-        failure.remedy = fmt::format(
-            "as a role that may create a schema: run sql/partition.sql in psql, then: GRANT USAGE "
-            "ON SCHEMA walrelay TO {0}; GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition "
-            "TO {0};",
-            role);
-    }
-    return failure;
-}
-
-awaitable<answer> ask_and_make(connection& sql, const char* statement,
-                               std::vector<std::string> parameters) {
-    auto again = parameters;
-    auto done = co_await sql.ask(statement, std::move(parameters));
+awaitable<result<void>> remember(connection& sql, const std::string& slot, const leaf_lists& lists,
+                                 const std::vector<table_name>& roots) {
+    std::vector<std::string> all{slot, lists.root_schemas, lists.root_names, lists.schemas,
+                                 lists.names};
+    auto done = co_await sql.ask(remember_sql, all);
     if (done.has_error() && is_missing(done.error())) {
-        auto made = co_await sql.ask(partition_sql);
-        if (made.has_error() && !was_made_by_another(made.error())) {
+        auto made = co_await create_table(sql, own_table::partition, roots);
+        if (!made) {
             co_return made;
         }
-        done = co_await sql.ask(statement, std::move(again));
+        done = co_await sql.ask(remember_sql, std::move(all));
     }
-    co_return done;
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql, own_table::partition);
+    }
+    co_return result<void>{};
 }
 
 awaitable<result<void>> write_down(connection& sql, std::string slot, const postgres_facts& facts) {
     const auto lists = lists_of(facts);
-    std::vector<std::string> all{slot, lists.root_schemas, lists.root_names, lists.schemas,
-                                 lists.names};
-    const auto remembered = co_await ask_and_make(sql, remember_sql, std::move(all));
-    if (remembered.has_error()) {
-        co_return explain_memory(remembered.error(), sql);
+    std::vector<table_name> roots;
+    for (const auto& table : facts.tables) {
+        roots.push_back(table.table);
+    }
+    const auto remembered = co_await remember(sql, slot, lists, roots);
+    if (!remembered) {
+        co_return remembered.error();
     }
     std::vector<std::string> current{slot, lists.schemas, lists.names};
     const auto noted = co_await sql.ask(note_gone_sql, std::move(current));
     if (noted.has_error()) {
-        co_return explain_memory(noted.error(), sql);
+        co_return explain_use(noted.error(), sql, own_table::partition);
     }
     if (facts.slot && facts.slot->confirmed) {
         std::vector<std::string> passed{slot, to_string(*facts.slot->confirmed)};
         const auto forgotten = co_await sql.ask(forget_sql, std::move(passed));
         if (forgotten.has_error()) {
-            co_return explain_memory(forgotten.error(), sql);
+            co_return explain_use(forgotten.error(), sql, own_table::partition);
         }
     }
     co_return result<void>{};
 }
 
 }  // namespace
-
-std::string_view partition_table_sql() {
-    return partition_sql;
-}
-
-awaitable<result<void>> create_partition_table(connection& sql) {
-    const auto done = co_await sql.ask(partition_sql);
-    if (done.has_error()) {
-        co_return explain_memory(done.error(), sql);
-    }
-    co_return result<void>{};
-}
 
 awaitable<result<void>> remember_partitions(connection& sql, std::string slot,
                                             postgres_facts& facts) {
@@ -167,7 +132,7 @@ awaitable<result<void>> remember_partitions(connection& sql, std::string slot,
         if (facts.in_recovery && is_missing(rows.error())) {
             co_return result<void>{};
         }
-        co_return explain_memory(rows.error(), sql);
+        co_return explain_use(rows.error(), sql, own_table::partition);
     }
     fact_reader reader{*rows};
     for (std::size_t row = 0; row < rows->size(); ++row) {

@@ -9,21 +9,14 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <string>
-#include <string_view>
 
 namespace walrelay::postgres {
-
-/// The text of sql/partition.sql, which runs in psql as well.
-[[nodiscard]] std::string_view partition_table_sql();
-
-/// Runs it. `sql` is of connection_kind::sql, here and below. Errors: postgres_unsuitable where the
-/// role may not; postgres_lost, postgres_unavailable.
-[[nodiscard]] boost::asio::awaitable<result<void>> create_partition_table(connection& sql);
 
 /// Remembers the partitions of `facts`, which was read just before, for the slot, and fills
 /// `facts.gone_partitions`. Makes the table where it is missing. Forgets what has been gone for a
 /// week, is no table any more, and lies before what the slot has confirmed. On a standby nothing is
-/// written. Errors: as above.
+/// written. `sql` is of connection_kind::sql. Errors: postgres_unsuitable where the role may not
+/// use the table; postgres_lost, postgres_unavailable.
 [[nodiscard]] boost::asio::awaitable<result<void>> remember_partitions(connection& sql,
                                                                        std::string slot,
                                                                        postgres_facts& facts);

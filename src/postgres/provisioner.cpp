@@ -32,6 +32,18 @@ boost::asio::awaitable<result<void>> create_publication(connection& sql, std::st
     co_return result<void>{};
 }
 
+boost::asio::awaitable<result<void>> add_to_publication(connection& sql, std::string publication,
+                                                        table_name table) {
+    auto context = context_of(sql, server_action::create_publication);
+    context.publication = publication;
+    auto statement = add_to_publication_sql(publication, table);
+    const auto done = co_await sql.ask(std::move(statement));
+    if (done.has_error()) {
+        co_return explain(done.error(), context);
+    }
+    co_return result<void>{};
+}
+
 boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slot,
                                                 output_plugin plugin, bool failover) {
     auto context = context_of(sql, server_action::create_slot);

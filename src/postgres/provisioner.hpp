@@ -27,4 +27,9 @@ namespace walrelay::postgres {
                                                               output_plugin plugin,
                                                               bool failover = false);
 
+/// Errors as above.
+[[nodiscard]] boost::asio::awaitable<result<void>> add_to_publication(connection& sql,
+                                                                      std::string publication,
+                                                                      table_name table);
+
 }  // namespace walrelay::postgres

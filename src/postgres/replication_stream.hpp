@@ -29,8 +29,11 @@ struct start_options {
     std::string publication = {};
     /// wal2json only: the tables to send; empty sends all.
     std::vector<table_name> add_tables = {};
-    /// wal2json only: of messages to send, beside walrelay's own.
+    /// Of the messages that are rows of an outbox; without any none is asked for.
     std::vector<std::string> message_prefixes = {};
+    /// Letters and digits that nobody else knows: wal2json is told to send messages of a prefix
+    /// with it alone, where there is to be none.
+    std::string nonce = {};
     /// wal2json only: updates are sent as well (with pgoutput the publication says so).
     bool updates = false;
 };

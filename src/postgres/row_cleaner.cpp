@@ -3,6 +3,7 @@
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
 #include "postgres/fact_reader.hpp"
+#include "postgres/fragment_path.hpp"
 #include "postgres/server_error.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +18,9 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// Shorter than any deadlock_timeout that makes sense, so that nobody else is the victim. The names
-/// in `pending` are found as the role finds them.
-constexpr std::array<const char*, 3> session_sql = {
-    "SET lock_timeout = '500ms'", "SET statement_timeout = '30s'", "RESET search_path"};
+/// Shorter than any deadlock_timeout that makes sense, so that nobody else is the victim.
+constexpr std::array<const char*, 2> session_sql = {"SET lock_timeout = '500ms'",
+                                                    "SET statement_timeout = '30s'"};
 
 /// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
 constexpr const char* type_sql = R"sql(
@@ -75,14 +75,19 @@ std::string delete_sql(const outbox_table& table, const std::string& condition) 
 
 }  // namespace
 
-awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_table& table) {
+awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_table& table,
+                                                  std::vector<table_name> outboxes) {
     for (const auto* const statement : session_sql) {
         const auto set = co_await sql.query(statement);
         if (!set) {
             co_return set.error();
         }
     }
-    row_cleaner made{std::move(sql), table};
+    auto path = co_await use_fragment_path(sql, std::move(outboxes));
+    if (!path) {
+        co_return path.error();
+    }
+    row_cleaner made{std::move(sql), table, std::move(path->open_schemas)};
     co_return std::move(made);
 }
 
@@ -104,6 +109,9 @@ error row_cleaner::explain_refusal(const server_report& report) const {
                                      quote_table(table_->table), quote_identifier(sql_.role()));
     } else {
         failure.remedy = "correct outbox.pending or outbox.delete_after in the configuration";
+        if (!open_schemas_.empty()) {
+            failure.remedy += "; " + explain_open_schemas(open_schemas_);
+        }
     }
     return failure;
 }

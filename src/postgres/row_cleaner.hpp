@@ -34,8 +34,9 @@ struct cleaned_rows {
 class row_cleaner {
 public:
     /// Takes over a connection of connection_kind::sql. The table must outlive the cleaner.
+    /// `outboxes` are all of the configuration (postgres/fragment_path).
     [[nodiscard]] static boost::asio::awaitable<result<row_cleaner>> begin(
-        connection sql, const outbox_table& table);
+        connection sql, const outbox_table& table, std::vector<table_name> outboxes);
 
     /// Deletes the rows in one transaction. A value that is none of the column's type stands for no
     /// row. Errors: those that pass (postgres_lost, postgres_unavailable; nothing was deleted), and
@@ -47,7 +48,8 @@ public:
     void close() { sql_.close(); }
 
 private:
-    row_cleaner(connection sql, const outbox_table& table) : sql_(std::move(sql)), table_(&table) {}
+    row_cleaner(connection sql, const outbox_table& table, std::vector<std::string> open_schemas)
+        : sql_(std::move(sql)), table_(&table), open_schemas_(std::move(open_schemas)) {}
 
     [[nodiscard]] boost::asio::awaitable<result<std::string>> type_of(std::string column);
     [[nodiscard]] boost::asio::awaitable<result<void>> remove(rows_by_value rows, std::string type,
@@ -59,6 +61,7 @@ private:
 
     connection sql_;
     const outbox_table* table_;
+    std::vector<std::string> open_schemas_;
 };
 
 }  // namespace walrelay::postgres

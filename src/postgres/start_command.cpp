@@ -3,6 +3,7 @@
 #include "core/sql_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
 #include <utility>
@@ -41,18 +42,18 @@ std::vector<plugin_option> pgoutput_options(const start_options& options, int ve
     constexpr int first_with_messages = 140'000;
     std::vector<plugin_option> chosen = {
         {"proto_version", "1"}, {"publication_names", quote_identifier(options.publication)}};
-    if (version_number >= first_with_messages) {
+    if (!options.message_prefixes.empty() && version_number >= first_with_messages) {
         chosen.emplace_back("messages", "true");
     }
     return chosen;
 }
 
+/// wal2json sends all messages unless it is told which: one that nobody can know sends none.
 std::string prefixes_of(const start_options& options) {
-    std::string list = "walrelay,walrelay.retry,walrelay.write_back";
-    for (const auto& prefix : options.message_prefixes) {
-        list += ',' + prefix;
+    if (options.message_prefixes.empty()) {
+        return "walrelay.none." + options.nonce;
     }
-    return list;
+    return fmt::format("{}", fmt::join(options.message_prefixes, ","));
 }
 
 std::vector<plugin_option> wal2json_options(const start_options& options) {

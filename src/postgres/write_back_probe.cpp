@@ -12,9 +12,8 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// The names in a fragment are found as the role finds them, see outbox_writer.
-constexpr const char* own_search_path_sql =
-    "SELECT set_config('search_path', reset_val, true) FROM pg_settings WHERE name = 'search_path'";
+/// For the one transaction.
+constexpr const char* search_path_sql = "SELECT set_config('search_path', $1, true)";
 
 constexpr const char* type_name_sql = "SELECT format_type($1::oid, -1)";
 
@@ -49,8 +48,9 @@ statement explain_of(const wanted_statement& wanted) {
     return explained;
 }
 
-awaitable<result<void>> probe(connection& sql, wanted_statement wanted, table_facts& into) {
-    std::vector<statement> all{{own_search_path_sql}, explain_of(wanted)};
+awaitable<result<void>> probe(connection& sql, wanted_statement wanted, const std::string& path,
+                              table_facts& into) {
+    std::vector<statement> all{{search_path_sql, {path}}, explain_of(wanted)};
     const auto done = co_await sql.ask_together(std::move(all));
     if (done.has_value()) {
         co_return result<void>{};
@@ -67,6 +67,7 @@ awaitable<result<void>> probe(connection& sql, wanted_statement wanted, table_fa
 }  // namespace
 
 awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_table> asked,
+                                          std::string search_path,
                                           std::vector<table_facts>& tables) {
     for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
         const auto& columns = tables[index].columns;
@@ -81,7 +82,7 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
         }
         const auto wanted = statements_of(asked[index], type->text(0, 0));
         for (const auto& each : wanted) {
-            const auto probed = co_await probe(sql, each, tables[index]);
+            const auto probed = co_await probe(sql, each, search_path, tables[index]);
             if (!probed) {
                 co_return probed.error();
             }

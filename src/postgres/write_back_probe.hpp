@@ -8,13 +8,16 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <string>
 #include <vector>
 
 namespace walrelay::postgres {
 
 /// Fills `refused` of the tables, which are those of the configuration in its order. EXPLAIN checks
 /// syntax, names, types and rights. Tables without the column of the id are left out.
+/// `search_path` is that of postgres/fragment_path.
 [[nodiscard]] boost::asio::awaitable<result<void>> probe_write_backs(
-    connection& sql, std::vector<outbox_table> asked, std::vector<table_facts>& tables);
+    connection& sql, std::vector<outbox_table> asked, std::string search_path,
+    std::vector<table_facts>& tables);
 
 }  // namespace walrelay::postgres

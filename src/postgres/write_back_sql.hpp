@@ -10,9 +10,12 @@
 
 namespace walrelay::postgres {
 
-/// The first statement of a transaction of walrelay's own: its message marks it in the WAL.
-inline constexpr const char* mark_transaction_sql =
-    "SELECT pg_logical_emit_message(true, 'walrelay.write_back', '')";
+/// Marks what follows in the transaction as walrelay's own, for every relay that reads it; the
+/// second ends the transaction and leaves walrelay.control empty.
+inline constexpr const char* mark_as_own_sql = "INSERT INTO walrelay.control (kind) VALUES ('own')";
+inline constexpr const char* empty_control_sql =
+    "DELETE FROM walrelay.control WHERE transaction = "
+    "pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8";
 
 /// The column that identifies a row.
 [[nodiscard]] std::string_view key_column(const outbox_table& table);

@@ -1,7 +1,8 @@
 #include "relay/intake.hpp"
 
 #include "core/assert.hpp"
-#include "relay/retry_request.hpp"
+#include "core/control.hpp"
+#include "outbox/header_check.hpp"
 
 #include <utility>
 
@@ -169,6 +170,9 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
     if (!owner) {
         return owner.error();
     }
+    if (owner->what == table_catalog::answer::kind::control) {
+        return take_control(row, into, done);
+    }
     if (owner->what != table_catalog::answer::kind::outbox) {
         return {};
     }
@@ -180,10 +184,6 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
 
 result<void> intake::take(const logical_message& said, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
-    transaction_->own = transaction_->own || said.prefix == write_back_prefix;
-    if (said.prefix == retry_prefix) {
-        return take_retry(said.content, into, done);
-    }
     const auto ours = tableless_.find(said.prefix);
     return ours == tableless_.end() ? result<void>{}
                                     : take_row(ours->second, said.content, into, done);
@@ -205,8 +205,21 @@ result<void> intake::take_row(tableless& from, std::string_view content, lane& i
     return set_aside(from.mapper, from.rows.unreadable(content), unfilled, row.error(), done);
 }
 
-result<void> intake::take_retry(std::string_view content, lane& into, frame_read& done) {
-    const auto request = retry_request::parse(content, next_retry_revision_++);
+result<void> intake::take_control(const row_insert& row, lane& into, frame_read& done) {
+    const auto said = read_control(row);
+    if (said.slot && *said.slot != options_.slot) {
+        return {};
+    }
+    if (said.kind == control_kind::own) {
+        transaction_->own = true;
+    } else if (said.kind == control_kind::retry) {
+        return take_retry(said, into, done);
+    }
+    return {};
+}
+
+result<void> intake::take_retry(const control_row& said, lane& into, frame_read& done) {
+    const auto request = retry_request::parse(said, next_retry_revision_++);
     if (!request) {
         done.remark = to_string(request.error()) + "; it is left alone";
         return {};
@@ -281,6 +294,9 @@ result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string
     }
     if (!mapped) {
         return mapped;
+    }
+    if (auto sound = outbox::check_lines(out); !sound) {
+        return sound;
     }
     if (auto fits = check_size(out); !fits) {
         return fits;

@@ -9,6 +9,7 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "outbox/table_mapper.hpp"
+#include "relay/control_row.hpp"
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/message_rows.hpp"
@@ -73,7 +74,6 @@ struct intake_options {
     bool dead_letters = true;
     bool sole_writer = true;
     all_duties duties = {};
-    /// Only for the remedies of errors.
     std::string slot = {};
 };
 
@@ -162,7 +162,8 @@ private:
     result<void> take(const row_insert& row, lane& into, frame_read& done);
     result<void> take(const row_update& row, lane& into, frame_read& done);
     result<void> take(const logical_message& said, lane& into, frame_read& done);
-    result<void> take_retry(std::string_view content, lane& into, frame_read& done);
+    result<void> take_control(const row_insert& row, lane& into, frame_read& done);
+    result<void> take_retry(const control_row& said, lane& into, frame_read& done);
     result<void> take_row(tableless& from, std::string_view content, lane& into, frame_read& done);
     /// One outbox event of the open transaction, which the lane may have already.
     result<void> take_event(std::size_t mapper, const row_insert& row, std::string_view occasion,

@@ -27,6 +27,8 @@ constexpr type_oid jsonb = 3802;
 constexpr std::uint64_t first_revision = std::uint64_t{1} << 62U;
 constexpr std::size_t kept_shapes = 256;
 constexpr std::size_t kept_bytes = std::size_t{1024} * 1024;
+/// As many as a table can have columns.
+constexpr std::size_t keys_max = 1600;
 
 error unreadable_because(const table_name& source, std::string_view why) {
     return {errc::row_unmappable,
@@ -74,6 +76,7 @@ private:
     std::vector<column> columns_;
     std::vector<field> fields_;
     std::map<std::string, relation, std::less<>> known_;
+    std::size_t known_bytes_ = 0;
     std::string shape_;
     std::uint64_t next_revision_ = first_revision;
 };
@@ -137,6 +140,9 @@ result<void> message_rows::reader::take_member(simdjson::ondemand::field& member
     if (member.unescaped_key().get(name)) {
         return unreadable_because(source_, "has a key that cannot be read");
     }
+    if (columns_.size() == keys_max) {
+        return unreadable_because(source_, "has more than " + std::to_string(keys_max) + " keys");
+    }
     if (has(name)) {
         return unreadable_because(source_, "has the key \"" + std::string(name) + "\" twice");
     }
@@ -192,9 +198,11 @@ const relation& message_rows::reader::describe() {
     }
     auto found = known_.find(shape_);
     if (found == known_.end()) {
-        if (known_.size() >= kept_shapes) {
+        if (known_.size() >= kept_shapes || known_bytes_ >= kept_bytes) {
             known_.clear();
+            known_bytes_ = 0;
         }
+        known_bytes_ += shape_.size();
         relation made{source_.schema, source_.name, columns_, next_revision_++};
         found = known_.emplace(shape_, std::move(made)).first;
     }

@@ -42,6 +42,8 @@ struct expectations {
     bool sole_writer = true;
     /// Whether standbys may keep a copy of the slot; nothing is auto.
     std::optional<bool> failover = {};
+    /// Rows that cannot be delivered become dead letters.
+    bool dead_letters = true;
 };
 
 /// How it is known that walrelay has run before on a stream.

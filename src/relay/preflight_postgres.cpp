@@ -1,10 +1,12 @@
 // What is wrong with a database, its slot and its publication, and the command that mends it.
 
+#include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
 #include "relay/preflight_descendants.hpp"
+#include "relay/preflight_own_tables.hpp"
 #include "relay/preflight_slot.hpp"
 #include "relay/preflight_write_backs.hpp"
 
@@ -126,10 +128,9 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
     }
     for (const auto& table : facts.tables) {
         if (table.exists && !published(publication, table)) {
-            found.error(
-                "publication " + wanted.publication + " does not contain table " +
-                    to_string(table.table),
-                "ALTER PUBLICATION " + name + " ADD TABLE " + quote_table(table.table) + ";");
+            found.error("publication " + wanted.publication + " does not contain table " +
+                            to_string(table.table),
+                        add_to_publication_sql(wanted.publication, table.table));
         }
     }
     if (publication.younger_than_slot) {
@@ -150,6 +151,9 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
         if (!table.is_tableless()) {
             tables.push_back(table.table);
         }
+    }
+    if (facts.controls.exists) {
+        tables.push_back(control_table());
     }
     const auto create =
         create_publication_sql(wanted.publication, tables, published_operations(wanted.tables));
@@ -248,7 +252,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
         }
         look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
         if (facts.tables[index].exists) {
-            look_at_write_backs(wanted.tables[index], facts.tables[index], facts.role, found);
+            look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
         }
     }
     look_at_plugin(wanted, facts, found);
@@ -268,6 +272,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     look_at_republish(wanted.tables, facts, choose_plugin(wanted, facts), found);
     look_at_partitions(wanted, facts, found);
     look_at_descendants(wanted, facts, found);
+    look_at_own_tables(wanted, facts, choose_plugin(wanted, facts), found);
     return found.take();
 }
 

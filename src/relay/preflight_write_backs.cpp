@@ -15,8 +15,25 @@ bool has_column(const table_facts& facts, const std::string& name) {
     return std::ranges::find(facts.columns, name, &column::name) != facts.columns.end();
 }
 
+/// Names are found nowhere where somebody else could have put what they then stand for.
+std::string where_names_are_found(const std::vector<std::string>& open_schemas,
+                                  const std::string& role) {
+    if (open_schemas.empty()) {
+        return "names outside the search_path of role " + role + " need their schema";
+    }
+    std::string schemas;
+    for (const auto& each : open_schemas) {
+        schemas += (schemas.empty() ? "" : ", ") + quote_identifier(each);
+    }
+    return "names in schema " + schemas +
+           " need their schema, as roles that are not to be trusted may create objects there or "
+           "own functions (\\dn+ and \\df in psql show them); or REVOKE CREATE ON SCHEMA " +
+           quote_identifier(open_schemas.front()) + " FROM PUBLIC;";
+}
+
 void look_at_refused(const refused_statement& refused, const table_facts& facts,
-                     const std::string& role, findings_list& found) {
+                     const postgres_facts& all, findings_list& found) {
+    const auto& role = all.role;
     const auto name = to_string(facts.table);
     if (!refused.missing_right.empty()) {
         found.error("the role " + role + " may not run " + refused.setting + " of table " + name +
@@ -27,9 +44,8 @@ void look_at_refused(const refused_statement& refused, const table_facts& facts,
     }
     found.error("PostgreSQL refuses " + refused.setting + " of table " + name + ": " +
                     refused.statement + " (the server says: " + refused.server_said + ")",
-                "correct " + refused.setting +
-                    " in the configuration; names outside the search_path of role " + role +
-                    " need their schema");
+                "correct " + refused.setting + " in the configuration; " +
+                    where_names_are_found(all.open_schemas, role));
 }
 
 void look_at_republish(const outbox_table& wanted, const table_facts& facts,
@@ -76,17 +92,10 @@ void look_at_identity(const table_facts& facts, bool publishes_again, findings_l
 
 void look_at_republish(const std::vector<outbox_table>& wanted, const postgres_facts& facts,
                        output_plugin plugin, findings_list& found) {
-    constexpr int first_with_messages = 140'000;
     const bool any = std::ranges::any_of(
         wanted, [](const outbox_table& each) { return each.republish.has_value(); });
     if (!any) {
         return;
-    }
-    if (plugin == output_plugin::pgoutput && facts.version_number < first_with_messages) {
-        found.error(
-            "outbox.republish with pgoutput needs PostgreSQL 14 or later: before, pgoutput does "
-            "not tell walrelay's own updates from others",
-            "postgres.plugin = \"wal2json\" with a slot of its own, or take republish out");
     }
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         const auto& table = facts.tables[index];
@@ -104,7 +113,7 @@ void look_at_republish(const std::vector<outbox_table>& wanted, const postgres_f
 }
 
 void look_at_write_backs(const outbox_table& wanted, const table_facts& facts,
-                         const std::string& role, findings_list& found) {
+                         const postgres_facts& all, findings_list& found) {
     const bool writes = !wanted.on_published.empty() || !wanted.on_dead_letter.empty() ||
                         wanted.delete_after.has_value();
     const auto key = wanted.columns.id.value_or("id");
@@ -114,7 +123,7 @@ void look_at_write_backs(const outbox_table& wanted, const table_facts& facts,
                     "name the column that identifies a row in outbox.columns: id = \"...\"");
     }
     for (const auto& refused : facts.refused) {
-        look_at_refused(refused, facts, role, found);
+        look_at_refused(refused, facts, all, found);
     }
 }
 

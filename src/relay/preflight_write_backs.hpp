@@ -12,9 +12,9 @@ namespace walrelay::relay {
 
 class findings_list;
 
-/// For a table that exists.
+/// For a table that exists, one of `all`.
 void look_at_write_backs(const outbox_table& wanted, const table_facts& facts,
-                         const std::string& role, findings_list& found);
+                         const postgres_facts& all, findings_list& found);
 
 /// Of all tables, which are in the order of the facts.
 void look_at_republish(const std::vector<outbox_table>& wanted, const postgres_facts& facts,

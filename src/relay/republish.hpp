@@ -14,9 +14,6 @@
 
 namespace walrelay::relay {
 
-/// Prefix of the message that marks a transaction of walrelay's own: its updates are write-backs.
-inline constexpr std::string_view write_back_prefix = "walrelay.write_back";
-
 /// Whether the update publishes its row again: the column has the value now. Where the WAL says
 /// what it was before (REPLICA IDENTITY FULL), only a change counts.
 [[nodiscard]] bool publishes_again(const republish_rule& rule, const row_update& row);

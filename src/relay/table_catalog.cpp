@@ -1,5 +1,7 @@
 #include "relay/table_catalog.hpp"
 
+#include "core/control.hpp"
+
 namespace walrelay::relay {
 
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
@@ -7,6 +9,7 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
     for (const auto& other : facts.other_tables) {
         known_[other].first = {.what = answer::kind::other, .before = answer::past::now_by_itself};
     }
+    known_[control_table()].first = {.what = answer::kind::control};
     for (std::size_t index = 0; index < tables.size(); ++index) {
         const answer ours{.what = answer::kind::outbox, .index = index};
         known_[tables[index].table].first = ours;

@@ -19,7 +19,7 @@ namespace walrelay::relay {
 class table_catalog {
 public:
     struct answer {
-        enum class kind { outbox, other, unknown } what = kind::unknown;
+        enum class kind { outbox, control, other, unknown } what = kind::unknown;
         std::size_t index = 0;  // of the outbox table in the configuration
         /// It holds for transactions that committed before it.
         lsn until = forever;

@@ -102,17 +102,14 @@ void inherit_rows(trial& one) {
     judge_rows(one, {.ids = ids_of(where)}, answer);
 }
 
-scenario on_every_server(scenario made, int oldest = 0) {
+scenario on_every_server(scenario made) {
     made.every_postgres = true;
-    made.oldest_postgres = oldest;
     return made;
 }
 
 }  // namespace
 
 std::vector<scenario> partition_scenarios() {
-    // pgoutput of 13 does not tell a row that is moved from a new one: refused by name.
-    constexpr int tells_moved_rows = 14;
     const auto taking = [](const std::string& name, const std::string& what,
                            const std::string& sql) {
         return on_every_server(scenario_of(
@@ -120,18 +117,17 @@ std::vector<scenario> partition_scenarios() {
                               take_partition(one, sql);
                           }}}));
     };
-    return {taking("partition_detached", "a partition is detached before its rows were read",
-                   "ALTER TABLE outbox_events DETACH PARTITION outbox_first"),
-            taking("partition_dropped", "a partition is dropped before its rows were read",
-                   "DROP TABLE outbox_first"),
-            on_every_server(
-                scenario_of("partition_moved",
-                            "partitioned by status: the relay's own write-back moves each row",
-                            {{.name = "moved", .arrange = with_statuses, .run = move_rows}}),
-                tells_moved_rows),
-            on_every_server(
-                scenario_of("inherits", "rows are written to a child table, made by INHERITS",
-                            {{.name = "child", .arrange = with_child, .run = inherit_rows}}))};
+    return {
+        taking("partition_detached", "a partition is detached before its rows were read",
+               "ALTER TABLE outbox_events DETACH PARTITION outbox_first"),
+        taking("partition_dropped", "a partition is dropped before its rows were read",
+               "DROP TABLE outbox_first"),
+        on_every_server(scenario_of(
+            "partition_moved", "partitioned by status: the relay's own write-back moves each row",
+            {{.name = "moved", .arrange = with_statuses, .run = move_rows}})),
+        on_every_server(
+            scenario_of("inherits", "rows are written to a child table, made by INHERITS",
+                        {{.name = "child", .arrange = with_child, .run = inherit_rows}}))};
 }
 
 }  // namespace walrelay::chaos

@@ -328,7 +328,8 @@ TEST_P(Setup, FailoverNeedsAServerThatHasIt) {
 TEST_P(Setup, InitMakesNoTableOfDeadLettersWherePoisonHalts) {
     bench.create_table();
     bench.set_delivery("on_poison = 'halt'");
-    EXPECT_EQ(bench.command({"init", "--print"}).output.find("dead_letter"), std::string::npos);
+    EXPECT_EQ(bench.command({"init", "--print"}).output.find("walrelay.dead_letter ("),
+              std::string::npos);
     ASSERT_EQ(bench.command({"init"}).exit_code, 0);
     EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM pg_class WHERE relname = "
                                        "'dead_letter'"),

@@ -66,7 +66,7 @@ TEST_F(SqlFiles, RunByThemselvesAndTwice) {
         psql_all({file, file});
         ++count;
     }
-    EXPECT_EQ(count, 11U);
+    EXPECT_EQ(count, 12U);
 }
 
 TEST_F(SqlFiles, AreListedInTheirReadme) {

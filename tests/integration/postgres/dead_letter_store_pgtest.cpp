@@ -1,6 +1,7 @@
 #include "postgres/dead_letter_store.hpp"
 
 #include "postgres/inspector.hpp"
+#include "postgres/own_tables.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 
@@ -148,16 +149,17 @@ TEST_F(DeadLetterStore, SaysWhoMustMakeTheTable) {
 TEST_F(DeadLetterStore, NeedsNoMoreThanTheGrantsThatItNames) {
     const auto role = make_role();
     auto owner = connect();
-    ASSERT_TRUE(run(postgres::create_dead_letter_table(owner)).has_value());
+    ASSERT_TRUE(
+        run(postgres::create_table(owner, postgres::own_table::dead_letter, {})).has_value());
     auto sql = connect_as(role);
     const auto refused = run(postgres::store_dead_letter(sql, sample()));
     ASSERT_TRUE(refused.has_error());
     EXPECT_EQ(refused.error().code, errc::postgres_unsuitable);
-    EXPECT_EQ(refused.error().remedy, postgres::dead_letter_grants_sql(role));
+    EXPECT_EQ(refused.error().remedy, postgres::grants_sql(postgres::own_table::dead_letter, role));
     writer_->execute(refused.error().remedy);
     const auto granted = run(postgres::store_dead_letter(sql, sample()));
     EXPECT_TRUE(granted.has_value()) << to_string(granted.error());
-    EXPECT_TRUE(run(postgres::create_dead_letter_table(sql)).has_value());
+    EXPECT_TRUE(run(postgres::create_table(sql, postgres::own_table::dead_letter, {})).has_value());
 }
 
 TEST_F(DeadLetterStore, NamesATableOfAnotherShape) {
@@ -178,7 +180,7 @@ TEST_F(DeadLetterStore, LeavesALostConnectionToTheCaller) {
 }
 
 TEST_F(DeadLetterStore, ItsFileRunsTwice) {
-    const std::string file{postgres::dead_letter_table_sql()};
+    const std::string file{postgres::create_table_sql(postgres::own_table::dead_letter)};
     writer_->execute(file);
     writer_->execute(file);
     EXPECT_EQ(stored("count(*)"), "0");
@@ -186,10 +188,10 @@ TEST_F(DeadLetterStore, ItsFileRunsTwice) {
 
 TEST_F(DeadLetterStore, AnotherWhoMakesTheTableAtTheSameTimeDoesNotMatter) {
     writer_->execute("BEGIN");
-    writer_->execute(std::string{postgres::dead_letter_table_sql()});
+    writer_->execute(std::string{postgres::create_table_sql(postgres::own_table::dead_letter)});
     auto sql = connect();
     std::optional<result<void>> made;
-    start(postgres::create_dead_letter_table(sql),
+    start(postgres::create_table(sql, postgres::own_table::dead_letter, {}),
           [&](result<void> outcome) { made.emplace(std::move(outcome)); });
     context_.restart();
     context_.poll();
@@ -207,10 +209,11 @@ TEST_F(DeadLetterStore, AnotherWhoMakesTheTableAtTheSameTimeDoesNotMatter) {
 TEST_F(DeadLetterStore, TheInspectorSeesTheTable) {
     const auto role = make_role();
     auto sql = connect_as(role);
-    EXPECT_FALSE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letter_table);
+    EXPECT_FALSE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letters.exists);
     auto owner = connect();
-    ASSERT_TRUE(run(postgres::create_dead_letter_table(owner)).has_value());
-    EXPECT_TRUE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letter_table);
+    ASSERT_TRUE(
+        run(postgres::create_table(owner, postgres::own_table::dead_letter, {})).has_value());
+    EXPECT_TRUE(run(postgres::inspect(sql, {slot_, publication_, {}}))->dead_letters.exists);
 }
 
 }  // namespace

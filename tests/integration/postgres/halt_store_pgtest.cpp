@@ -1,5 +1,6 @@
 #include "postgres/halt_store.hpp"
 
+#include "postgres/own_tables.hpp"
 #include "postgres_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,7 @@ protected:
 
     void store(const std::string& slot, const std::string& reason = "rows are missing") {
         auto sql = connect();
-        const auto stored = run(postgres::store_halt(sql, slot, reason, "look, then resume"));
+        const auto stored = run(postgres::store_halt(sql, slot, reason, "look, then resume", {}));
         ASSERT_TRUE(stored.has_value()) << to_string(stored.error());
     }
 
@@ -41,7 +42,7 @@ protected:
 TEST_F(HaltStore, TakesAMissingTableForNoHalt) {
     EXPECT_FALSE(kept("one").has_value());
     auto sql = connect();
-    EXPECT_FALSE(run(postgres::has_halt_table(sql)).value());
+    EXPECT_FALSE(run(postgres::has_table(sql, postgres::own_table::halt)).value());
     EXPECT_FALSE(run(postgres::resume_halt(sql, "one")).value());
     EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
 }
@@ -82,7 +83,7 @@ TEST_F(HaltStore, ANewHaltIsNotResumed) {
 TEST_F(HaltStore, SaysWhoMustMakeTheTable) {
     const auto role = make_role();
     auto sql = connect_as(role);
-    const auto stored = run(postgres::store_halt(sql, "one", "rows are missing", "look"));
+    const auto stored = run(postgres::store_halt(sql, "one", "rows are missing", "look", {}));
     ASSERT_TRUE(stored.has_error());
     EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
     EXPECT_THAT(stored.error().what, HasSubstr("may not create the table walrelay.halt"));
@@ -97,11 +98,11 @@ TEST_F(HaltStore, NeedsNoMoreThanTheGrantsThatItNames) {
     const auto refused = run(postgres::read_halt(sql, "one"));
     ASSERT_TRUE(refused.has_error());
     EXPECT_EQ(refused.error().code, errc::postgres_unsuitable);
-    EXPECT_EQ(refused.error().remedy, postgres::halt_grants_sql(role));
+    EXPECT_EQ(refused.error().remedy, postgres::grants_sql(postgres::own_table::halt, role));
     writer_->execute(refused.error().remedy);
     EXPECT_TRUE(run(postgres::read_halt(sql, "one")).value().has_value());
-    EXPECT_TRUE(run(postgres::create_halt_table(sql)).has_value());
-    EXPECT_TRUE(run(postgres::store_halt(sql, "one", "again", "look")).has_value());
+    EXPECT_TRUE(run(postgres::create_table(sql, postgres::own_table::halt, {})).has_value());
+    EXPECT_TRUE(run(postgres::store_halt(sql, "one", "again", "look", {})).has_value());
     EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
     EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
 }
@@ -120,7 +121,7 @@ TEST_F(HaltStore, KeepsNothingOnAReadOnlyServer) {
     store("one");
     auto sql = connect();
     ASSERT_TRUE(run(sql.query("SET default_transaction_read_only = on")).has_value());
-    const auto refused = run(postgres::store_halt(sql, "one", "again", "look"));
+    const auto refused = run(postgres::store_halt(sql, "one", "again", "look", {}));
     ASSERT_TRUE(refused.has_error());
     EXPECT_THAT(refused.error().what, HasSubstr("standby or read-only"));
 }

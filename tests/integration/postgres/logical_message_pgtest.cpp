@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Plugins, LogicalMessage,
                          [](const auto& each) { return std::string{to_string(each.param)}; });
 
 TEST_P(LogicalMessage, ArrivesWhereItIsOfATransaction) {
-    const auto from = make_slot(GetParam());
+    auto from = make_slot(GetParam());
+    from.message_prefixes = {"walrelay", "walrelay.retry"};
     writer_->execute("SELECT pg_logical_emit_message(false, 'walrelay', 'of no transaction')");
     writer_->execute(
         "BEGIN; SELECT pg_logical_emit_message(true, 'walrelay', 'first');"
@@ -52,7 +53,8 @@ TEST_P(LogicalMessage, ArrivesWhereItIsOfATransaction) {
 }
 
 TEST_P(LogicalMessage, OfSomebodyElseDoesNotStopTheStream) {
-    const auto from = make_slot(GetParam());
+    auto from = make_slot(GetParam());
+    from.message_prefixes = {"walrelay", "walrelay.retry"};
     // Bytes that are no text: pgoutput sends them, wal2json is asked to leave them out.
     writer_->execute("SELECT pg_logical_emit_message(true, 'stranger', '\\xff00'::bytea)");
     writer_->execute("SELECT pg_logical_emit_message(true, 'walrelay', 'ours')");

@@ -46,6 +46,19 @@ TEST_F(MessageRows, KeysAreColumnsWithTheTypesOfJson) {
     EXPECT_THAT(read("{}"), IsEmpty());
 }
 
+TEST_F(MessageRows, HasAsManyKeysAsATableCanHaveColumns) {
+    const auto with_keys = [](int count) {
+        std::string content = "{";
+        for (int key = 0; key < count; ++key) {
+            content += (key == 0 ? "\"" : ",\"") + std::to_string(key) + "\":0";
+        }
+        return content + "}";
+    };
+    EXPECT_EQ(read(with_keys(1600)).size(), 1600U);
+    EXPECT_THAT(refusal(with_keys(1601)), HasSubstr("more than 1600 keys"));
+    EXPECT_THAT(refusal(with_keys(120'000)), HasSubstr("more than 1600 keys"));
+}
+
 TEST_F(MessageRows, NestedValuesStayByteForByte) {
     EXPECT_THAT(read("{\"a\":{ \"z\" : 1,\n\"b\":[ 1 , {} ] } , \"b\": [\t] }"),
                 ElementsAre("a:3802={ \"z\" : 1,\n\"b\":[ 1 , {} ] }", "b:3802=[\t]"));

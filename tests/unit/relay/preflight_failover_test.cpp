@@ -33,6 +33,7 @@ postgres_facts good() {
     facts.wal_level = "logical";
     facts.role = "relay";
     facts.role_replicates = true;
+    facts.may_make_tables = true;
     facts.slots_free = 5;
     facts.senders_free = 5;
     facts.slot = slot_facts{
@@ -114,33 +115,6 @@ TEST(DescendantsPreflight, EveryChildMustBeConfigured) {
     const auto all = found(facts);
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_THAT(all[0], is(finding_severity::error, "public.a, public.b, which inherit from"));
-}
-
-TEST(DescendantsPreflight, PostgreSQL13CannotTellItsOwnMoves) {
-    auto facts = good();
-    facts.version_number = 130000;
-    facts.slot->failover = false;
-    facts.tables[0].partitioned = true;
-    facts.tables[0].partition_columns = {"status"};
-    auto asked = wanted();
-    asked.tables[0].on_dead_letter = "status = 'dead'";
-    const auto all = found(facts, asked);
-    ASSERT_THAT(all, SizeIs(1));
-    EXPECT_THAT(all[0], is(finding_severity::error, "outbox.on_dead_letter"));
-    facts.version_number = 140000;
-    EXPECT_THAT(found(facts, asked), IsEmpty());
-}
-
-TEST(DescendantsPreflight, FindsAColumnInSql) {
-    EXPECT_TRUE(mentions_column("status = 'sent'", "status"));
-    EXPECT_TRUE(mentions_column("sent_at = now(), STATUS='sent'", "status"));
-    EXPECT_TRUE(mentions_column("\"Status\" = 'sent'", "Status"));
-    EXPECT_FALSE(mentions_column("note = 'status'", "status"));
-    EXPECT_FALSE(mentions_column("statuses = 1", "status"));
-    EXPECT_FALSE(mentions_column("status = 1", "Status"));
-    EXPECT_FALSE(mentions_column("'unclosed", "status"));
-    EXPECT_FALSE(mentions_column("\"", "status"));
-    EXPECT_FALSE(mentions_column("", "status"));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ postgres_facts good() {
     facts.wal_level = "logical";
     facts.role = "relay";
     facts.role_replicates = true;
+    facts.may_make_tables = true;
     facts.slots_free = 5;
     facts.senders_free = 5;
     facts.output_plugin_libraries = "pgoutput, test_decoding";

@@ -24,14 +24,15 @@ table_facts facts_with(const std::vector<std::string>& columns) {
 
 std::vector<finding> write_back_findings(const outbox_table& wanted, const table_facts& facts) {
     findings_list found;
-    look_at_write_backs(wanted, facts, "relay", found);
+    postgres_facts all;
+    all.role = "relay";
+    look_at_write_backs(wanted, facts, all, found);
     return found.take();
 }
 
 std::vector<finding> republish_findings(const outbox_table& wanted, const table_facts& facts,
-                                        output_plugin plugin, std::int32_t version = 150000) {
+                                        output_plugin plugin) {
     postgres_facts all;
-    all.version_number = version;
     all.role = "relay";
     all.tables = {facts};
     findings_list found;
@@ -76,6 +77,16 @@ TEST(WriteBackPreflight, ShowsTheStatementThatIsRefused) {
     EXPECT_THAT(found[0].what, HasSubstr("no column y"));
 }
 
+TEST(WriteBackPreflight, SaysWhichSchemasAreNotSearched) {
+    auto facts = facts_with({"id"});
+    facts.refused = {{"outbox.on_published", "UPDATE x SET y", "no type state", ""}};
+    postgres_facts all;
+    all.open_schemas = {"public"};
+    findings_list found;
+    look_at_write_backs({.table = {"public", "outbox"}}, facts, all, found);
+    EXPECT_THAT(found.take().at(0).remedy, HasSubstr("REVOKE CREATE ON SCHEMA \"public\""));
+}
+
 TEST(RepublishPreflight, FindsNothingWhereAllIsThere) {
     const auto facts = facts_with({"id", "status"});
     EXPECT_THAT(republish_findings(republished(), facts, output_plugin::pgoutput), IsEmpty());
@@ -97,14 +108,6 @@ TEST(RepublishPreflight, FindsATableWhoseUpdatesCannotBePublished) {
         ASSERT_THAT(found, SizeIs(1));
         EXPECT_EQ(found[0].remedy, R"(ALTER TABLE "public"."outbox" REPLICA IDENTITY FULL;)");
     }
-}
-
-TEST(RepublishPreflight, NeedsMessagesOfPgoutput) {
-    const auto facts = facts_with({"id", "status"});
-    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::pgoutput, 130010),
-                SizeIs(1));
-    EXPECT_THAT(republish_findings(republished(), facts, output_plugin::wal2json, 130010),
-                IsEmpty());
 }
 
 TEST(RepublishPreflight, NeedsToReadTheTable) {

@@ -18,6 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr std::uint32_t table_oid = 16384;
+constexpr std::uint32_t control_oid = 16999;
 
 relay_options with_republish(bool writes_back = false) {
     relay_options options;
@@ -71,12 +72,44 @@ TEST_F(RelayRepublish, LeavesOtherUpdatesAlone) {
 }
 
 TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
-    script_.frame(test::message_frame("walrelay.write_back", ""));
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control", {"kind"}));
+    script_.frame(test::insert_frame(control_oid, {"own"}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
     script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
     script_.frame(test::begin_frame(lsn{0x200}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
                 ElementsAre(HasSubstr("publish a;republish")));
+}
+
+TEST_F(RelayRepublish, TakesNobodysWordForAWriteBackInALogicalMessage) {
+    script_.frame(test::message_frame("walrelay.write_back", ""));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
+                ElementsAre(HasSubstr("publish a;republish")));
+}
+
+TEST_F(RelayRepublish, TakesNoRequestInALogicalMessage) {
+    const std::string request =
+        R"({"table":{"schema":"public","name":"outbox"},"occasion":"retry-1-1",)"
+        R"("columns":[{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":"k"},)"
+        R"({"name":"payload","type":25,"value":"{}"}]})";
+    EXPECT_THAT(script_.frame(test::message_frame("walrelay.retry", request)), IsEmpty());
+}
+
+TEST_F(RelayRepublish, PublishesTheRowOfADeadLetterAgain) {
+    const std::string event =
+        R"([{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":"k"},)"
+        R"({"name":"payload","type":25,"value":"{}"}])";
+    script_.frame(test::relation_frame(
+        control_oid, "walrelay", "control",
+        {"kind", "slot", "dead_letter", "retry", "source_schema", "source_table", "event"}));
+    const auto for_slot = [&](std::optional<std::string> slot) {
+        return script_.frame(test::insert_frame(
+            control_oid, {"retry", slot, "7", "2", "public", "outbox", event}, lsn{0x90}));
+    };
+    EXPECT_THAT(for_slot("another"), IsEmpty());
+    EXPECT_THAT(for_slot("slot"), ElementsAre("publish a;retry-7-2@0"));
+    EXPECT_THAT(script_.acks(1), IsEmpty());
+    EXPECT_THAT(for_slot(std::nullopt), ElementsAre("publish a;retry-7-2@1"));
 }
 
 TEST_F(RelayRepublish, CountsTheEventLikeAnyOther) {

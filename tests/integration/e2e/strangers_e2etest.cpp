@@ -1,0 +1,205 @@
+// What roles without rights can make walrelay do: nothing.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+namespace walrelay::test {
+namespace {
+
+class Strangers : public e2e_test {
+protected:
+    Strangers() : stranger_("stranger_" + bench.name()) {
+        bench.execute("CREATE ROLE " + stranger_ + " LOGIN");
+    }
+    ~Strangers() override {
+        auto session = bench.session();
+        session.execute("DROP OWNED BY " + stranger_ + " CASCADE; DROP ROLE " + stranger_);
+    }
+
+    [[nodiscard]] const std::string& stranger() const { return stranger_; }
+    /// As a role that may connect, and do no more than is granted here.
+    void execute_as_stranger(const std::string& sql) {
+        bench.execute("SET ROLE " + stranger_ + "; " + sql);
+    }
+    void emit(const std::string& prefix, const std::string& content) {
+        execute_as_stranger("SELECT pg_logical_emit_message(true, " + as_literal(prefix) + ", " +
+                            as_literal(content) + ")");
+    }
+    std::string refusal(const std::string& sql) {
+        try {
+            execute_as_stranger(sql);
+        } catch (const std::runtime_error& failure) {
+            return failure.what();
+        }
+        return "it is taken";
+    }
+    /// `walrelay run` ends by itself because an operator is needed; returns its log.
+    std::string refused_start() {
+        bench.launch();
+        EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
+        return bench.relay().log();
+    }
+
+private:
+    std::string stranger_;
+};
+
+TEST_P(Strangers, LogicalMessagesAreNoRequests) {
+    bench.create_table();
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n"
+        "on_published = \"status = 'published'\"");
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    const std::string columns =
+        R"("columns":[{"name":"id","type":2950,"value":"00000000-0000-0000-0000-000000000002"},)"
+        R"({"name":"aggregate_type","type":25,"value":"user"},)"
+        R"({"name":"event_type","type":25,"value":"promoted_to_admin"},)"
+        R"({"name":"event_data","type":114,"value":"{\"admin\":true},\"forged\":1"}])";
+    for (const std::string occasion :
+         {"retry-1-1", R"(x\r\nNats-Rollup: all)", R"(x\r\nWalrelay-Position: 1.1.0.0.0)"}) {
+        emit("walrelay.retry",
+             R"({"table":{"schema":"public","name":"outbox_events"},"occasion":")" + occasion +
+                 "\"," + columns + "}");
+    }
+    emit("walrelay.write_back", "");
+    bench.execute(insert_event(2));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.expect_relayed(event_ids(1, 2));
+    EXPECT_EQ(bench.relay().log().find("warning"), std::string::npos) << bench.relay().log();
+}
+
+TEST_P(Strangers, OnlyAGrantLetsARoleSpeakToTheRelay) {
+    bench.create_table();
+    bench.start();
+    execute_as_stranger("SELECT 1");
+    EXPECT_NE(refusal("INSERT INTO walrelay.control (kind) VALUES ('own')").find("permission"),
+              std::string::npos);
+    bench.execute("GRANT USAGE ON SCHEMA walrelay TO PUBLIC");
+    EXPECT_NE(refusal("INSERT INTO walrelay.control (kind) VALUES ('own')").find("permission"),
+              std::string::npos);
+    bench.stop();
+    bench.execute("GRANT INSERT ON walrelay.control TO PUBLIC");
+    const auto log = refused_start();
+    EXPECT_NE(log.find("REVOKE INSERT ON walrelay.control FROM PUBLIC;"), std::string::npos) << log;
+}
+
+TEST_P(Strangers, SchemaThatSomebodyElseMadeIsNotUsed) {
+    bench.create_table();
+    bench.execute("GRANT CREATE ON DATABASE " + bench.database() + " TO " + stranger());
+    execute_as_stranger(
+        "CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (position text);"
+        "CREATE FUNCTION walrelay.act() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'ran as %', current_user; END $$;"
+        "CREATE TRIGGER act BEFORE INSERT ON walrelay.dead_letter "
+        "FOR EACH ROW EXECUTE FUNCTION walrelay.act();"
+        "GRANT ALL ON SCHEMA walrelay TO PUBLIC; GRANT ALL ON walrelay.dead_letter TO PUBLIC");
+    const auto init = bench.command({"init"});
+    EXPECT_EQ(init.exit_code, 3);
+    EXPECT_NE(init.errors.find("the schema walrelay belongs to the role " + stranger()),
+              std::string::npos)
+        << init.errors;
+    const auto check = bench.command({"check"});
+    EXPECT_EQ(check.exit_code, 1);
+    EXPECT_NE(check.output.find("has the trigger act"), std::string::npos) << check.output;
+    const auto log = refused_start();
+    EXPECT_NE(log.find("ALTER SCHEMA walrelay RENAME TO walrelay_before"), std::string::npos)
+        << log;
+    bench.execute("ALTER SCHEMA walrelay RENAME TO walrelay_before");
+    EXPECT_EQ(bench.command({"init"}).exit_code, 0);
+    bench.start();
+    bench.execute(insert_event(1));
+    bench.expect_relayed(event_ids(1, 1));
+}
+
+TEST_P(Strangers, TriggerOnATableOfWalrelaysStopsIt) {
+    bench.create_table();
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    bench.execute("GRANT USAGE ON SCHEMA walrelay TO " + stranger() +
+                  "; GRANT TRIGGER ON walrelay.dead_letter TO " + stranger() +
+                  "; CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS "
+                  "$$ BEGIN RETURN NEW; END $$");
+    execute_as_stranger(
+        "CREATE TRIGGER \"Act\" BEFORE INSERT ON walrelay.dead_letter "
+        "FOR EACH ROW EXECUTE FUNCTION act()");
+    const auto log = refused_start();
+    const std::string remedy = "DROP TRIGGER \"Act\" ON walrelay.dead_letter;";
+    ASSERT_NE(log.find(remedy), std::string::npos) << log;
+    bench.execute(remedy);
+    bench.start();
+    bench.stop();
+}
+
+TEST_P(Strangers, OperatorOfSomebodyElseDoesNotRunAsWalrelay) {
+    bench.create_table();
+    bench.execute(
+        "CREATE TABLE ran_as (role text); GRANT INSERT ON ran_as TO PUBLIC;"
+        "GRANT CREATE ON SCHEMA public TO " +
+        stranger());
+    execute_as_stranger(
+        "CREATE FUNCTION public.equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
+        "$$ BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN $1::text = $2::text; "
+        "END $$;"
+        "CREATE OPERATOR public.= (FUNCTION = public.equal, LEFTARG = varchar, RIGHTARG = "
+        "varchar)");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n"
+        "pending = \"status = 'pending'\"\non_published = \"status = 'published'\"");
+    bench.start();
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of(
+                   "SELECT count(*) FROM outbox_events WHERE status OPERATOR(pg_catalog.=) "
+                   "'published'") == "3";
+    }));
+    bench.expect_relayed(event_ids(1, 3));
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM ran_as"), "0");
+}
+
+TEST_P(Strangers, StatementThatNeedsAnOpenSchemaIsRefusedWithTheWayOut) {
+    bench.create_table();
+    bench.execute(
+        "CREATE FUNCTION public.sent() RETURNS text LANGUAGE sql AS $$ SELECT 'sent' $$;"
+        "GRANT CREATE ON SCHEMA public TO " +
+        stranger());
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\non_published = 'status = sent()'");
+    const auto log = refused_start();
+    EXPECT_NE(log.find("REVOKE CREATE ON SCHEMA \"public\" FROM PUBLIC;"), std::string::npos)
+        << log;
+    bench.execute("REVOKE CREATE ON SCHEMA public FROM " + stranger());
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of("SELECT status FROM outbox_events") == "sent";
+    }));
+    bench.stop();
+}
+
+TEST_P(Strangers, OperatorThatIsLeftFromBeforeDoesNotRunEither) {
+    bench.create_table();
+    bench.execute(
+        "CREATE TABLE ran_as (role text); GRANT INSERT ON ran_as TO PUBLIC;"
+        "GRANT CREATE ON SCHEMA public TO " +
+        stranger());
+    execute_as_stranger(
+        "CREATE FUNCTION public.equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
+        "$$ BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN $1::text = $2::text; "
+        "END $$;"
+        "CREATE OPERATOR public.= (FUNCTION = public.equal, LEFTARG = varchar, RIGHTARG = "
+        "varchar)");
+    bench.execute("REVOKE CREATE ON SCHEMA public FROM " + stranger());
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n"
+        "pending = \"status = 'pending'\"\non_published = \"status = 'published'\"");
+    bench.start();
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.expect_relayed(event_ids(1, 3));
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM ran_as"), "0");
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Strangers, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
