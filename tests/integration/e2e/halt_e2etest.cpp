@@ -200,7 +200,7 @@ TEST_P(Halt, IsReportedAlsoWhereItCannotBeKept) {
     bench.execute("CREATE ROLE " + role + " LOGIN REPLICATION");
     bench.set_delivery("on_poison = 'halt'");
     ASSERT_EQ(bench.command({"init"}).exit_code, 0);
-    bench.execute("DROP TABLE walrelay.halt; DROP SCHEMA walrelay");
+    bench.execute("DROP SCHEMA walrelay CASCADE");
     bench.set_conninfo(bench.conninfo() + " user=" + role);
     bench.start();
     advance_under_the_relay();
