@@ -324,6 +324,7 @@ void relay_machine::stream_marked(const result<void>& done, instant now) {
     }
     write_mark();
     read_stored_once_marked();
+    report_confirmed(now);
 }
 
 void relay_machine::keep_mark_true() {

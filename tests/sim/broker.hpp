@@ -88,6 +88,7 @@ public:
     [[nodiscard]] const stream_model& stream() const { return stream_; }
     /// As if this had been its description from the start.
     void begin_described(std::string description) { description_ = std::move(description); }
+    [[nodiscard]] bool is_described() const { return !description_.empty(); }
     /// Changes the stream's description, or does not; `answer` says later whether it is known to
     /// have been changed.
     void describe(std::string description, std::function<void(bool)> answer);

@@ -75,6 +75,7 @@ private:
     bool was_forged_ = false;
     bool was_advanced_ = false;
     bool letters_were_left_out_ = false;
+    bool left_out_unmarked_ = false;
     bool stopping_ = false;
 };
 
@@ -244,6 +245,8 @@ void simulation::change_configuration() {
     }
     world_.say("-- another configuration --");
     letters_were_left_out_ = letters_were_left_out_ || !configured_.letters;
+    left_out_unmarked_ =
+        left_out_unmarked_ || (!knew_letters && configured_.letters && !broker_.is_described());
     if (knew_letters && !configured_.letters) {
         checker_.on_letters_left_out();
     }
@@ -332,11 +335,12 @@ void simulation::supervise(relay_process& each) {
     }
 }
 
-/// Beside others the stream has no mark that tells of another configuration; and a database that is
-/// restored in place, while its rows are called for, does not have them any more.
+/// Beside others the stream has no mark that tells of another configuration, nor where it could not
+/// be written; and a database that is restored in place, while its rows are called for, does not
+/// have them any more.
 bool simulation::misses_what_was_left_out(const relay_process& each) const {
     const bool beside_others = !profile_.sole_writer || profile_.sole_writer_changes;
-    return (was_restored_ || (letters_were_left_out_ && beside_others)) &&
+    return (was_restored_ || left_out_unmarked_ || (letters_were_left_out_ && beside_others)) &&
            each.last_words().find("neither in stream") != std::string::npos;
 }
 

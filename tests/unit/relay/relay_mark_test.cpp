@@ -48,6 +48,16 @@ TEST_F(RelayMark, IsWrittenBeforeRowsOfOtherRulesArePublished) {
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
 }
 
+TEST_F(RelayMark, IsWrittenBeforeTheSlotMovesPastRowsThatAreLeftOut) {
+    begin(other_rules);
+    script_.transaction(0x100, {});
+    script_.passes(20s);
+    EXPECT_EQ(script_.reported(), lsn{}) << "the next start would miss them";
+    script_.stream_is_marked({});
+    script_.passes(1s);
+    EXPECT_EQ(script_.reported(), lsn{0x101});
+}
+
 TEST_F(RelayMark, ThatCannotBeWrittenHoldsBackWhatALaterStartWouldMisjudge) {
     begin(other_rules);
     script_.transaction(0x100, {"a"});
