@@ -93,6 +93,7 @@ awaitable<result<void>> remember(connection& sql, const std::string& slot, const
 awaitable<result<void>> write_down(connection& sql, std::string slot, const postgres_facts& facts) {
     const auto lists = lists_of(facts);
     std::vector<table_name> roots;
+    roots.reserve(facts.tables.size());
     for (const auto& table : facts.tables) {
         roots.push_back(table.table);
     }

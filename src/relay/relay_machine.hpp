@@ -173,6 +173,8 @@ private:
     void lose_postgres(const error& why, instant now);
     void stand_by(const error& why, instant now);
     void take_over();
+    /// The slot is had, and it is known where it stands.
+    void begin_where_the_slot_stands(lsn slot_confirmed);
     void read_tail_again();
     /// The action for a new try.
     [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);

@@ -15,8 +15,12 @@ error has_vanished(const std::string& stream) {
     return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
 }
 
-/// A limit under which no message fits is nobody's wish for dead letters.
-std::optional<error> is_too_narrow(const broker_facts& facts, const std::string& stream) {
+/// No row is read before this is mended. A limit under which no message fits is nobody's wish for
+/// dead letters.
+std::optional<error> unusable(const broker_facts& facts, const std::string& stream) {
+    if (!facts.stream) {
+        return has_vanished(stream);
+    }
     constexpr std::size_t position_bytes = 50;
     message smallest;
     smallest.id = "1";
@@ -45,11 +49,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (epoch != broker_.epoch() || !broker_.is_connecting() || is_closing()) {
         return;
     }
-    if (!facts.stream) {
-        lose_broker(has_vanished(options_.stream), now);
-        return;
-    }
-    if (const auto why = is_too_narrow(facts, options_.stream)) {
+    if (const auto why = unusable(facts, options_.stream)) {
         lose_broker(*why, now);
         return;
     }

@@ -179,8 +179,10 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     if (known && fingerprint_in(*known) == options_.rules) {
         mark.since = std::min(known->since, slot_confirmed_);
     }
-    mark.rules =
-        std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" + mark.rules;
+    // Known until all rows are compared, also where that is broken off.
+    wanted.has_holes = has_new_tables() || (known && may_have_holes(*known));
+    mark.rules = std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" +
+                 (wanted.has_holes ? std::string(holes_rules) + "-" : "") + options_.rules;
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
     change_mark(std::move(mark));

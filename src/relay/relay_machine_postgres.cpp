@@ -67,11 +67,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (!trusts_tail(now)) {
         return;
     }
-    slot_at_most_ = std::max(slot_at_most_, session.slot_confirmed);
-    others_seen_ = false;
-    const auto stored = lane_->stored_up_to();
-    const bool is_behind = stored && stored->commit < session.slot_confirmed;
-    hold_back_.begin_at(session.slot_confirmed, is_behind ? stored : std::nullopt);
+    begin_where_the_slot_stands(session.slot_confirmed);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
         log(log_severity::warning, is_not_relayed(name));
@@ -89,6 +85,14 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     account_for_stored(now);
     log(log_severity::info,
         "streaming from slot " + options_.slot + " with " + to_string(session.plugin));
+}
+
+void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
+    slot_at_most_ = std::max(slot_at_most_, slot_confirmed);
+    others_seen_ = false;
+    const auto stored = lane_->stored_up_to();
+    const bool is_behind = stored && stored->commit < slot_confirmed;
+    hold_back_.begin_at(slot_confirmed, is_behind ? stored : std::nullopt);
 }
 
 void relay_machine::keep_dead(const std::vector<position>& letters) {

@@ -68,7 +68,8 @@ bool stored_rows::reaches_back() const {
 
 void stored_rows::end(bool from_the_beginning, bool is_whole) {
     std::sort(rows_.begin(), rows_.end());
-    if (from_the_beginning && !is_whole && least_ && least_->commit >= wanted_.since) {
+    const bool tells = !wanted_.has_holes && least_ && least_->commit >= wanted_.since;
+    if (from_the_beginning && !is_whole && tells) {
         floor_ = least_;
     }
 }

@@ -37,6 +37,9 @@ struct stored_rows_request {
     /// As many messages of rows that the slot does not send any more must be seen before the first
     /// that it sends: somebody else can have written a few.
     std::uint64_t margin = 1;
+    /// Rows can be missing in front of later ones, so that what the stream has dropped tells
+    /// nothing of them.
+    bool has_holes = false;
 };
 
 class stored_rows {

@@ -44,10 +44,14 @@ struct stream_owner {
 
 /// Before a fingerprint, or in its place: walrelay is not the only writer.
 inline constexpr std::string_view shared_rules = "shared";
-/// The same: the messages are being compared, so that the last one says nothing.
+/// In its place, or before that: the messages are being compared, so that the last one says
+/// nothing.
 inline constexpr std::string_view comparing_rules = "comparing";
 /// The same, and their ids as well, because LSNs of another history may be used again.
 inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
+
+/// Behind one of these two: see may_have_holes.
+inline constexpr std::string_view holes_rules = "holes";
 
 [[nodiscard]] inline bool is_shared(const stream_owner& owner) {
     return owner.rules.starts_with(shared_rules);
@@ -57,6 +61,11 @@ inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
 }
 [[nodiscard]] inline bool is_compared_with_ids(const stream_owner& owner) {
     return owner.rules.starts_with(comparing_ids_rules);
+}
+/// Others wrote beside walrelay, or tables were added, and not every row has been compared since:
+/// each may be missing, also before later ones.
+[[nodiscard]] inline bool may_have_holes(const stream_owner& owner) {
+    return is_shared(owner) || owner.rules.find(holes_rules) != std::string::npos;
 }
 /// The fingerprint alone.
 [[nodiscard]] std::string_view fingerprint_in(const stream_owner& owner);

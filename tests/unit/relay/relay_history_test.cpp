@@ -154,7 +154,7 @@ TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
     EXPECT_THAT(script_.frame(test::insert_frame(16384, {"d", "kind", "{}"}, lsn{1500})),
                 ElementsAre("publish d@3"));
     script_.acks(1);
-    EXPECT_THAT(script_.marks(), ElementsAre("comparing-", ""));
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-", ""));
     EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("compared:")));
 }
 

@@ -104,7 +104,7 @@ TEST_F(RelayMark, IsWrittenBeforeAComparisonReadsTheStream) {
     script_.start();
     script_.broker_connects(1, commit_position{lsn{0x100}, lsn{0xF0}, 0});
     EXPECT_THAT(script_.postgres_connects(), IsEmpty());
-    EXPECT_THAT(script_.marks(), ElementsAre("comparing-now"));
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now"));
     EXPECT_FALSE(script_.machine().wants_frames());
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("read_stored since 0/0"));
 }

@@ -134,6 +134,13 @@ TEST(StoredRows, TakeWhatATrimmedStreamCannotShowForStored) {
     trimmed.end(true, false);
     EXPECT_TRUE(trimmed.has(at(150, 120), ""));
     EXPECT_FALSE(trimmed.has(at(200, 151), ""));
+    auto with_holes = since(100);
+    with_holes.has_holes = true;
+    stored_rows holed(with_holes);
+    holed.add(50, on(second_timeline, at(200, 150)), "a");
+    holed.end(true, false);
+    EXPECT_FALSE(holed.has(at(150, 120), "")) << "it can have been missing all the same";
+    EXPECT_TRUE(holed.has(at(200, 150), "a"));
     stored_rows forged(since(100));
     forged.add(49, on(second_timeline, at(900, 890)), "forged");
     forged.add(50, on(second_timeline, at(200, 150)), "a");

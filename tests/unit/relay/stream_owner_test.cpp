@@ -40,8 +40,14 @@ TEST(StreamOwner, SaysUnderWhichRulesTheStreamWasFilledAndSinceWhen) {
     EXPECT_TRUE(is_being_compared(marked));
     EXPECT_TRUE(is_compared_with_ids(marked));
     EXPECT_EQ(fingerprint_in(marked), "0123456789abcdef");
+    EXPECT_FALSE(may_have_holes(marked));
+    marked.rules = "comparing-ids-holes-0123456789abcdef";
+    EXPECT_TRUE(may_have_holes(marked));
+    EXPECT_TRUE(is_compared_with_ids(marked));
+    EXPECT_EQ(fingerprint_in(marked), "0123456789abcdef");
     marked.rules = "shared-0123456789abcdef";
     EXPECT_TRUE(is_shared(marked));
+    EXPECT_TRUE(may_have_holes(marked));
     EXPECT_FALSE(is_being_compared(marked));
     marked.disordered_until.reset();
     EXPECT_EQ(owner_in(to_string(marked)), marked);
