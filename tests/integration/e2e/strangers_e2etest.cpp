@@ -32,6 +32,19 @@ protected:
         }
         return "it is taken";
     }
+    /// In public, where the stranger may create: whoever compares two varchars runs it.
+    void make_hostile_operator() {
+        bench.execute(
+            "CREATE TABLE ran_as (role text); GRANT INSERT ON ran_as TO PUBLIC;"
+            "GRANT CREATE ON SCHEMA public TO " +
+            stranger());
+        execute_as_stranger(
+            "CREATE FUNCTION public.equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
+            "$$ BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN $1::text = $2::text; "
+            "END $$;"
+            "CREATE OPERATOR public.= (FUNCTION = public.equal, LEFTARG = varchar, RIGHTARG = "
+            "varchar)");
+    }
     /// `walrelay run` ends by itself because an operator is needed; returns its log.
     std::string refused_start() {
         bench.launch();
@@ -132,16 +145,7 @@ TEST_P(Strangers, TriggerOnATableOfWalrelaysStopsIt) {
 
 TEST_P(Strangers, OperatorOfSomebodyElseDoesNotRunAsWalrelay) {
     bench.create_table();
-    bench.execute(
-        "CREATE TABLE ran_as (role text); GRANT INSERT ON ran_as TO PUBLIC;"
-        "GRANT CREATE ON SCHEMA public TO " +
-        stranger());
-    execute_as_stranger(
-        "CREATE FUNCTION public.equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
-        "$$ BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN $1::text = $2::text; "
-        "END $$;"
-        "CREATE OPERATOR public.= (FUNCTION = public.equal, LEFTARG = varchar, RIGHTARG = "
-        "varchar)");
+    make_hostile_operator();
     bench.set_outbox(
         "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n"
         "pending = \"status = 'pending'\"\non_published = \"status = 'published'\"");
@@ -178,16 +182,7 @@ TEST_P(Strangers, StatementThatNeedsAnOpenSchemaIsRefusedWithTheWayOut) {
 
 TEST_P(Strangers, OperatorThatIsLeftFromBeforeDoesNotRunEither) {
     bench.create_table();
-    bench.execute(
-        "CREATE TABLE ran_as (role text); GRANT INSERT ON ran_as TO PUBLIC;"
-        "GRANT CREATE ON SCHEMA public TO " +
-        stranger());
-    execute_as_stranger(
-        "CREATE FUNCTION public.equal(varchar, varchar) RETURNS boolean LANGUAGE plpgsql AS "
-        "$$ BEGIN INSERT INTO public.ran_as VALUES (current_user); RETURN $1::text = $2::text; "
-        "END $$;"
-        "CREATE OPERATOR public.= (FUNCTION = public.equal, LEFTARG = varchar, RIGHTARG = "
-        "varchar)");
+    make_hostile_operator();
     bench.execute("REVOKE CREATE ON SCHEMA public FROM " + stranger());
     bench.set_outbox(
         "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n"
