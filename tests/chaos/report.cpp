@@ -94,6 +94,9 @@ std::string to_line(const outcome& result) {
     if (result.longest_recovery > result.recovery_limit) {
         text += fmt::format("\n    a recovery took more than {} s", result.recovery_limit.count());
     }
+    if (!result.logs.empty() && !result.passed()) {
+        text += "\n    logs: " + result.logs;
+    }
     return text + (found.details.empty() || result.passed() ? "" : "\n" + found.details);
 }
 

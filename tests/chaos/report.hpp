@@ -28,6 +28,8 @@ struct outcome {
     std::string reported{};
     /// What was wrong beside the verdict.
     std::vector<std::string> complaints{};
+    /// Where the logs were kept; empty if they were not.
+    std::string logs{};
     std::chrono::seconds took{0};
 
     [[nodiscard]] bool passed() const;

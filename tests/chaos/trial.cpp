@@ -117,7 +117,7 @@ void trial::judge(const std::set<std::string>& set_aside) {
 void trial::keep_logs(const std::string& name) {
     const auto folder = plan_.logs / fmt::format("{}-{}-{}", name, plan_.plugin, plan_.seed);
     arena_.keep_logs(folder);
-    result_.complaints.push_back("logs: " + folder.string());
+    result_.logs = folder.string();
 }
 
 arena_options options_for(const storm_plan& plan) {
