@@ -149,6 +149,14 @@ void forget_ends(stream_facts& facts) {
     facts.shared = false;
 }
 
+/// Any replica may have made the consumer, and one that fell out of step has other messages than
+/// the leader, which alone tells what the stream ends with.
+bool agrees(const stream_facts& leader, const stream_facts& replica, std::uint64_t last) {
+    return !leader.last_message_there ||
+           (last == leader.last_sequence && replica.final_position == leader.final_position &&
+            replica.final_id == leader.final_id);
+}
+
 }  // namespace
 
 result<void> look_back(natsConnection* connection, const std::string& stream, std::uint64_t count,
@@ -171,6 +179,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
     if (!expected) {
         return expected.error();
     }
+    const auto told = facts;
     forget_ends(facts);
     recent_messages recent;
     std::uint64_t last = 0;
@@ -185,15 +194,17 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
             break;  // some were deleted meanwhile
         }
         const auto stored = storing_of(message);
+        if (stored && stored->sequence > told.last_sequence) {
+            break;
+        }
         const bool is_ours = take(message, stored, facts);
         last = stored ? stored->sequence : last;
         recent.add(message, stored, is_ours);
     }
-    if (facts.last_message_there && last < facts.last_sequence) {
+    if (!agrees(told, facts, last)) {
         return error{errc::broker_unavailable,
                      "the servers of stream " + stream + " do not agree about its last message"};
     }
-    facts.last_sequence = std::max(facts.last_sequence, last);
     facts.placed_is_whole = recent.is_whole();
     facts.recent = recent.take();
     facts.looked_back = true;

@@ -1,3 +1,4 @@
+#include "nats/look_back.hpp"
 #include "nats/stream_reader.hpp"
 #include "nats/stream_request.hpp"
 #include "nats_fixture.hpp"
@@ -9,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 class Stream : public nats_fixture {};
 
@@ -73,6 +75,55 @@ TEST_F(Stream, TellsThePositionOfItsLastMessage) {
     const auto& stream = *(*opened)->facts().stream;
     EXPECT_EQ(stream.last_sequence, 1U);
     EXPECT_EQ(stream.last_position, written);
+}
+
+class LookBack : public Stream {
+protected:
+    LookBack() {
+        stream_reader writer(server().url());
+        writer.create({.name = "S", .subjects = {"s.>"}});
+        for (std::uint32_t index = 1; index <= 5; ++index) {
+            writer.publish("s.a", "body", {{"Walrelay-Position", to_string(at(index))}});
+        }
+        natsConnection* raw = nullptr;
+        EXPECT_EQ(natsConnection_ConnectTo(&raw, server().url().c_str()), NATS_OK);
+        connection_.reset(raw);
+    }
+    static position at(std::uint32_t index) { return {{7, 1}, {lsn{0xABC}, {}, index}}; }
+
+    /// The leader says that the stream ends with `sequence`, which is the message of `where`.
+    [[nodiscard]] result<stream_facts> look(std::uint64_t sequence, const position& where) {
+        stream_facts facts;
+        facts.last_sequence = sequence;
+        facts.last_message_there = true;
+        facts.final_position = where;
+        nats::subscription_handle incoming;
+        auto done = nats::look_back(connection_.get(), "S", 100, 5s, facts, incoming);
+        connection_.reset();
+        return done ? result<stream_facts>(facts) : done.error();
+    }
+
+private:
+    nats::connection_handle connection_;
+};
+
+TEST_F(LookBack, TakesNothingThatAReplicaHasBeyondTheLeader) {
+    const auto seen = look(3, at(3));
+    ASSERT_TRUE(seen) << to_string(seen.error());
+    EXPECT_EQ(seen->last_sequence, 3U);
+    EXPECT_EQ(seen->last_position, at(3));
+    EXPECT_EQ(seen->placed.size(), 3U);
+}
+
+TEST_F(LookBack, RefusesAReplicaThatHasAnotherMessageThere) {
+    const auto seen = look(3, at(4));
+    ASSERT_FALSE(seen);
+    EXPECT_EQ(seen.error().code, errc::broker_unavailable);
+    EXPECT_THAT(seen.error().what, HasSubstr("do not agree"));
+}
+
+TEST_F(LookBack, RefusesAReplicaThatIsBehindTheLeader) {
+    EXPECT_FALSE(look(6, at(6)));
 }
 
 TEST_F(Stream, TellsNoPositionOfAStrangersMessageOrOfOneThatIsPurged) {
