@@ -134,6 +134,11 @@ void relay_driver::obey(relay::action& wanted) {
             [this](relay::store_dead_letter& poison) {
                 spawn(set_aside(poison.epoch, std::move(poison.letter)));
             },
+            [this](const relay::ask_stream&) {
+                if (broker_) {
+                    broker_->ask_stream();
+                }
+            },
             [this](const relay::mark_stream& mark) { spawn(mark_stream(mark.owner)); },
             [this](const relay::read_stored& which) { spawn(read_stored(which)); },
             [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which.ids))); },
@@ -202,6 +207,10 @@ nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
             [this, epoch](const error& why) {
                 replies_came_at_.reset();
                 machine_.broker_failed(epoch, why, now());
+                settle();
+            },
+            [this, epoch](std::string_view answer) {
+                machine_.stream_answered(epoch, relay::parse_last_sequence(answer), now());
                 settle();
             }};
 }

@@ -47,6 +47,8 @@ public:
                                        std::optional<std::uint64_t> expected_last_sequence);
     /// Writes what is buffered.
     void flush();
+    /// Asks JetStream about the stream, at once: on_stream_info.
+    void ask_stream() { link_->ask_stream(); }
     /// Whether enough is buffered: what is published before `on_room` takes memory and brings
     /// nothing.
     [[nodiscard]] bool is_full() const;

@@ -2,6 +2,7 @@
 
 #include "core/rethrow.hpp"
 #include "nats/connect_error.hpp"
+#include "nats/inbox.hpp"
 #include "nats/log_in.hpp"
 #include "nats/tls_context.hpp"
 #include "nats/wire_lines.hpp"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -34,7 +34,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     connection_events events;
     std::uint64_t epoch = 0;
     std::uint64_t max_payload_bytes = 0;
-    std::string inbox;  // "_INBOX.<unique>.<epoch>."; an index follows
+    std::string inbox;  // an index follows
     unsigned pings_unanswered = 0;
     bool expired = false;
     bool over = false;
@@ -58,19 +58,10 @@ struct publish_link::state : std::enable_shared_from_this<state> {
 
 namespace {
 
-constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
+// The end of the inbox that is no number of a publish.
+constexpr std::string_view info_word = "info";
 
-/// A word that nobody else's inbox has.
-std::string unique_word() {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    constexpr std::size_t length = 22;  // 130 bits
-    std::random_device source;
-    std::uniform_int_distribution<std::size_t> letter(0, letters.size() - 1);
-    std::string word(length, ' ');
-    std::generate(word.begin(), word.end(), [&] { return letters[letter(source)]; });
-    return word;
-}
+constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
     const auto same = [](char left, char right) {
@@ -303,6 +294,10 @@ void publish_link::state::take_message(const wire_operation& received) {
         return;
     }
     const auto digits = received.subject.substr(inbox.size());
+    if (digits == info_word) {
+        events.on_stream_info(received.text);
+        return;
+    }
     const char* const end = digits.data() + digits.size();
     const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
     if (failure == std::errc{} && stop == end) {
@@ -350,7 +345,7 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
         }
         auto joining = std::make_shared<state>(executor, options, *known);
         joining->epoch = epoch;
-        joining->inbox = "_INBOX." + unique_word() + "." + std::to_string(epoch) + ".";
+        joining->inbox = new_inbox(epoch);
         const auto joined = co_await joining->join(std::move(*server));
         if (joined) {
             joining->events = std::move(events);
@@ -385,6 +380,14 @@ result<void> publish_link::publish(const message& content, std::uint64_t index,
 
 void publish_link::flush() {
     if (!state_->over) {
+        state_->socket->flush();
+    }
+}
+
+void publish_link::ask_stream() {
+    if (!state_->over) {
+        append_request(state_->socket->lines(), "$JS.API.STREAM.INFO." + state_->options.stream,
+                       state_->inbox, info_word);
         state_->socket->flush();
     }
 }

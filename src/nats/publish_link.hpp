@@ -36,6 +36,8 @@ public:
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
                                        std::optional<std::uint64_t> expected_last_sequence);
     void flush();
+    /// Asks JetStream about the stream, at once: on_stream_info.
+    void ask_stream();
     /// As of connection::is_full.
     [[nodiscard]] bool is_full() const;
 

@@ -26,6 +26,10 @@ struct publish_terms {
 /// server counts against max_payload: headers and body, in bytes.
 std::size_t append_publish(std::string& lines, const message& content, const publish_terms& terms);
 
+/// Appends a request without a body; the answer goes to `inbox` followed by `word`.
+void append_request(std::string& lines, std::string_view subject, std::string_view inbox,
+                    std::string_view word);
+
 /// Appends a subscription; `id` is told with each message that comes of it.
 void append_subscribe(std::string& lines, std::string_view subject, unsigned id);
 

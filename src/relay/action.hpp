@@ -61,6 +61,10 @@ struct store_dead_letter {
     std::uint64_t epoch = 0;
     dead_letter letter;
 };
+/// Ask the stream what it ends with, and report stream_answered with this epoch of the broker.
+struct ask_stream {
+    std::uint64_t epoch = 0;
+};
 /// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
     stream_owner owner;
@@ -112,9 +116,9 @@ struct finish {
     std::optional<error> why = {};
 };
 
-using action =
-    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
-                 adopt_slot, publish, send_status, store_dead_letter, mark_stream, read_stored,
-                 look_for_rows, write_back, fetch_row, ask_replayed, store_halt, write_log, finish>;
+using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
+                            finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
+                            ask_stream, mark_stream, read_stored, look_for_rows, write_back,
+                            fetch_row, ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

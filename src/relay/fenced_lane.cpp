@@ -50,7 +50,7 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
 }
 
 lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
-    const auto predicted = at(index).expected_last_sequence + 1;
+    const auto predicted = at(index).behind_sequence + 1;
     if (sequence != predicted) {
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
@@ -61,7 +61,7 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
 }
 
 lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
-    const auto predicted = at(index).expected_last_sequence + 1;
+    const auto predicted = at(index).behind_sequence + 1;
     if (sequence == predicted) {
         // Our own earlier publish of it, which reached the stream after its tail was read; or
         // another relay's, with more behind it. So it proves nothing of what the stream ends with.

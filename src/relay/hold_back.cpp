@@ -1,12 +1,16 @@
 #include "relay/hold_back.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace walrelay::relay {
 namespace {
 
 // How finely time is divided: the slot lags at most this part of the delay more than asked for.
 constexpr int portions_per_delay = 64;
+
+// Between two questions, however short the delay is.
+constexpr std::chrono::milliseconds shortest_pause{50};
 
 }  // namespace
 
@@ -28,7 +32,19 @@ void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, mono
     held_.push_back({up_to, last_event, now + span});
 }
 
-void hold_back::time_passed(monotonic_time now) {
+void hold_back::asked(std::uint64_t known_sequence, monotonic_time now) {
+    asked_at_ = now;
+    last_asked_ = now;
+    asked_for_ = known_sequence;
+}
+
+void hold_back::answered() {
+    if (const auto then = std::exchange(asked_at_, std::nullopt)) {
+        has_everything(*then);
+    }
+}
+
+void hold_back::has_everything(monotonic_time now) {
     while (!frozen_at_ && !held_.empty() && held_.front().closes + delay_ <= now) {
         confirm(held_.front().up_to, held_.front().last_event);
         held_.pop_front();
@@ -43,13 +59,14 @@ void hold_back::forget_held(std::optional<commit_position> kept) {
 }
 
 std::optional<monotonic_time> hold_back::deadline() const {
-    if (held_.empty() || frozen_at_) {
+    if (held_.empty() || frozen_at_ || asked_at_) {
         return std::nullopt;
     }
-    return held_.front().closes + delay_;
+    return std::max(held_.front().closes + delay_, last_asked_ + shortest_pause);
 }
 
 void hold_back::freeze(monotonic_time now) {
+    forget_question();
     if (!frozen_at_) {
         frozen_at_ = now;
     }

@@ -1,9 +1,9 @@
 // From acked to confirmed: keeps the slot back for a while after the ack (delivery.confirm_delay).
 //
 // A broker that acks before it has written to the disk may forget what it acked when its power
-// fails. What the slot still has can then be sent again. The delay counts only while the broker is
-// there: what it had for a moment before it failed must not be confirmed because it stayed away for
-// long. Pure; comes after relay/ledger.
+// fails. What the slot still has can then be sent again. Nothing is confirmed because time has
+// passed: when the delay is over the stream is asked, and its answer confirms. A process that stood
+// still, or a broker that died in silence, so confirms nothing. Pure; comes after relay/ledger.
 #pragma once
 
 #include "core/instant.hpp"
@@ -11,6 +11,7 @@
 #include "core/position.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -28,9 +29,20 @@ public:
     }
     /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`.
     void acked(lsn up_to, std::optional<commit_position> last_event, monotonic_time now);
-    /// Confirms what has waited long enough.
-    void time_passed(monotonic_time now);
+    /// When the stream is to be asked whether it has what it acked; nothing while there is no need,
+    /// or while an answer is awaited.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
+    /// It is asked, and what it ended with was this sequence.
+    void asked(std::uint64_t known_sequence, monotonic_time now);
+    /// When it was, until it answers or is gone.
+    [[nodiscard]] const std::optional<monotonic_time>& asked_at() const { return asked_at_; }
+    [[nodiscard]] std::uint64_t asked_for() const { return asked_for_; }
+    /// It still has everything: confirms what had waited long enough when it was asked.
+    void answered();
+    /// The connection that it went over is replaced.
+    void forget_question() { asked_at_.reset(); }
+    /// The same without a question: the stream was looked at just now.
+    void has_everything(monotonic_time now);
 
     /// The broker is gone: nothing is confirmed until it is back.
     void freeze(monotonic_time now);
@@ -67,6 +79,9 @@ private:
     std::chrono::milliseconds delay_;
     std::deque<portion> held_;
     std::optional<monotonic_time> frozen_at_;
+    std::optional<monotonic_time> asked_at_;
+    monotonic_time last_asked_{};
+    std::uint64_t asked_for_ = 0;
     lsn confirmed_;
     std::optional<commit_position> confirmed_event_;
 };

@@ -133,7 +133,7 @@ void lane::empty_window() {
 // The side of the broker.
 
 bool lane::has_forgotten(const stream_tail& tail) const {
-    if (tail.last_sequence < known_sequence_ || tail.made_again) {
+    if (reused_sequence_ || tail.last_sequence < known_sequence_ || tail.made_again) {
         return true;
     }
     // What is behind the last one that was acked is somebody else's, which `is_mixed` tells.
@@ -174,6 +174,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     look_back_ = tail.shared;
     tail_is_shared_ = tail.shared;
     known_sequence_ = tail.last_sequence;
+    reused_sequence_.reset();
     if (forgot) {
         empty_window();
         admitted_.reset();
@@ -228,7 +229,7 @@ outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,
     entry& sending = at(index);
     sending.sent = true;
     sending.sent_at = now;
-    sending.expected_last_sequence = expected.value_or(0);
+    sending.behind_sequence = expected.value_or(known_sequence_);
     return {{epoch_, index}, expected, &sending.content};
 }
 
@@ -318,6 +319,13 @@ void lane::forget_first() {
 lane_verdict lane::refuse(std::uint64_t index, std::string words) {
     refused_ = index;
     return trouble(lane_verdict::message_refused, std::move(words));
+}
+
+lane_verdict lane::has_lost_acked(std::uint64_t reused_sequence) {
+    reused_sequence_ = reused_sequence;
+    return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(reused_sequence) +
+                                             ", after sequence " + std::to_string(known_sequence_) +
+                                             " was acked");
 }
 
 lane_verdict lane::taken(std::uint64_t index, std::uint64_t sequence) {

@@ -109,9 +109,16 @@ struct tail_claim {
 /// What the stream has of what it had acked.
 enum class stream_memory {
     kept,
-    /// The stream ends before what it had acked. The window is empty now, and what is to be sent
+    /// It lacks messages that it had acked. The window is empty now, and what is to be sent
     /// again must be read again from the source.
     forgot,
+};
+
+/// How it is known that it forgot: what the stream had (a sequence), and the sequence that it has
+/// given to a later message, where that told.
+struct stream_loss {
+    std::uint64_t had = 0;
+    std::optional<std::uint64_t> reused;
 };
 
 /// What a reply means for the lane.
@@ -200,7 +207,7 @@ public:
 
     // The side of the broker.
 
-    /// Whether the stream ends before what it had acked.
+    /// Whether the stream ends before what it had acked, or did before it took more.
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
     /// Whether somebody else has written among the messages that were looked at as if he were
     /// walrelay: their positions do not ascend behind sequence `ordered_after`, stand back behind
@@ -251,6 +258,11 @@ public:
     [[nodiscard]] const message& newest() const { return at(end_ - 1).content; }
     /// The highest sequence that the stream is known to have had.
     [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
+    /// Since the last `open`: the sequence of an ack that the stream had given to another message,
+    /// whose ack had come before this one was sent; nothing if there was none.
+    [[nodiscard]] const std::optional<std::uint64_t>& reused_sequence() const {
+        return reused_sequence_;
+    }
     /// The stream's last message of walrelay's, as far as known, whatever its history.
     [[nodiscard]] const std::optional<position>& known_tail() const { return tail_; }
     [[nodiscard]] bool empty() const { return first_ == end_; }
@@ -272,7 +284,8 @@ protected:
     struct entry {
         message content;
         monotonic_time sent_at;
-        std::uint64_t expected_last_sequence = 0;
+        /// As it was sent: what the stream must end with (fenced_lane), or had at least.
+        std::uint64_t behind_sequence = 0;
         bool sent = false;       // on this connection
         bool stored = false;     // acked, or settled
         bool settled = false;    // without a publish
@@ -307,6 +320,7 @@ protected:
     /// Everything up to here is in the stream: drops it from the window.
     void skip_up_to(commit_position where);
     lane_verdict refuse(std::uint64_t index, std::string words);
+    lane_verdict has_lost_acked(std::uint64_t reused_sequence);
     lane_verdict taken(std::uint64_t index, std::uint64_t sequence);
     lane_verdict trouble(lane_verdict verdict, std::string words);
 
@@ -358,6 +372,7 @@ private:
     /// Others wrote among the last messages, so that positions are not in order there.
     bool tail_is_shared_ = false;
     std::uint64_t known_sequence_ = 0;
+    std::optional<std::uint64_t> reused_sequence_;
     std::optional<commit_position> admitted_;
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;

@@ -45,6 +45,9 @@ std::optional<outgoing> parallel_lane::next_to_send(monotonic_time now) {
 }
 
 lane_verdict parallel_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
+    if (sequence <= at(index).behind_sequence) {
+        return has_lost_acked(sequence);
+    }
     settle(index, sequence);
     return lane_verdict::carry_on;
 }

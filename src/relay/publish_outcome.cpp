@@ -159,4 +159,20 @@ publish_outcome parse_publish_reply(std::string_view body) {
     return read_ack(reply, body);
 }
 
+result<std::uint64_t> parse_last_sequence(std::string_view body) {
+    thread_local simdjson::dom::parser parser;
+    std::uint64_t sequence = 0;
+    const auto answer = parser.parse(body.data(), body.size());
+    if (answer["state"]["last_seq"].get(sequence) == simdjson::SUCCESS) {
+        return sequence;
+    }
+    std::string_view said;
+    if (answer["error"]["description"].get(said) != simdjson::SUCCESS) {
+        constexpr std::size_t enough = 200;
+        said = body.substr(0, enough);
+    }
+    return error{errc::broker_unavailable, "the stream does not say what it ends with", "",
+                 std::string(said)};
+}
+
 }  // namespace walrelay::relay

@@ -5,6 +5,8 @@
 // doubt is settled by looking at the stream's tail.
 #pragma once
 
+#include "core/error.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,6 +41,10 @@ struct publish_outcome {
 /// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". Anything that is not
 /// such an object is a doubt.
 [[nodiscard]] publish_outcome parse_publish_reply(std::string_view body);
+
+/// The sequence that the stream ends with, out of the server's answer to STREAM.INFO. Errors:
+/// broker_unavailable, with the server's words.
+[[nodiscard]] result<std::uint64_t> parse_last_sequence(std::string_view body);
 
 /// What is to be done about a JetStream error.
 [[nodiscard]] outcome_class classify(std::int32_t error_code, std::string_view description);

@@ -74,15 +74,38 @@ void relay_machine::time_passed(instant now) {
 }
 
 void relay_machine::confirm_what_was_held(instant now) {
-    constexpr std::chrono::seconds stall{1};
-    const auto due = hold_back_.deadline();
-    if (due && now.monotonic - *due > stall && broker_.is_up()) {
-        // This process stood still. The broker may have failed meanwhile, and not have been heard.
-        hold_back_.freeze(now.monotonic);
-        read_tail_again();
+    const auto due = question_deadline();
+    const bool is_due = due && *due <= now.monotonic;
+    if (is_due && hold_back_.asked_at()) {
+        lose_broker({errc::broker_lost, "stream " + options_.stream + " has not said within " +
+                                            seconds_text(options_.lane.ack_timeout) +
+                                            " (delivery.ack_timeout) what it ends with"},
+                    now);
+    } else if (is_due) {
+        hold_back_.asked(lane_->known_sequence(), now.monotonic);
+        actions_.emplace_back(ask_stream{broker_.epoch()});
+    }
+    report_confirmed(now);
+}
+
+void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
+                                    instant now) {
+    if (epoch != broker_.epoch() || !broker_.is_up() || !hold_back_.asked_at()) {
         return;
     }
-    hold_back_.time_passed(now.monotonic);
+    if (!last_sequence) {
+        lose_broker(last_sequence.error(), now);
+        return;
+    }
+    if (*last_sequence < hold_back_.asked_for()) {
+        lose_broker({errc::broker_lost,
+                     "stream " + options_.stream + " ends with sequence " +
+                         std::to_string(*last_sequence) + ", but it has acked up to sequence " +
+                         std::to_string(hold_back_.asked_for()) + "; it is looked at again"},
+                    now);
+        return;
+    }
+    hold_back_.answered();
     report_confirmed(now);
 }
 
@@ -205,11 +228,19 @@ std::optional<monotonic_time> relay_machine::deadline() const {
     }
     if (phase_ != phase::closing) {
         consider(write_back_at_);
-        consider(hold_back_.deadline());
+        consider(question_deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());
     }
     return phase_ == phase::ended ? std::nullopt : earliest;
+}
+
+std::optional<monotonic_time> relay_machine::question_deadline() const {
+    if (!broker_.is_up()) {
+        return std::nullopt;
+    }
+    const auto& asked_at = hold_back_.asked_at();
+    return asked_at ? std::optional(*asked_at + options_.lane.ack_timeout) : hold_back_.deadline();
 }
 
 std::optional<action> relay_machine::next_duty() {

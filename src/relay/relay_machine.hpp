@@ -115,6 +115,9 @@ public:
     void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
     void rows_ended(instant now);
     void slot_adopted(std::uint64_t epoch, instant now);
+    /// The answer to ask_stream: the sequence that the stream ends with.
+    void stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
+                         instant now);
     /// The answer to mark_stream.
     void stream_marked(const result<void>& done, instant now);
     /// What read_stored asked for.
@@ -232,8 +235,8 @@ private:
     void message_was_refused(const publish_outcome& outcome, instant now);
     void drop_source();
     void stream_from_the_slot_again(instant now);
-    bool doubts(const stream_tail& tail, instant now);
-    void stream_forgot(std::uint64_t had, const stream_tail& tail, instant now);
+    bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);
+    void stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now);
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
     void write_back_what_is_stored();
@@ -245,6 +248,8 @@ private:
         return (lane_->empty() || sends_no_more) && write_backs_.empty();
     }
     void confirm_what_was_held(instant now);
+    /// When the stream is to be asked, or its answer is overdue.
+    [[nodiscard]] std::optional<monotonic_time> question_deadline() const;
     void report_confirmed(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);

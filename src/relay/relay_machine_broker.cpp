@@ -55,7 +55,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     auto tail = tail_of(*facts.stream);
     tail.made_again = stream_created_ != wall_time{} && facts.stream->created != stream_created_;
-    if (doubts(tail, now)) {
+    if (doubts(tail, *facts.stream, now)) {
         return;
     }
     broker_.connected(now.monotonic);
@@ -66,10 +66,10 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         // Read again, what is too large now becomes a dead letter.
         lane_->start_over();
     }
-    const auto had = lane_->known_sequence();
+    const stream_loss loss{lane_->known_sequence(), lane_->reused_sequence()};
     const auto memory = open_lane(epoch, *facts.stream, tail, now);
     if (memory == stream_memory::forgot) {
-        stream_forgot(had, tail, now);
+        stream_forgot(loss, tail, now);
     }
     if (is_closing()) {
         return;
@@ -89,7 +89,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     // The broker has just shown that it kept what is held.
-    hold_back_.time_passed(now.monotonic);
+    hold_back_.has_everything(now.monotonic);
     account_for_stored(now);
     keep_mark_true();
     if (phase_ == phase::running && postgres_.is_idle()) {
@@ -148,11 +148,15 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
     return text;
 }
 
-bool relay_machine::doubts(const stream_tail& tail, instant now) {
-    // A server that has just started or been elected may say less than it is about to know.
+bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
+    // A server that has just started or been elected may say less than it is about to know. One
+    // that was cut off goes on leading until it has lacked the others for ten seconds
+    // (lostQuorumInterval in server/raft.go), and does not know what they have stored since.
     constexpr std::uint32_t looks = 3;
-    constexpr std::chrono::seconds patience{1};
-    if (!lane_->has_forgotten(tail)) {
+    constexpr std::chrono::seconds alone{1};
+    constexpr std::chrono::seconds in_a_cluster{15};
+    const auto patience = facts.replicas > 1 && !tail.made_again ? in_a_cluster : alone;
+    if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
         doubted_since_.reset();
         doubt_count_ = 0;
         return false;
@@ -189,12 +193,14 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
            gone->commit < *left_at;
 }
 
-void relay_machine::stream_forgot(std::uint64_t had, const stream_tail& tail, instant now) {
-    std::string what = "stream " + options_.stream +
-                       " has lost messages that it had acked: it ended with sequence " +
-                       std::to_string(had) + " and now ends with " +
-                       std::to_string(tail.last_sequence) +
-                       " (it was made again, or the broker's machine lost unsynced writes)";
+void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now) {
+    std::string what =
+        "stream " + options_.stream +
+        " has lost messages that it had acked: it ended with sequence " + std::to_string(loss.had) +
+        " and " +
+        (loss.reused ? "gave sequence " + std::to_string(*loss.reused) + " to a later message"
+                     : "now ends with " + std::to_string(tail.last_sequence)) +
+        " (it was made again, or the broker's machine lost unsynced writes)";
     if (!slot_has_what_follows(tail)) {
         const error gap{
             errc::gap_found, what + ", and the slot has moved on past some of them",

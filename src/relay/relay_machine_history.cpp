@@ -179,8 +179,11 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     if (known && fingerprint_in(*known) == options_.rules) {
         mark.since = std::min(known->since, slot_confirmed_);
     }
-    // Known until all rows are compared, also where that is broken off.
-    wanted.has_holes = has_new_tables() || (known && may_have_holes(*known));
+    // Known until all rows are compared, also where that is broken off. A message of somebody else
+    // can have had the place of a publish that was lost.
+    const auto& seen = lane_->opened_with();
+    wanted.has_holes =
+        has_new_tables() || (known && may_have_holes(*known)) || seen.shared || seen.mixed;
     mark.rules = std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" +
                  (wanted.has_holes ? std::string(holes_rules) + "-" : "") + options_.rules;
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());

@@ -153,6 +153,7 @@ void relay_machine::read_tail_again() {
     if (broker_.is_up()) {
         lane_->close();
         lane_->expect_others();
+        hold_back_.forget_question();
         actions_.emplace_back(close_broker{});
         actions_.emplace_back(to_broker(broker_.replace()));
     }

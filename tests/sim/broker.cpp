@@ -36,7 +36,7 @@ std::string some_refusal(randomness& random) {
 }  // namespace
 
 broker::broker(world& where, const profile& how, checker& watch)
-    : world_(where), profile_(how), stream_(where, how, watch) {}
+    : world_(where), profile_(how), checker_(watch), stream_(where, how, watch) {}
 
 sim_time broker::latency() {
     return world_.random().between(sim_time(50), profile_.broker_latency);
@@ -68,6 +68,7 @@ void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t
         const auto behind = std::min<std::uint64_t>(seen.last_sequence, 9);
         seen.last_sequence -= world_.random().below(behind + 1);
     }
+    seen.replicas = is_cluster(profile_.stream) ? 3 : 1;
     seen.first_sequence = stream_.first_sequence();
     seen.message_count = seen.last_sequence - std::min(seen.first_sequence - 1, seen.last_sequence);
     // The messages are read a moment after the stream's state.
@@ -109,10 +110,8 @@ void broker::read_tail(stream_facts& seen, std::uint64_t look_back) const {
     seen.last_message_there = true;
     seen.looked_back = look_back > 0;
     seen.placed_is_whole = look_back > 0;
-    const auto until = look_back > 0 ? stream_.last_sequence() : seen.last_sequence;
+    const auto until = seen.last_sequence;
     const auto count = std::min(std::max<std::uint64_t>(look_back, 1), until);
-    // What it ends with comes from one message.
-    seen.last_sequence = until;
     const auto from = std::max(until - count + 1, stream_.first_sequence());
     for (auto sequence = from; sequence <= until; ++sequence) {
         see(seen, *stream_.message(sequence));
@@ -235,9 +234,45 @@ void broker::reply(const connection_handle& to, std::uint64_t index, const std::
 }
 
 void broker::deliver(const connection_handle& to, std::uint64_t index, const std::string& body) {
+    if (to->client_there_) {
+        note_ack(*to, index, relay::parse_publish_reply(body));
+    }
     if (to->client_there_ || world_.strikes(profile_.rate(hazard::reply_of_old_epoch))) {
         to->events_.on_reply(index, body);
     }
+}
+
+void broker::answer_stream_info(const connection_handle& to) {
+    if (!to->server_there_) {
+        return;
+    }
+    auto last = stream_.last_sequence();
+    if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
+        last -= world_.random().below(std::min<std::uint64_t>(last, 9) + 1);
+    }
+    const auto body = has_leader_ ? R"({"state":{"last_seq":)" + std::to_string(last) + "}}"
+                                  : error_reply(503, 10008, "temporarily unavailable");
+    if (world_.strikes(profile_.rate(hazard::reply_lost))) {
+        return;
+    }
+    to->next_reply_ = std::max(to->next_reply_, world_.now() + latency());
+    world_.at(to->next_reply_, [to, body] {
+        if (to->client_there_) {
+            to->events_.on_stream_info(body);
+        }
+    });
+}
+
+void broker::note_ack(broker_connection& to, std::uint64_t index,
+                      const relay::publish_outcome& outcome) {
+    if (outcome.kind != relay::outcome_class::stored) {
+        return;
+    }
+    const auto sent = to.acked_before_.find(index);
+    if (sent != to.acked_before_.end() && outcome.sequence <= sent->second) {
+        checker_.on_loss_shown();
+    }
+    to.acked_ = std::max(to.acked_, outcome.sequence);
 }
 
 void broker::end(const connection_handle& connection, error why) {
@@ -369,6 +404,7 @@ bool broker_connection::publish(std::uint64_t index, published what) {
     if (!self) {
         return true;
     }
+    acked_before_[index] = acked_;
     next_arrival_ = std::max(next_arrival_, world.now() + server_.latency());
     world.at(next_arrival_, [self, index, number = sent_++, what = std::move(what)] {
         if (self->arriving_ && number >= *self->arriving_) {
@@ -378,6 +414,20 @@ bool broker_connection::publish(std::uint64_t index, published what) {
             self->late_by_, [self, index, what] { self->server_.arrived(self, index, what); });
     });
     return true;
+}
+
+void broker_connection::ask_stream() {
+    const auto self = server_.handle_of(*this);
+    if (!self) {
+        return;
+    }
+    auto& world = server_.world_;
+    next_arrival_ = std::max(next_arrival_, world.now() + server_.latency());
+    world.at(next_arrival_, [self, number = sent_++] {
+        if (!self->arriving_ || number < *self->arriving_) {
+            self->server_.answer_stream_info(self);
+        }
+    });
 }
 
 void broker_connection::close() {

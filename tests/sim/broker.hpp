@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "relay/publish_outcome.hpp"
 #include "sim/profile.hpp"
 #include "sim/stream_model.hpp"
 #include "sim/world.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@ struct broker_events {
     /// With the number that it gave to the publish.
     std::function<void(std::uint64_t index, const std::string& body)> on_reply;
     std::function<void(const error&)> on_lost;
+    std::function<void(const std::string& body)> on_stream_info;
 };
 
 class broker;
@@ -32,6 +35,7 @@ class broker_connection {
 public:
     /// False where the library refuses to send.
     [[nodiscard]] bool publish(std::uint64_t index, published what);
+    void ask_stream();
     /// What was sent may still arrive, in part, and late.
     void close();
 
@@ -49,6 +53,9 @@ private:
     /// How many of the publishes that were sent arrive; the rest is lost with the connection.
     std::optional<std::uint64_t> arriving_;
     sim_time late_by_{0};
+    /// The greatest sequence that the client was told, and what that was when it sent each publish.
+    std::uint64_t acked_ = 0;
+    std::map<std::uint64_t, std::uint64_t> acked_before_;
 };
 
 using connection_handle = std::shared_ptr<broker_connection>;
@@ -116,12 +123,16 @@ private:
     void apply_next();
     void reply(const connection_handle& to, std::uint64_t index, const std::string& body);
     void deliver(const connection_handle& to, std::uint64_t index, const std::string& body);
+    void answer_stream_info(const connection_handle& to);
+    void note_ack(broker_connection& to, std::uint64_t index,
+                  const relay::publish_outcome& outcome);
     void end(const connection_handle& connection, error why);
     [[nodiscard]] connection_handle handle_of(const broker_connection& connection) const;
     [[nodiscard]] sim_time latency();
 
     world& world_;
     const profile& profile_;
+    checker& checker_;
     stream_model stream_;
     std::vector<connection_handle> connections_;
     std::deque<proposal> proposals_;

@@ -156,6 +156,7 @@ void checker::on_branch_left(lsn at) {
     }
     fates_.resize(std::min(fates_.size(), kept));
     was_stored_.resize(std::min(was_stored_.size(), kept));
+    was_lost_.resize(std::min(was_lost_.size(), kept));
     written_.resize(std::min(written_.size(), kept));
     settled_ = std::min(settled_, kept);
     written_before_ = std::min(written_before_, kept);
@@ -205,7 +206,8 @@ void checker::on_stored(const stored_message& taken) {
     // What the broker has forgotten may be found missing much later: where the slot goes back, or
     // where rows are compared one by one.
     // What was left out while its table was not configured comes behind what was not.
-    if (now != fate::lost && now != fate::excused) {
+    const bool was_lost = index < was_lost_.size() && was_lost_[index];
+    if (now != fate::lost && now != fate::excused && !was_lost) {
         check_order(index, name(taken));
     }
     now = fate::stored;
@@ -248,9 +250,19 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     now = fate::set_aside;
 }
 
+void checker::on_letter_lost(const std::string& id) {
+    const auto index = index_of_row(id);
+    if (index < fates_.size() && fates_[index] == fate::set_aside) {
+        fates_[index] = fate::missing;
+        settled_ = std::min(settled_, index);
+    }
+}
+
 void checker::on_stream_lost(const std::vector<stored_message>& left, bool unseen) {
     static_cast<void>(first_missing());  // has a fate for every row
     const auto before = fates_;
+    // Alone, the next question shows it; beside others, their messages hide it.
+    const bool hidden = unseen && !profile_.orders_all();
     for (std::size_t index = 0; index < fates_.size(); ++index) {
         if (fates_[index] == fate::stored) {
             fates_[index] = is_excused(index) ? fate::excused : fate::missing;
@@ -276,13 +288,31 @@ void checker::on_stream_lost(const std::vector<stored_message>& left, bool unsee
         }
         if (fates_[index] == fate::excused) {
             ++lost_count_;
-        } else if (unseen || profile_.confirm_delay == sim_time(0)) {
+        } else if (hidden || profile_.confirm_delay == sim_time(0)) {
             // An ack may be on its way to the slot: the row comes again or not, both are allowed.
             fates_[index] = fate::lost;
             ++lost_count_;
+            was_lost_.resize(fates_.size(), false);
+            was_lost_[index] = true;
         } else if (source_.events()[index].where.commit < confirmed_) {
             throw violation("held back", name(source_.events()[index]) +
                                              " is forgotten, and the slot has moved past it");
+        }
+    }
+}
+
+void checker::on_loss_shown() {
+    if (profile_.confirm_delay == sim_time(0)) {
+        return;
+    }
+    static_cast<void>(first_missing());  // has a fate for every row
+    was_lost_.resize(fates_.size(), false);
+    for (std::size_t index = 0; index < fates_.size(); ++index) {
+        const auto commits_at = source_.events()[index].where.commit;
+        if (was_lost_[index] && fates_[index] == fate::lost && commits_at >= confirmed_) {
+            fates_[index] = fate::missing;
+            --lost_count_;
+            settled_ = std::min(settled_, index);
         }
     }
 }

@@ -37,6 +37,8 @@ public:
     void on_stored(const stored_message& taken);
     /// A dead letter is committed.
     void on_set_aside(const position& where, const std::string& id);
+    /// The database goes back to before the dead letter was committed, but not the row.
+    void on_letter_lost(const std::string& id);
     /// Rows are written back in the database, unless they are dead letters.
     void on_written_back(const commit_position& where, const std::string& id);
     /// Another branch goes on from `at`: what the old one has behind it, and is about to leave the
@@ -51,8 +53,11 @@ public:
     /// At the end: all such messages were named before anything of a later history was published.
     void check_orphans(const std::vector<stored_message>& all) const;
     /// The stream has lost its end; `left` is what it still has. Where it happens `unseen`, with no
-    /// connection ended, nothing is promised of it.
+    /// connection ended, nothing is promised of it beside others.
     void on_stream_lost(const std::vector<stored_message>& left, bool unseen);
+    /// An ack tells its client that the stream has lost what it had acked before: what the slot has
+    /// not confirmed by then must come again.
+    void on_loss_shown();
     /// A relay tells the server, or the slot is moved, to `flushed`.
     void on_confirmed(lsn flushed, const char* where);
     /// There is no slot any more that what it confirmed could be lost from.
@@ -113,6 +118,7 @@ private:
     std::set<std::string> orphaned_;
     std::uint64_t named_up_to_ = 0;
     std::vector<bool> was_stored_;
+    std::vector<bool> was_lost_;  // what comes again stands behind what the stream had kept
     std::vector<bool> written_;
     std::size_t written_before_ = 0;  // every row before it is written back or set aside
     /// Behind the last row in the stream, for each order that is promised: of the whole stream

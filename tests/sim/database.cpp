@@ -277,6 +277,13 @@ void database::restore(const lineage& line, lsn at, checker& watch) {
     line_ = line;
     world_.say("database: is restored from a copy, on timeline ", line_.origin.timeline);
     std::erase_if(records_, [&](lsn end) { return end > at; });
+    // What was stored on a later timeline is in no copy of an earlier one.
+    for (const auto& [id, where] : dead_letters_) {
+        if (!line_.shares(where)) {
+            watch.on_letter_lost(id);
+        }
+    }
+    std::erase_if(dead_letters_, [&](const auto& each) { return !line_.shares(each.second); });
     append(200);  // the checkpoint at the end of recovery
     line_began_ = std::min(line_began_, at);
 }

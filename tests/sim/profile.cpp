@@ -149,12 +149,7 @@ void respect_power(profile& drawn) {
         forbid(drawn, {mishap::leader_change});
     }
     if (drawn.has(mishap::power_loss)) {
-        // The relay hears of it later, and later still where its process stands still.
-        const auto heard_after =
-            2 * drawn.broker_latency + (drawn.has(mishap::relay_pause) ? seconds(1) : seconds(0));
-        drawn.forgets = drawn.confirm_delay > sim_time(0)
-                            ? std::max(drawn.confirm_delay - heard_after, sim_time(0))
-                            : seconds(3);
+        drawn.forgets = drawn.confirm_delay > sim_time(0) ? drawn.confirm_delay : seconds(3);
     }
 }
 
@@ -250,6 +245,22 @@ void advance_often(randomness& random, profile& drawn) {
     interval_of(drawn, mishap::slot_advanced) = random.between(milliseconds(500), seconds(5));
 }
 
+/// The stream forgets again and again beside others, where only a later ack tells, and most often
+/// with no connection ended.
+void forget_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    drawn.sole_writer = false;
+    drawn.sole_writer_changes = false;
+    drawn.stream = random.pick(std::array{generation::cluster_2_9, generation::cluster_2_12});
+    drawn.relays = 1;
+    drawn.confirm_delay = random.between(milliseconds(500), seconds(3));
+    drawn.writer_pause = random.between(milliseconds(1), milliseconds(60));
+    drawn.transactions = random.between(60, 200);
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::relay_kill,
+                   mishap::configuration, mishap::slot_advanced});
+    interval_of(drawn, mishap::power_loss) = random.between(milliseconds(500), seconds(3));
+}
+
 double in_seconds(sim_time span) {
     return std::chrono::duration<double>(span).count();
 }
@@ -284,6 +295,8 @@ profile draw_profile(randomness& random) {
     forbid(drawn, {mishap::slot_advanced});
     if (random.chance(30)) {
         advance_often(random, drawn);
+    } else if (random.chance(30)) {
+        forget_often(random, drawn);
     }
     respect_the_promise(drawn);
     return drawn;

@@ -24,6 +24,13 @@ void relay_process::connect_broker(const relay::connect_broker& wanted) {
             });
         }
     };
+    events.on_stream_info = [this, life = life_, epoch](const std::string& body) {
+        if (life == life_) {
+            happens([this, epoch, body](relay::relay_machine& machine) {
+                machine.stream_answered(epoch, relay::parse_last_sequence(body), now());
+            });
+        }
+    };
     around_.the_broker.connect(std::move(events), wanted.look_back, wanted.asks_for,
                                [this, life = life_, epoch](const result<broker_session>& answer) {
                                    if (life != life_) {

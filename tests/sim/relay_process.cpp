@@ -193,6 +193,11 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::close_postgres&) { close_postgres(); },
                    [this](const relay::finish_postgres&) { finish_postgres(); },
                    [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                   [this](const relay::ask_stream&) {
+                       if (broker_) {
+                           broker_->ask_stream();
+                       }
+                   },
                    [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
                    [this](const relay::read_stored& each) { read_stored(each); },
                    [this](const relay::look_for_rows& rows) { look_for_rows(rows); },

@@ -1,4 +1,5 @@
 #include "nats_fixture.hpp"
+#include "relay/publish_outcome.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,6 +25,17 @@ TEST_F(Connection, PublishesWithTheHeadersOfTheLaneAndTellsTheAck) {
     EXPECT_EQ(stored[0].header("Nats-Expected-Stream"), "S");
     EXPECT_EQ(stored[0].header("Nats-Expected-Last-Sequence"), "0");
     EXPECT_EQ(stored[0].header("Content-Type"), "text/plain");
+}
+
+TEST_F(Connection, TellsWhatTheStreamEndsWithAmongPublishes) {
+    const auto connection = open_with_stream();
+    ASSERT_TRUE(connection->publish(sample("a"), 7, 0));
+    connection->ask_stream();
+    run_until([&] { return !stream_info_.empty() && !replies_.empty(); });
+    const auto last = relay::parse_last_sequence(stream_info_);
+    ASSERT_TRUE(last) << stream_info_;
+    EXPECT_EQ(*last, 1U);
+    EXPECT_EQ(replies_[0].first, 7U);
 }
 
 TEST_F(Connection, KeepsTheOrderOfAWholeWindow) {

@@ -28,8 +28,8 @@ nats::connection_events nats_fixture::events() {
     return {[this](const nats::reply& answer) {
                 replies_.emplace_back(answer.index, std::string(answer.body));
             },
-            [] {}, [this] { room_was_made_ = true; },
-            [this](error why) { lost_ = std::move(why); }};
+            [] {}, [this] { room_was_made_ = true; }, [this](error why) { lost_ = std::move(why); },
+            [this](std::string_view answer) { stream_info_ = answer; }};
 }
 
 template <class Value>

@@ -50,6 +50,7 @@ protected:
     std::vector<std::pair<std::uint64_t, std::string>> replies_;  // index, body
     bool room_was_made_ = false;
     std::optional<error> lost_;
+    std::string stream_info_;
 
 private:
     [[nodiscard]] nats::connection_events events();

@@ -67,6 +67,12 @@ TEST(WireLines, TheSizesAreThoseOfWhatFollows) {
         std::string::npos);
 }
 
+TEST(WireLines, ARequestHasAnInboxAndNoBody) {
+    std::string lines;
+    append_request(lines, "$JS.API.STREAM.INFO.S", "_INBOX.x.1.", "info");
+    EXPECT_EQ(lines, "PUB $JS.API.STREAM.INFO.S _INBOX.x.1.info 0\r\n\r\n");
+}
+
 TEST(WireLines, ASubscriptionNamesItsSubjectAndId) {
     std::string lines;
     append_subscribe(lines, "_INBOX.a.1.*", 1);

@@ -24,11 +24,11 @@ TEST(HoldBack, ConfirmsAtOnceWithoutADelay) {
 TEST(HoldBack, ConfirmsNothingBeforeTheDelayIsOver) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), start);
-    gate.time_passed(start + 10s);
+    gate.has_everything(start + 10s);
     EXPECT_EQ(gate.confirmed(), lsn{});
     ASSERT_TRUE(gate.deadline());
     EXPECT_LE(*gate.deadline(), start + 11s);
-    gate.time_passed(*gate.deadline());
+    gate.has_everything(*gate.deadline());
     EXPECT_EQ(gate.confirmed(), lsn{110});
     EXPECT_EQ(gate.deadline(), std::nullopt);
 }
@@ -37,7 +37,7 @@ TEST(HoldBack, NeverConfirmsAnAckThatIsYoungerThanTheDelay) {
     hold_back gate(64s);
     for (int ack = 0; ack < 1000; ++ack) {
         const auto now = start + ack * 250ms;
-        gate.time_passed(now);
+        gate.has_everything(now);
         gate.acked(lsn{1000U + static_cast<unsigned>(ack)}, std::nullopt, now);
         const auto old_enough = ack - 256;
         EXPECT_LE(gate.confirmed(),
@@ -49,10 +49,10 @@ TEST(HoldBack, NeverConfirmsAnAckThatIsYoungerThanTheDelay) {
 TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), start);
-    gate.time_passed(start + 20s);
+    gate.has_everything(start + 20s);
     gate.acked(lsn{210}, at(200), start + 20s);
     gate.forget_held(std::nullopt);
-    gate.time_passed(start + 100s);
+    gate.has_everything(start + 100s);
     EXPECT_EQ(gate.confirmed(), lsn{110});
     EXPECT_EQ(gate.confirmed_event(), at(100));
 }
@@ -71,25 +71,25 @@ TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
     gate.freeze(start + 1s);
     EXPECT_EQ(gate.deadline(), std::nullopt);
     gate.freeze(start + 30s);
-    gate.time_passed(start + 60s);
+    gate.has_everything(start + 60s);
     EXPECT_EQ(gate.confirmed(), lsn{});
     gate.thaw(start + 60s);
-    gate.time_passed(start + 68s);
+    gate.has_everything(start + 68s);
     EXPECT_EQ(gate.confirmed(), lsn{});
-    gate.time_passed(start + 70s);
+    gate.has_everything(start + 70s);
     EXPECT_EQ(gate.confirmed(), lsn{110});
 }
 
 TEST(HoldBack, StaysFrozenWhereAnotherHistoryBegins) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), start);
-    gate.time_passed(start + 20s);
+    gate.has_everything(start + 20s);
     gate.freeze(start + 20s);
     gate.start_over();
     EXPECT_EQ(gate.confirmed(), lsn{});
     EXPECT_EQ(gate.confirmed_event(), std::nullopt);
     gate.acked(lsn{90}, at(80), start + 21s);
-    gate.time_passed(start + 60s);
+    gate.has_everything(start + 60s);
     EXPECT_EQ(gate.confirmed(), lsn{});
 }
 
@@ -98,13 +98,48 @@ TEST(HoldBack, WhatTheBrokerKeptGoesOnWaiting) {
     gate.acked(lsn{110}, at(100), start);
     gate.acked(lsn{210}, at(200), start + 5s);
     gate.forget_held(at(150));
-    gate.time_passed(start + 11s);
+    gate.has_everything(start + 11s);
     EXPECT_EQ(gate.confirmed(), lsn{110});
-    gate.time_passed(start + 60s);
+    gate.has_everything(start + 60s);
     EXPECT_EQ(gate.confirmed(), lsn{110});
     gate.acked(lsn{210}, at(200), start + 60s);
-    gate.time_passed(start + 71s);
+    gate.has_everything(start + 71s);
     EXPECT_EQ(gate.confirmed(), lsn{210});
+}
+
+TEST(HoldBack, ConfirmsByAnAnswerWhatWasDueWhenTheStreamWasAsked) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.acked(lsn{210}, at(200), start + 5s);
+    gate.asked(7, start + 11s);
+    EXPECT_EQ(gate.asked_for(), 7U);
+    EXPECT_EQ(gate.deadline(), std::nullopt) << "one question at a time";
+    gate.answered();
+    EXPECT_EQ(gate.confirmed(), lsn{110}) << "however late the answer is read";
+    EXPECT_EQ(gate.asked_at(), std::nullopt);
+    ASSERT_TRUE(gate.deadline());
+    EXPECT_GE(*gate.deadline(), start + 15s);
+}
+
+TEST(HoldBack, ForgetsAQuestionWithTheConnection) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.asked(7, start + 11s);
+    gate.freeze(start + 11s);
+    gate.thaw(start + 12s);
+    gate.answered();
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    EXPECT_TRUE(gate.deadline());
+}
+
+TEST(HoldBack, DoesNotAskAllTheTimeHoweverShortTheDelayIs) {
+    hold_back gate(1ms);
+    gate.acked(lsn{110}, at(100), start);
+    gate.asked(7, start + 2ms);
+    gate.answered();
+    gate.acked(lsn{210}, at(200), start + 3ms);
+    ASSERT_TRUE(gate.deadline());
+    EXPECT_GE(*gate.deadline(), start + 50ms);
 }
 
 TEST(HoldBack, NeverMovesBackwards) {

@@ -126,6 +126,32 @@ TEST_F(ParallelLane, ForgetsAnAggregateWithItsLastMessage) {
     EXPECT_EQ(tested.stored_count(), 100U);
 }
 
+TEST_F(ParallelLane, SeesByTheNextAckThatTheStreamLostWhatItHadAcked) {
+    tested.open(1, {});
+    admit("a", 1);
+    send();
+    ack(0);
+    admit("a", 2);
+    admit("b", 3);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(90), start), lane_verdict::resync);
+    EXPECT_EQ(tested.reused_sequence(), 90U);
+    tested.close();
+    EXPECT_EQ(tested.open(2, {150, position{here, {lsn{9}, {}, 0}}}), stream_memory::forgot)
+        << "although it has more by now than it had acked";
+    EXPECT_FALSE(tested.covers({lsn{1}, {}, 0}));
+    EXPECT_EQ(tested.reused_sequence(), std::nullopt);
+}
+
+TEST_F(ParallelLane, TakesAcksThatPassEachOtherForNoLoss) {
+    tested.open(1, {});
+    admit("a", 1);
+    admit("b", 2);
+    send();
+    EXPECT_EQ(tested.on_reply(tokens[1], stored(102), start), lane_verdict::carry_on);
+    EXPECT_EQ(tested.on_reply(tokens[0], stored(101), start), lane_verdict::carry_on);
+}
+
 TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     tested.open(1, {});
     admit("a", 1);

@@ -24,6 +24,25 @@ TEST(PublishOutcome, TakesADuplicateWithoutSequenceForADoubt) {
     EXPECT_EQ(read.kind, outcome_class::doubt);
 }
 
+TEST(PublishOutcome, ReadsWhatAStreamEndsWith) {
+    const auto last = parse_last_sequence(
+        R"({"type":"io.nats.jetstream.api.v1.stream_info_response","config":{"name":"S"},)"
+        R"("state":{"messages":3,"first_seq":15,"last_seq":17}})");
+    ASSERT_TRUE(last);
+    EXPECT_EQ(*last, 17U);
+}
+
+TEST(PublishOutcome, TellsTheWordsOfAStreamThatDoesNotSayWhatItEndsWith) {
+    const auto refused = parse_last_sequence(
+        R"({"error":{"code":503,"err_code":10008,"description":"temporarily unavailable"}})");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().server_said, "temporarily unavailable");
+    for (const auto* odd : {"", "[]", "{", R"({"state":{"last_seq":-1}})", R"({"state":7})"}) {
+        ASSERT_FALSE(parse_last_sequence(odd)) << odd;
+        EXPECT_EQ(parse_last_sequence(odd).error().server_said, odd);
+    }
+}
+
 TEST(PublishOutcome, TakesWhatIsNoAckForADoubt) {
     for (const std::string body : {"", "{", "[]", "{}", R"({"stream":"S"})", R"({"seq":"1"})",
                                    R"({"seq":-1})", "+ACK", R"({"error":{}})"}) {

@@ -109,6 +109,19 @@ TEST_F(RelayMark, IsWrittenBeforeAComparisonReadsTheStream) {
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("read_stored since 0/0"));
 }
 
+TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereSomebodyElseHasWritten) {
+    script_.answers_marks = false;
+    script_.description = same_rules;
+    const commit_position newer{lsn{0x100}, lsn{0xF0}, 0};
+    const commit_position older{lsn{0x90}, lsn{0x80}, 0};
+    script_.placed = {{1, {relay_script::origin, newer}, "a"},
+                      {2, {relay_script::origin, older}, "b"}};
+    script_.start();
+    script_.broker_connects(2, newer, older);
+    script_.postgres_connects();
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"));
+}
+
 TEST_F(RelayMark, WithoutThatNothingIsCompared) {
     script_.answers_marks = false;
     script_.description = other_rules;

@@ -89,15 +89,41 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     EXPECT_EQ(script.machine().confirmed(), lsn{301});
 }
 
-TEST_F(RelayMemoryWithDelay, ReadsTheTailBeforeItConfirmsWhatWasHeldWhileItStoodStill) {
+TEST_F(RelayMemoryWithDelay, ConfirmsOnlyWhatTheStreamStillHasWhenItIsAsked) {
     connect();
+    script.answers_questions = false;
     script.transaction(100, {"a"});
     script.acks(1);
-    EXPECT_THAT(script.passes(120s), Contains("connect_broker"));
-    EXPECT_EQ(script.machine().confirmed(), lsn{});
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
-    script.passes(1ms);
+    EXPECT_THAT(script.passes(66s), Contains("ask_stream"));
+    EXPECT_EQ(script.machine().confirmed(), lsn{}) << "time alone proves nothing";
+    script.stream_answers(1);
     EXPECT_EQ(script.machine().confirmed(), lsn{101});
+}
+
+TEST_F(RelayMemoryWithDelay, ReadsTheTailWhereTheStreamEndsBeforeWhatItHadAcked) {
+    connect();
+    script.answers_questions = false;
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(66s);
+    EXPECT_THAT(script.stream_answers(0), ElementsAre("close_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("ends with sequence 0, but it has acked up to"));
+    EXPECT_THAT(broker_comes_back_with(0, {}), ElementsAre("close_postgres"));
+    script.passes(200s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+}
+
+TEST_F(RelayMemoryWithDelay, GivesUpABrokerThatDoesNotSayWhatTheStreamHas) {
+    connect();
+    script.answers_questions = false;
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(66s);
+    EXPECT_THAT(script.passes(4s), Not(Contains("close_broker")));
+    EXPECT_THAT(script.passes(1s), Contains("close_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("has not said within 5.000 s"));
+    script.stream_answers(1);
+    EXPECT_EQ(script.machine().confirmed(), lsn{}) << "an answer of an earlier connection";
 }
 
 TEST_F(RelayMemory, TakesADeadLetterThatAnotherRelayHadStoredForSettled) {
@@ -254,6 +280,26 @@ TEST_F(RelayMemory, GoesOnWhereTheSlotHasNotMovedPastTheStreamsEnd) {
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{150}),
                 Not(Contains("store_halt")))
         << "the copy of a standby, ahead of a slot that a crash set back";
+}
+
+TEST(RelayMemoryBesideOthers, StreamsAgainWhatANewLeaderOfTheStreamTurnsOutToLack) {
+    auto wanted = options(64s);
+    wanted.lane.sole_writer = false;
+    relay_script script{wanted};
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.transaction(100, {"a"});
+    script.reply({outcome_class::stored, 7, 0, {}});
+    script.transaction(200, {"b"});
+    script.reply({outcome_class::stored, 6, 0, {}});
+    script.passes(1s);
+    EXPECT_THAT(script.broker_connects(9, commit_position{lsn{200}, lsn{1}, 0}),
+                Contains("close_postgres"));
+    EXPECT_THAT(script.last_log(),
+                HasSubstr("it ended with sequence 7 and gave sequence 6 to a later message"));
+    script.passes(70s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
 }
 
 TEST_F(RelayMemory, BesideOthersTakesNothingForStoredFromBeforeItBegan) {

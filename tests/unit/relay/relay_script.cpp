@@ -73,6 +73,7 @@ struct describer {
         return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
                std::to_string(each.letter.where.at.index);
     }
+    std::string operator()(const relay::ask_stream&) const { return "ask_stream"; }
     std::string operator()(const relay::mark_stream&) const { return "mark_stream"; }
     std::string operator()(const relay::read_stored& each) const {
         return "read_stored since " + to_string(each.wanted.since);
@@ -116,11 +117,16 @@ std::vector<std::string> relay_script::collect() {
     while (const auto wanted = next_action()) {
         note(*wanted);
         const bool is_mark = std::holds_alternative<relay::mark_stream>(*wanted);
-        if (!is_mark && !std::holds_alternative<relay::write_log>(*wanted)) {
+        const bool is_answered =
+            answers_questions && std::holds_alternative<relay::ask_stream>(*wanted);
+        if (!is_mark && !is_answered && !std::holds_alternative<relay::write_log>(*wanted)) {
             lines.push_back(describe(*wanted));
         }
         if (is_mark && answers_marks) {
             machine_.stream_marked({}, now());
+        }
+        if (is_answered) {
+            machine_.stream_answered(broker_epoch_, machine_.the_lane().known_sequence(), now());
         }
     }
     return lines;
@@ -260,6 +266,11 @@ std::vector<std::string> relay_script::rows_are_written_back() {
 
 std::vector<std::string> relay_script::row_is_fetched(std::optional<relay::table_row> row) {
     machine_.row_fetched(postgres_epoch_, std::move(row), now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::stream_answers(std::uint64_t last_sequence) {
+    machine_.stream_answered(broker_epoch_, last_sequence, now());
     return collect();
 }
 

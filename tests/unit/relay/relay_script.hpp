@@ -37,6 +37,8 @@ public:
     bool on_standby = false;
     /// Every mark is written at once.
     bool answers_marks = true;
+    /// The stream has all that it acked whenever it is asked.
+    bool answers_questions = true;
     /// What the broker takes from now on.
     std::uint64_t max_payload_bytes = std::uint64_t{1} << 20U;
     std::int32_t max_message_bytes = -1;
@@ -56,7 +58,8 @@ public:
     std::vector<std::string> slot_is_adopted();
     /// What the halt's `finish` says of its cause; nothing before it, or where it has none.
     [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
-    /// Where `answers_marks` is false.
+    /// Where `answers_marks` or `answers_questions` is false.
+    std::vector<std::string> stream_answers(std::uint64_t last_sequence);
     std::vector<std::string> stream_is_marked(const result<void>& done);
     std::vector<std::string> stored_is_read(std::shared_ptr<const relay::stored_rows> rows);
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
