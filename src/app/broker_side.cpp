@@ -2,6 +2,7 @@
 
 #include "app/log.hpp"
 #include "app/translate.hpp"
+#include "core/stream_end.hpp"
 #include "nats/stream_request.hpp"
 #include "nats/stream_scan.hpp"
 
@@ -41,12 +42,20 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);
         const auto rows = std::make_shared<relay::stored_rows>(wanted);
         scan->begin_at(from);
+        asked_message last;
         auto read = scan->read([&](const nats::scanned_message& each) -> result<void> {
-            rows->add(each.sequence, parse_position(each.position), each.id);
+            if (each.sequence <= facts.last_sequence) {
+                last = {each.sequence, parse_position(each.position), std::string(each.id)};
+                rows->add(each.sequence, last.where, each.id);
+            }
             return {};
         });
         if (!read) {
             return read.error();
+        }
+        if (!ends_alike(facts, last)) {
+            return error{errc::broker_unavailable, "the servers of stream " + to.stream +
+                                                       " do not agree about its last message"};
         }
         if (from_the_beginning || rows->reaches_back()) {
             rows->end(from_the_beginning, is_whole);

@@ -211,7 +211,6 @@ nats::connection_events relay_driver::broker_events(std::uint64_t epoch) {
             },
             [this, epoch](std::string_view answer) {
                 machine_.stream_answered(epoch, relay::parse_last_sequence(answer), now());
-                settle();
             }};
 }
 

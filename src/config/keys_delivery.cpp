@@ -66,9 +66,9 @@ std::vector<key> doubt_keys() {
              "on the disk forgets acked messages when its power fails; what is younger than this "
              "is then sent again. When the time is over, the stream is asked what it ends with, "
              "and only its answer moves the slot: a relay that stood still, or a broker that died "
-             "in silence, confirms nothing. So as long as the broker's sync interval "
-             "(nats-server: 2 minutes unless set) is enough; PostgreSQL keeps the WAL of that "
-             "time."},
+             "in silence, confirms nothing. So a little longer than the broker's sync "
+             "interval (nats-server: 2 minutes unless set) is enough; PostgreSQL keeps the WAL of "
+             "that time."},
             [](const destination& to) -> milliseconds& { return to.all.delivery.confirm_delay; },
             {milliseconds(0)}),
         integer_key<std::uint32_t>(

@@ -24,7 +24,8 @@ struct connection_events {
     std::function<void()> on_room;
     /// The connection is over, or nobody serves the subject any more. Called at most once.
     std::function<void(error)> on_lost;
-    /// JetStream's answer to ask_stream: JSON, valid during the call.
+    /// JetStream's answer to ask_stream: JSON, valid during the call. One of the replies: see
+    /// on_replies_end.
     std::function<void(std::string_view)> on_stream_info = {};
 };
 

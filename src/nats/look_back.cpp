@@ -1,5 +1,6 @@
 #include "nats/look_back.hpp"
 
+#include "core/stream_end.hpp"
 #include "nats/stream_reader.hpp"
 
 #include <algorithm>
@@ -149,14 +150,6 @@ void forget_ends(stream_facts& facts) {
     facts.shared = false;
 }
 
-/// Any replica may have made the consumer, and one that fell out of step has other messages than
-/// the leader, which alone tells what the stream ends with.
-bool agrees(const stream_facts& leader, const stream_facts& replica, std::uint64_t last) {
-    return !leader.last_message_there ||
-           (last == leader.last_sequence && replica.final_position == leader.final_position &&
-            replica.final_id == leader.final_id);
-}
-
 }  // namespace
 
 result<void> look_back(natsConnection* connection, const std::string& stream, std::uint64_t count,
@@ -201,7 +194,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         last = stored ? stored->sequence : last;
         recent.add(message, stored, is_ours);
     }
-    if (!agrees(told, facts, last)) {
+    if (!ends_alike(told, {last, facts.final_position, facts.final_id})) {
         return error{errc::broker_unavailable,
                      "the servers of stream " + stream + " do not agree about its last message"};
     }

@@ -61,10 +61,8 @@ struct store_dead_letter {
     std::uint64_t epoch = 0;
     dead_letter letter;
 };
-/// Ask the stream what it ends with, and report stream_answered with this epoch of the broker.
-struct ask_stream {
-    std::uint64_t epoch = 0;
-};
+/// Ask the stream what it ends with, and report stream_answered with the epoch of the connection.
+struct ask_stream {};
 /// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
     stream_owner owner;

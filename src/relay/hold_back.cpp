@@ -39,13 +39,8 @@ void hold_back::asked(std::uint64_t known_sequence, monotonic_time now) {
 }
 
 void hold_back::answered() {
-    if (const auto then = std::exchange(asked_at_, std::nullopt)) {
-        has_everything(*then);
-    }
-}
-
-void hold_back::has_everything(monotonic_time now) {
-    while (!frozen_at_ && !held_.empty() && held_.front().closes + delay_ <= now) {
+    const auto then = std::exchange(asked_at_, std::nullopt);
+    while (then && !held_.empty() && held_.front().closes + delay_ <= *then) {
         confirm(held_.front().up_to, held_.front().last_event);
         held_.pop_front();
     }

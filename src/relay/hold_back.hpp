@@ -41,8 +41,6 @@ public:
     void answered();
     /// The connection that it went over is replaced.
     void forget_question() { asked_at_.reset(); }
-    /// The same without a question: the stream was looked at just now.
-    void has_everything(monotonic_time now);
 
     /// The broker is gone: nothing is confirmed until it is back.
     void freeze(monotonic_time now);

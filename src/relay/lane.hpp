@@ -265,6 +265,8 @@ public:
     }
     /// The stream's last message of walrelay's, as far as known, whatever its history.
     [[nodiscard]] const std::optional<position>& known_tail() const { return tail_; }
+    /// The last ack that belonged to a publish of this lane.
+    [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
     [[nodiscard]] bool empty() const { return first_ == end_; }
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
     [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
@@ -310,8 +312,6 @@ protected:
         return belief_ == tail_belief::exact && !opened_with_.shared &&
                opened_with_.last_position && line_.shares(*opened_with_.last_position);
     }
-    [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
-
     /// Marks as sent and returns it.
     outgoing send(std::uint64_t index, std::optional<std::uint64_t> expected, monotonic_time now);
     void mark_stored(std::uint64_t index, std::uint64_t sequence);

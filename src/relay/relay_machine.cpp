@@ -83,18 +83,20 @@ void relay_machine::confirm_what_was_held(instant now) {
                     now);
     } else if (is_due) {
         hold_back_.asked(lane_->known_sequence(), now.monotonic);
-        actions_.emplace_back(ask_stream{broker_.epoch()});
+        actions_.emplace_back(ask_stream{});
     }
     report_confirmed(now);
 }
 
 void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
                                     instant now) {
-    if (epoch != broker_.epoch() || !broker_.is_up() || !hold_back_.asked_at()) {
+    if (epoch != broker_.epoch() || !broker_.is_up() || is_closing() || !hold_back_.asked_at()) {
         return;
     }
     if (!last_sequence) {
-        lose_broker(last_sequence.error(), now);
+        auto why = last_sequence.error();
+        why.what = "stream " + options_.stream + " does not say what it ends with";
+        lose_broker(why, now);
         return;
     }
     if (*last_sequence < hold_back_.asked_for()) {
@@ -102,7 +104,7 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
                      "stream " + options_.stream + " ends with sequence " +
                          std::to_string(*last_sequence) + ", but it has acked up to sequence " +
                          std::to_string(hold_back_.asked_for()) + "; it is looked at again"},
-                    now);
+                    now, outlook::in_doubt);
         return;
     }
     hold_back_.answered();
@@ -236,11 +238,15 @@ std::optional<monotonic_time> relay_machine::deadline() const {
 }
 
 std::optional<monotonic_time> relay_machine::question_deadline() const {
-    if (!broker_.is_up()) {
+    if (!broker_.is_up() || is_closing()) {
         return std::nullopt;
     }
     const auto& asked_at = hold_back_.asked_at();
-    return asked_at ? std::optional(*asked_at + options_.lane.ack_timeout) : hold_back_.deadline();
+    if (!asked_at) {
+        return hold_back_.deadline();
+    }
+    // The question may wait behind many publishes.
+    return std::max(*asked_at, lane_->last_ack_at()) + options_.lane.ack_timeout;
 }
 
 std::optional<action> relay_machine::next_duty() {

@@ -172,7 +172,9 @@ private:
         return phase_ == phase::closing || phase_ == phase::ended;
     }
     void log(log_severity severity, std::string text);
-    void lose_broker(const error& why, instant now);
+    /// What the log says of the data when the broker is gone.
+    enum class outlook { well, in_doubt };
+    void lose_broker(const error& why, instant now, outlook then = outlook::well);
     void lose_postgres(const error& why, instant now);
     void stand_by(const error& why, instant now);
     void take_over();

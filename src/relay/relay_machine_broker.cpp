@@ -88,8 +88,6 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (!lane_->is_open()) {
         return;
     }
-    // The broker has just shown that it kept what is held.
-    hold_back_.has_everything(now.monotonic);
     account_for_stored(now);
     keep_mark_true();
     if (phase_ == phase::running && postgres_.is_idle()) {
@@ -150,11 +148,11 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
     // A server that has just started or been elected may say less than it is about to know. One
-    // that was cut off goes on leading until it has lacked the others for ten seconds
-    // (lostQuorumInterval in server/raft.go), and does not know what they have stored since.
+    // that was cut off goes on leading for up to twenty seconds (lostQuorumInterval, looked at
+    // every lostQuorumCheck, server/raft.go), and does not know what the others have stored since.
     constexpr std::uint32_t looks = 3;
     constexpr std::chrono::seconds alone{1};
-    constexpr std::chrono::seconds in_a_cluster{15};
+    constexpr std::chrono::seconds in_a_cluster{25};
     const auto patience = facts.replicas > 1 && !tail.made_again ? in_a_cluster : alone;
     if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
         doubted_since_.reset();
@@ -173,7 +171,7 @@ bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, i
                  "stream " + options_.stream + " ends with sequence " +
                      std::to_string(tail.last_sequence) + ", but it has acked up to sequence " +
                      std::to_string(lane_->known_sequence()) + "; it is looked at again"},
-                now);
+                now, outlook::in_doubt);
     return true;
 }
 
@@ -202,6 +200,8 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
                      : "now ends with " + std::to_string(tail.last_sequence)) +
         " (it was made again, or the broker's machine lost unsynced writes)";
     if (!slot_has_what_follows(tail)) {
+        // Nothing of it is confirmed while the halt is being stored.
+        hold_back_.forget_held(std::nullopt);
         const error gap{
             errc::gap_found, what + ", and the slot has moved on past some of them",
             "run walrelay verify: it names the rows that the stream lacks (they are still in the "
@@ -212,7 +212,6 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
             return;
         }
         ledger_ = ledger{};
-        hold_back_.forget_held(std::nullopt);
         if (phase_ == phase::running) {
             slot_has_gap(gap, now);
         }
@@ -243,7 +242,7 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
     lose_broker(why, now);
 }
 
-void relay_machine::lose_broker(const error& why, instant now) {
+void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
     hold_back_.freeze(now.monotonic);
     actions_.emplace_back(close_broker{});
@@ -254,8 +253,11 @@ void relay_machine::lose_broker(const error& why, instant now) {
     }
     const auto delay = broker_.lost(now.monotonic);
     log(log_severity::warning,
-        to_string(why) + "; trying again in " + seconds_text(delay) + ", nothing is lost: " +
-            counted(lane_->size(), "unacked message") + " in memory, the rest in the slot");
+        to_string(why) + "; trying again in " + seconds_text(delay) +
+            (then == outlook::in_doubt
+                 ? ", which tells whether anything is lost"
+                 : ", nothing is lost: " + counted(lane_->size(), "unacked message") +
+                       " in memory, the rest in the slot"));
 }
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
@@ -297,7 +299,7 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
             {errc::broker_lost,
              "it is in doubt what stream " + options_.stream + " holds; its tail is read again", "",
              lane_->last_trouble()},
-            now);
+            now, lane_->reused_sequence() ? outlook::in_doubt : outlook::well);
     }
 }
 

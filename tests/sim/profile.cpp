@@ -288,8 +288,8 @@ profile draw_profile(randomness& random) {
     drawn.backfills = random.chance(300);
     if (random.chance(200)) {
         contest_backfills(random, drawn);
-    } else if (random.chance(350)) {
-        const std::array often{restore_often, configure_often, forge_often};
+    } else if (random.chance(450)) {
+        const std::array often{restore_often, configure_often, configure_often, forge_often};
         random.pick(often)(random, drawn);
     }
     forbid(drawn, {mishap::slot_advanced});

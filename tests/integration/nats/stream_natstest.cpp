@@ -123,7 +123,9 @@ TEST_F(LookBack, RefusesAReplicaThatHasAnotherMessageThere) {
 }
 
 TEST_F(LookBack, RefusesAReplicaThatIsBehindTheLeader) {
-    EXPECT_FALSE(look(6, at(6)));
+    const auto seen = look(6, at(6));
+    ASSERT_FALSE(seen);
+    EXPECT_THAT(seen.error().what, HasSubstr("do not agree"));
 }
 
 TEST_F(Stream, TellsNoPositionOfAStrangersMessageOrOfOneThatIsPurged) {

@@ -122,8 +122,24 @@ TEST_F(RelayMemoryWithDelay, GivesUpABrokerThatDoesNotSayWhatTheStreamHas) {
     EXPECT_THAT(script.passes(4s), Not(Contains("close_broker")));
     EXPECT_THAT(script.passes(1s), Contains("close_broker"));
     EXPECT_THAT(script.last_log(), HasSubstr("has not said within 5.000 s"));
-    script.stream_answers(1);
+    broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0});
+    EXPECT_THAT(script.passes(66s), Contains("ask_stream"));
+    script.machine().stream_answered(1, std::uint64_t{1}, {});
     EXPECT_EQ(script.machine().confirmed(), lsn{}) << "an answer of an earlier connection";
+    script.stream_answers(1);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+}
+
+TEST_F(RelayMemoryWithDelay, WaitsForAnAnswerWhileAcksCome) {
+    connect();
+    script.answers_questions = false;
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(66s);
+    script.passes(4s);
+    script.transaction(200, {"b"});
+    script.acks(1);
+    EXPECT_THAT(script.passes(4s), Not(Contains("close_broker"))) << "it may wait behind publishes";
 }
 
 TEST_F(RelayMemory, TakesADeadLetterThatAnotherRelayHadStoredForSettled) {

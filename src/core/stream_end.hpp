@@ -1,0 +1,17 @@
+// Whether two servers of a cluster say the same of what a stream ends with. Pure.
+#pragma once
+
+#include "core/facts.hpp"
+
+namespace walrelay {
+
+/// Whether a replica whose last message is `last` is in step with the leader, whom `leader` is of.
+/// Any replica may hold a consumer, and one that fell out of step has other messages than the
+/// leader, which alone tells what the stream has.
+[[nodiscard]] inline bool ends_alike(const stream_facts& leader, const asked_message& last) {
+    return !leader.last_message_there ||
+           (last.sequence == leader.last_sequence && last.where == leader.final_position &&
+            last.id == leader.final_id);
+}
+
+}  // namespace walrelay
