@@ -3,6 +3,8 @@
 #include "app/exit_code.hpp"
 #include "app/program.hpp"
 
+#include <sys/prctl.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -17,9 +19,17 @@ int end_because_of(const char* what) {
     return walrelay::app::exit_failed;
 }
 
+/// A dump would hold passwords and rows. Other processes of the same user may not read this one's
+/// memory any more, either: PR_SET_DUMPABLE in prctl(2). RLIMIT_CORE alone does not bind a pipe in
+/// core_pattern, see core(5).
+void forbid_core_dumps() {
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    forbid_core_dumps();
     try {
         return walrelay::app::run_program(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -1,7 +1,14 @@
 // What the program is built with, as the file itself shows it.
 #include "integration/e2e/relay_bench.hpp"
+#include "support/child_process.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <regex>
 
 namespace walrelay::test {
@@ -54,6 +61,39 @@ TEST_F(Hardening, FunctionsBeginWhereJumpsMayLand) {
     EXPECT_TRUE(has(code, "<main>:\n[^\n]*endbr64")) << code;
 }
 #endif
+
+/// Files of a process in /proc belong to root where it is not dumpable, see proc(5).
+uid_t owner_in_proc(const child_process& of, const char* file) {
+    struct stat found {};
+    const auto path = "/proc/" + std::to_string(of.pid()) + "/" + file;
+    return stat(path.c_str(), &found) == 0 ? found.st_uid : uid_t(-1);
+}
+
+TEST(HardenedProcess, LeavesNoCoreDump) {
+    // Root's own files would tell nothing.
+    const auto nobody = geteuid() == 0 ? std::optional(find_account("nobody")) : std::nullopt;
+    const temporary_folder folder("core_dump");
+    const auto program = folder.path() / "walrelay";
+    std::filesystem::copy_file(WALRELAY_BINARY, program);
+    const auto configuration = folder.path() / "walrelay.toml";
+    ASSERT_EQ(mkfifo(configuration.c_str(), 0644), 0);
+    using std::filesystem::perms;
+    std::filesystem::permissions(folder.path(), perms(0755));
+    // It waits for its configuration, with all that main does before.
+    const child_process tested({.program = program.string(),
+                                .arguments = {"run", "--config", configuration.string()},
+                                .environment = {},
+                                .run_as = nobody,
+                                .folder = folder.path(),
+                                .name = "walrelay"});
+    int writing = -1;
+    ASSERT_TRUE(eventually(patience, [&] {
+        writing = open(configuration.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        return writing >= 0;
+    })) << tested.standard_error();
+    EXPECT_EQ(owner_in_proc(tested, "environ"), 0U);
+    close(writing);
+}
 
 }  // namespace
 }  // namespace walrelay::test
