@@ -76,9 +76,7 @@ struct stream_tail {
         return shared ? safe_position : last_position;
     }
     /// The id of that message; empty where it is not known.
-    [[nodiscard]] std::string checkpoint_id() const {
-        return shared ? safe_id : final_position == last_position ? final_id : "";
-    }
+    [[nodiscard]] std::string checkpoint_id() const;
     /// Its place; 0 where it is not known.
     [[nodiscard]] std::uint64_t checkpoint_sequence() const {
         return shared ? safe_sequence : final_position == last_position ? last_sequence : 0;

@@ -159,6 +159,19 @@ void lane::end_resuming(tail_belief how) {
     on_belief();
 }
 
+std::string stream_tail::checkpoint_id() const {
+    if (shared) {
+        return safe_id;
+    }
+    if (final_position == last_position) {
+        return final_id;
+    }
+    // It stands further back: somebody else can have given a message the position of a row to come.
+    const auto found = std::find_if(placed.begin(), placed.end(),
+                                    [&](const auto& each) { return each.where == last_position; });
+    return found == placed.end() ? std::string() : found->id;
+}
+
 bool lane::sent_itself(const position& where, std::string_view id) const {
     const auto same = [&](std::string_view other) {
         return id.empty() || other.empty() || id == other;

@@ -503,5 +503,18 @@ TEST_F(FencedLane, SendsAgainWhatAStrangersMessageMayHaveDisplaced) {
     EXPECT_EQ(stored_commit(), 3U);
 }
 
+TEST_F(FencedLane, TakesAForgedPositionOfARowInTheWindowForNoPublishOfItsOwn) {
+    open_proven(10);
+    admit_through(5, 7);
+    tested.close();
+    auto tail = tail_at(12, 7);
+    tail.final_position = position{here, {lsn{3}, {}, 0}};
+    tail.final_id = "3";
+    tail.placed = {{11, *tail.last_position, "forged"}, {12, *tail.final_position, "3"}};
+    tested.open(2, tail, tail_belief::undecided);
+    EXPECT_EQ(tested.belief(), tail_belief::undecided);
+    EXPECT_FALSE(tested.covers({lsn{7}, {}, 0}));
+}
+
 }  // namespace
 }  // namespace walrelay::relay
