@@ -43,19 +43,28 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         const auto rows = std::make_shared<relay::stored_rows>(wanted);
         scan->begin_at(from);
         asked_message last;
+        bool goes_beyond = false;
         auto read = scan->read([&](const nats::scanned_message& each) -> result<void> {
-            if (each.sequence <= facts.last_sequence) {
-                last = {each.sequence, parse_position(each.position), std::string(each.id)};
-                rows->add(each.sequence, last.where, each.id);
+            goes_beyond = each.sequence > facts.last_sequence;
+            if (!goes_beyond) {
+                const auto where = parse_position(each.position);
+                rows->add(each.sequence, where, each.id);
+                if (each.sequence == facts.last_sequence) {
+                    last = {each.sequence, where, std::string(each.id)};
+                }
             }
             return {};
         });
         if (!read) {
             return read.error();
         }
+        if (goes_beyond && last.sequence == 0 && facts.last_message_there) {
+            // A newer message of its subject has taken its place meanwhile.
+            last = {facts.last_sequence, facts.final_position, facts.final_id};
+            rows->add(last.sequence, last.where, last.id);
+        }
         if (!ends_alike(facts, last)) {
-            return error{errc::broker_unavailable, "the servers of stream " + to.stream +
-                                                       " do not agree about its last message"};
+            return ends_differ(to.stream);
         }
         if (from_the_beginning || rows->reaches_back()) {
             rows->end(from_the_beginning, is_whole);

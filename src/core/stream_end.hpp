@@ -1,7 +1,10 @@
 // Whether two servers of a cluster say the same of what a stream ends with. Pure.
 #pragma once
 
+#include "core/error.hpp"
 #include "core/facts.hpp"
+
+#include <string>
 
 namespace walrelay {
 
@@ -12,6 +15,14 @@ namespace walrelay {
     return !leader.last_message_there ||
            (last.sequence == leader.last_sequence && last.where == leader.final_position &&
             last.id == leader.final_id);
+}
+
+/// To be returned where they do not, or where the leader itself says two things.
+[[nodiscard]] inline error ends_differ(const std::string& stream) {
+    return {errc::broker_unavailable,
+            "the servers of stream " + stream + " do not agree about its last message",
+            "nothing, where it passes; a replica that stays behind is named by: nats stream info " +
+                stream};
 }
 
 }  // namespace walrelay

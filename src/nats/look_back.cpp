@@ -98,6 +98,7 @@ public:
             messages_.push_back({id, stored->at, stored->sequence});
         }
     }
+    void break_off() { whole_ = false; }
     [[nodiscard]] bool is_whole() const { return whole_; }
     [[nodiscard]] std::vector<recent_message> take() {
         return whole_ ? std::move(messages_) : std::vector<recent_message>{};
@@ -109,22 +110,14 @@ private:
     bool whole_ = true;
 };
 
-/// Whether the message is walrelay's.
-bool take(natsMsg* from, const std::optional<storing>& stored, stream_facts& facts) {
-    const char* value = nullptr;
-    const char* id = nullptr;
-    std::optional<position> ours;
-    if (natsMsgHeader_Get(from, "Nats-Msg-Id", &id) != NATS_OK) {
-        id = nullptr;
-    }
-    if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
-        ours = parse_position(value);
-    }
+/// Takes one message of this place (0 where that is not known) for the last one so far.
+void take(const asked_message& one, stream_facts& facts) {
+    const auto& ours = one.where;
     facts.final_position = ours;
-    facts.final_id = id == nullptr ? "" : id;
+    facts.final_id = one.id;
     if (!ours) {
         facts.shared = true;
-        return false;
+        return;
     }
     // Beside others a message can come behind a later one that it had to be sent again after.
     const bool comparable = facts.last_position && facts.last_position->origin == ours->origin;
@@ -134,12 +127,24 @@ bool take(natsMsg* from, const std::optional<storing>& stored, stream_facts& fac
     if (!facts.shared) {
         facts.safe_position = ours;
         facts.safe_id = facts.final_id;
-        facts.safe_sequence = stored ? stored->sequence : 0;
+        facts.safe_sequence = one.sequence;
     }
-    if (stored) {
-        facts.placed.push_back({stored->sequence, *ours, facts.final_id});
+    if (one.sequence != 0) {
+        facts.placed.push_back({one.sequence, *ours, facts.final_id});
     }
-    return true;
+}
+
+asked_message read_headers(natsMsg* from, const std::optional<storing>& stored) {
+    const char* value = nullptr;
+    asked_message one;
+    one.sequence = stored ? stored->sequence : 0;
+    if (natsMsgHeader_Get(from, "Nats-Msg-Id", &value) == NATS_OK) {
+        one.id = value;
+    }
+    if (natsMsgHeader_Get(from, "Walrelay-Position", &value) == NATS_OK) {
+        one.where = parse_position(value);
+    }
+    return one;
 }
 
 /// What was read of the last message alone.
@@ -148,6 +153,43 @@ void forget_ends(stream_facts& facts) {
     facts.safe_position.reset();
     facts.safe_id.clear();
     facts.shared = false;
+}
+
+/// Reads as many messages, but none behind the one that the leader has told as the last; returns
+/// the sequence of the last one.
+result<std::uint64_t> read_messages(const reader& from, natsSubscription* incoming,
+                                    std::uint64_t expected, const stream_facts& leader,
+                                    stream_facts& facts, recent_messages& recent) {
+    forget_ends(facts);
+    std::uint64_t last = 0;
+    bool goes_beyond = false;
+    for (std::uint64_t seen = 0; seen < expected; ++seen) {
+        natsMsg* message = nullptr;
+        const auto status = natsSubscription_NextMsg(&message, incoming, from.timeout.count());
+        const message_handle owned(message);
+        if (status != NATS_OK) {
+            return from.failure(status);
+        }
+        if (is_status(message)) {
+            break;  // some were deleted meanwhile
+        }
+        const auto stored = storing_of(message);
+        goes_beyond = stored && stored->sequence > leader.last_sequence;
+        if (goes_beyond) {
+            break;
+        }
+        const auto one = read_headers(message, stored);
+        take(one, facts);
+        last = stored ? stored->sequence : last;
+        recent.add(message, stored, one.where.has_value());
+    }
+    if (goes_beyond && last < leader.last_sequence && leader.last_message_there) {
+        // A newer message of its subject has taken its place meanwhile.
+        last = leader.last_sequence;
+        take({last, leader.final_position, leader.final_id}, facts);
+        recent.break_off();
+    }
+    return last;
 }
 
 }  // namespace
@@ -173,30 +215,13 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         return expected.error();
     }
     const auto told = facts;
-    forget_ends(facts);
     recent_messages recent;
-    std::uint64_t last = 0;
-    for (std::uint64_t seen = 0; seen < *expected; ++seen) {
-        natsMsg* message = nullptr;
-        const auto status = natsSubscription_NextMsg(&message, raw, timeout.count());
-        const message_handle owned(message);
-        if (status != NATS_OK) {
-            return from.failure(status);
-        }
-        if (is_status(message)) {
-            break;  // some were deleted meanwhile
-        }
-        const auto stored = storing_of(message);
-        if (stored && stored->sequence > told.last_sequence) {
-            break;
-        }
-        const bool is_ours = take(message, stored, facts);
-        last = stored ? stored->sequence : last;
-        recent.add(message, stored, is_ours);
+    const auto last = read_messages(from, raw, *expected, told, facts, recent);
+    if (!last) {
+        return last.error();
     }
-    if (!ends_alike(told, {last, facts.final_position, facts.final_id})) {
-        return error{errc::broker_unavailable,
-                     "the servers of stream " + stream + " do not agree about its last message"};
+    if (!ends_alike(told, {*last, facts.final_position, facts.final_id})) {
+        return ends_differ(stream);
     }
     facts.placed_is_whole = recent.is_whole();
     facts.recent = recent.take();

@@ -34,7 +34,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     connection_events events;
     std::uint64_t epoch = 0;
     std::uint64_t max_payload_bytes = 0;
-    std::string inbox;  // an index follows
+    std::string inbox;  // an index follows, or info_word
     unsigned pings_unanswered = 0;
     bool expired = false;
     bool over = false;
@@ -294,14 +294,12 @@ void publish_link::state::take_message(const wire_operation& received) {
         return;
     }
     const auto digits = received.subject.substr(inbox.size());
-    if (digits == info_word) {
-        events.on_stream_info(received.text);
-        return;
-    }
     const char* const end = digits.data() + digits.size();
     const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
     if (failure == std::errc{} && stop == end) {
         events.on_reply(answer);
+    } else if (digits == info_word) {
+        events.on_stream_info(received.text);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "nats/stream_reader.hpp"
 
+#include "core/stream_end.hpp"
 #include "nats/look_back.hpp"
 
 #include <algorithm>
@@ -123,8 +124,7 @@ result<void> read_tail(jetstream_call& call, const std::string& stream, stream_f
         return named.error();
     }
     if (*named) {
-        return error{errc::broker_unavailable,
-                     "the servers of stream " + stream + " do not agree about its last message"};
+        return ends_differ(stream);
     }
     return {};
 }

@@ -122,6 +122,16 @@ TEST_F(LookBack, RefusesAReplicaThatHasAnotherMessageThere) {
     EXPECT_THAT(seen.error().what, HasSubstr("do not agree"));
 }
 
+TEST_F(LookBack, TakesTheLeadersWordForAMessageThatWasReplacedMeanwhile) {
+    stream_reader(server().url()).delete_message("S", 3);
+    const auto seen = look(3, at(3));
+    ASSERT_TRUE(seen) << to_string(seen.error());
+    EXPECT_EQ(seen->last_position, at(3));
+    EXPECT_EQ(seen->final_position, at(3));
+    EXPECT_FALSE(seen->placed_is_whole);
+    EXPECT_THAT(seen->recent, testing::IsEmpty());
+}
+
 TEST_F(LookBack, RefusesAReplicaThatIsBehindTheLeader) {
     const auto seen = look(6, at(6));
     ASSERT_FALSE(seen);
