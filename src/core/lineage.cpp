@@ -54,6 +54,12 @@ bool lineage::includes(std::uint32_t timeline) const {
     return timeline == origin.timeline || end_of(timeline).has_value();
 }
 
+std::uint32_t lineage::timeline_of(lsn place) const {
+    const auto of =
+        std::ranges::find_if(ancestors, [&](const timeline_end& each) { return place < each.at; });
+    return of == ancestors.end() ? origin.timeline : of->timeline;
+}
+
 bool lineage::shares(const position& where) const {
     if (where.origin.system_identifier != origin.system_identifier) {
         return false;

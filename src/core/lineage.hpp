@@ -39,6 +39,8 @@ struct lineage {
     [[nodiscard]] std::optional<lsn> end_of(std::uint32_t timeline) const;
     /// Whether `timeline` is this server's own or one that it descends from.
     [[nodiscard]] bool includes(std::uint32_t timeline) const;
+    /// The timeline that wrote this place; the server's own also where its ancestors are not known.
+    [[nodiscard]] std::uint32_t timeline_of(lsn place) const;
     /// Whether a transaction of this position is a part of this history, so that its LSNs can be
     /// compared with the server's own.
     [[nodiscard]] bool shares(const position& where) const;

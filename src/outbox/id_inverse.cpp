@@ -42,9 +42,14 @@ bool is_occasion(std::string_view text) {
     if (text.starts_with(retry)) {
         return is_pair(text.substr(retry.size()), is_digit);
     }
-    return text.starts_with(republish) &&
-           text.find('-', republish.size()) == republish.size() + lsn_digits &&
-           is_pair(text.substr(republish.size()), is_upper_hex);
+    if (!text.starts_with(republish)) {
+        return false;
+    }
+    const auto lsn = text.substr(republish.size(), lsn_digits);
+    const auto rest = text.substr(republish.size() + lsn.size());
+    // An index, behind the first timeline the timeline as well.
+    return lsn.size() == lsn_digits && consists_of(lsn, is_upper_hex) && rest.starts_with('-') &&
+           (consists_of(rest.substr(1), is_digit) || is_pair(rest.substr(1), is_digit));
 }
 
 /// As PostgreSQL prints one.

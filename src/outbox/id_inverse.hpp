@@ -18,7 +18,7 @@ namespace walrelay::outbox {
 /// What the text of a column's values looks like, as far as that is known without the server.
 enum class value_form { any, uuid, int2, int4, int8, bytea };
 
-/// A message id without the `;retry-7-1` or `;republish-0000000001A2B3C4-1` of a row that was
+/// A message id without the `;retry-7-1` or `;republish-0000000001A2B3C4-1-2` of a row that was
 /// published again.
 struct row_reference {
     std::string_view id;

@@ -53,7 +53,7 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
         return {};
     }
     const auto here = place();
-    const auto occasion = republish_occasion(here);
+    const auto occasion = republish_occasion(here, into.line());
     const row_insert now{row.table, row.fields};
     if (into.covers(here) || is_whole(owner->index, row)) {
         return place_event(here, owner->index, now, occasion, into, done);
@@ -92,7 +92,7 @@ result<frame_read> intake::complete(std::optional<table_row> fetched, lane& into
     const auto unfinished = std::move(*unfinished_);
     unfinished_.reset();
     const auto mapper = unfinished.table();
-    const auto occasion = republish_occasion(unfinished.where());
+    const auto occasion = republish_occasion(unfinished.where(), into.line());
     const bool found = fetched.has_value();
     const auto content = found ? unfinished.completed(std::move(*fetched)) : unfinished.known();
     const row_of_table row(mappers_[mapper].table(), content, next_retry_revision_++);

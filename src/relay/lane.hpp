@@ -151,6 +151,7 @@ public:
     /// on from the one before, what is known of both stays known; of another one nothing does,
     /// because positions of two histories cannot be compared. Only while closed, or at first.
     void set_history(const lineage& line);
+    [[nodiscard]] const lineage& line() const { return line_; }
     /// Whether the stream or the window already has an event of this position.
     [[nodiscard]] bool covers(commit_position where) const {
         return (admitted_ && where <= *admitted_) || (claim_ && where <= claim_->where.at);
@@ -302,7 +303,6 @@ protected:
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
     [[nodiscard]] std::uint64_t first() const { return first_; }
     [[nodiscard]] std::uint64_t end() const { return end_; }
-    [[nodiscard]] const lineage& line() const { return line_; }
     /// Whether messages may be sent: it is open and known what the tail is taken for.
     [[nodiscard]] bool may_send() const { return epoch_open_ && belief_ != tail_belief::undecided; }
     /// Every event up to the tail's position is in the stream, and none beyond it.

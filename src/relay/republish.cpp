@@ -20,13 +20,14 @@ bool publishes_again(const republish_rule& rule, const row_update& row) {
     return now == rule.value && !(before && *before == rule.value);
 }
 
-std::string republish_occasion(const commit_position& where) {
+std::string republish_occasion(const commit_position& where, const lineage& line) {
     constexpr std::size_t length = 64;
     std::array<char, length> text{};
     static_cast<void>(std::snprintf(text.data(), text.size(), "republish-%016llX-%llu",
                                     static_cast<unsigned long long>(where.row.value),
                                     static_cast<unsigned long long>(where.index)));
-    return text.data();
+    const auto timeline = line.timeline_of(where.row);
+    return text.data() + (timeline > 1 ? "-" + std::to_string(timeline) : "");
 }
 
 unfinished_row::unfinished_row(std::size_t table, commit_position where, const row_update& row)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/lineage.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 
@@ -18,8 +19,10 @@ namespace walrelay::relay {
 /// what it was before (REPLICA IDENTITY FULL), only a change counts.
 [[nodiscard]] bool publishes_again(const republish_rule& rule, const row_update& row);
 
-/// Follows the message id of such a row, after a semicolon.
-[[nodiscard]] std::string republish_occasion(const commit_position& where);
+/// Follows the message id of such a row, after a semicolon: `republish-<row LSN>-<index>`, on a
+/// later timeline than the first `-<timeline>` as well. Behind the switch point, a timeline uses
+/// the LSNs again that the one before it had used.
+[[nodiscard]] std::string republish_occasion(const commit_position& where, const lineage& line);
 
 /// A row as it stands in its table.
 struct table_row {

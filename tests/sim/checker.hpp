@@ -107,6 +107,9 @@ private:
     /// The first row that is neither written back nor set aside; none without write-backs.
     [[nodiscard]] std::size_t first_not_written();
     void check_order(std::size_t index, const std::string& name);
+    /// Whether nothing is missing before it but rows whose dead letter a restore took away: a relay
+    /// that has seen it set aside passes them over.
+    [[nodiscard]] bool is_next(std::size_t index);
 
     const database& source_;
     const profile& profile_;
@@ -114,6 +117,7 @@ private:
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
+    std::set<std::size_t> letters_lost_;
     /// Ids of dead branches that are in the stream.
     std::set<std::string> orphaned_;
     std::uint64_t named_up_to_ = 0;

@@ -27,11 +27,11 @@ table_name name_of(table which) {
 
 namespace {
 
-outbox_event event_of(const inserted_row& row, const transaction& in) {
+outbox_event event_of(const inserted_row& row, const transaction& in, const lineage& line) {
     const commit_position where{in.commit, row.at, 0};
     const std::string from = row.into == table::letters ? "letters." : "events.";
     return {.where = where,
-            .id = row.again ? row.id + ";" + relay::republish_occasion(where) : row.id,
+            .id = row.again ? row.id + ";" + relay::republish_occasion(where, line) : row.id,
             .subject = from + row.kind,
             .body = row.payload,
             .defect = row.defect,
@@ -211,7 +211,7 @@ void database::commit(writer& finished) {
     for (const auto& row : done.rows) {
         if (is_outbox(row.into)) {
             ++count;
-            events_.push_back(event_of(row, done));
+            events_.push_back(event_of(row, done, line_));
             events_.back().excused = row.into == table::letters && leaves_letters_();
         }
     }

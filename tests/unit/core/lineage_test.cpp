@@ -65,6 +65,14 @@ TEST(Lineage, SharesWhatLiesBeforeTheSwitchPoint) {
     EXPECT_FALSE(line.shares(at(4, lsn{1})));
 }
 
+TEST(Lineage, KnowsWhichTimelineWroteAPlace) {
+    const auto line = third_timeline();
+    EXPECT_EQ(line.timeline_of(lsn{first_switch.value - 1}), 1U);
+    EXPECT_EQ(line.timeline_of(first_switch), 2U);
+    EXPECT_EQ(line.timeline_of(second_switch), 3U);
+    EXPECT_EQ((lineage{{7, 3}, {}}).timeline_of(lsn{1}), 3U);
+}
+
 TEST(Lineage, SharesNothingWithAnotherSystem) {
     EXPECT_FALSE(third_timeline().shares({{8, 3}, {lsn{1}, {}, 0}}));
     EXPECT_FALSE(third_timeline().shares({{8, 1}, {lsn{1}, {}, 0}}));

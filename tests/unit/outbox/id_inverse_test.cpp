@@ -43,12 +43,15 @@ TEST(RowOfMessage, PublishedAgainIsTheSameRow) {
     EXPECT_EQ(row_of_message("17;retry-7-1").id, "17");
     EXPECT_TRUE(row_of_message("17;retry-7-1").again);
     EXPECT_EQ(row_of_message("a;b;republish-0000000001A2B3C4-12").id, "a;b");
+    EXPECT_EQ(row_of_message("a;republish-0000000001A2B3C4-12-3").id, "a");
 }
 
 TEST(RowOfMessage, WhatOnlyLooksLikeAnOccasionIsPartOfTheId) {
     for (const std::string_view id :
          {"17;retry", "17;retry-7", "17;retry-x-1", "17;retry-7-1-1", "17;republish-1A-1",
-          "17;republish-0000000001a2b3c4-1", "17;republish-0000000001A2B3C4-", "17;"}) {
+          "17;republish-0000000001a2b3c4-1", "17;republish-0000000001A2B3C4-",
+          "17;republish-0000000001A2B3C4", "17;republish-0000000001A2B3C4-1-",
+          "17;republish-0000000001A2B3C4-1-1-1", "17;"}) {
         EXPECT_EQ(row_of_message(id).id, id);
         EXPECT_FALSE(row_of_message(id).again);
     }

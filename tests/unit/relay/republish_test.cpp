@@ -33,8 +33,18 @@ TEST(Republish, CountsNothingWithoutTheColumn) {
 }
 
 TEST(Republish, NamesItsOccasionByThePosition) {
-    EXPECT_EQ(republish_occasion({lsn{0x16B37A0}, lsn{0x16B3748}, 7}),
+    EXPECT_EQ(republish_occasion({lsn{0x16B37A0}, lsn{0x16B3748}, 7}, {{7, 1}, {}}),
               "republish-00000000016B3748-7");
+}
+
+TEST(Republish, TellsTimelinesApartThatUseAnLsnTwice) {
+    const lineage line{{7, 3}, {{1, lsn{0x1000}}, {2, lsn{0x2000}}}};
+    EXPECT_EQ(republish_occasion({lsn{0xFF8}, lsn{0xFF0}, 0}, line),
+              "republish-0000000000000FF0-0");
+    EXPECT_EQ(republish_occasion({lsn{0x1008}, lsn{0x1000}, 0}, line),
+              "republish-0000000000001000-0-2");
+    EXPECT_EQ(republish_occasion({lsn{0x3008}, lsn{0x3000}, 0}, line),
+              "republish-0000000000003000-0-3");
 }
 
 TEST(Republish, CompletesARowWithWhatTheWalDoesNotHold) {
