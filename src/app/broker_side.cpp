@@ -22,7 +22,7 @@ error vanished(const config::settings& settings) {
             "on from the slot; messages that only the old stream had are still in the table"};
 }
 
-boost::asio::awaitable<result<void>> describe(nats::connect_options to, std::string text) {
+boost::asio::awaitable<result<std::uint64_t>> describe(nats::connect_options to, std::string text) {
     co_return nats::set_description(to, text);
 }
 
@@ -157,13 +157,13 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
     }
 }
 
-boost::asio::awaitable<result<std::string>> claim_stream(boost::asio::any_io_executor blocking,
-                                                         const config::settings& settings,
-                                                         relay::stream_owner owner,
-                                                         std::string description) {
+boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_executor blocking,
+                                                          const config::settings& settings,
+                                                          relay::stream_owner owner,
+                                                          std::string description) {
     const auto text = relay::description_to_claim(owner, description);
     if (!text) {
-        co_return description;
+        co_return stream_claim{std::move(description), std::nullopt};
     }
     auto to = nats_options_of(settings);
     auto describing = describe(std::move(to), *text);
@@ -186,7 +186,7 @@ boost::asio::awaitable<result<std::string>> claim_stream(boost::asio::any_io_exe
         log_info("marked stream " + settings.nats.stream + " as that of slot " + owner.slot +
                  " of database " + owner.database + ", in its description");
     }
-    co_return *text;
+    co_return stream_claim{*text, *done};
 }
 
 }  // namespace walrelay::app

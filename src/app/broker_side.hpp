@@ -52,9 +52,16 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);
 
+struct stream_claim {
+    /// The description as it is then.
+    std::string description;
+    /// What the stream ended with then; nothing where the description stayed as it was.
+    std::optional<std::uint64_t> last_sequence;
+};
+
 /// Marks the stream as this owner's where its description is `description` and holds no words of
-/// others. Gives the description as it is then.
-[[nodiscard]] boost::asio::awaitable<result<std::string>> claim_stream(
+/// others.
+[[nodiscard]] boost::asio::awaitable<result<stream_claim>> claim_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings,
     relay::stream_owner owner, std::string description);
 

@@ -62,9 +62,11 @@ asio::awaitable<void> relay_driver::mark_stream(relay::stream_owner owner) {
     auto marked = co_await claim_stream(blocking_.get_executor(), settings_, std::move(owner),
                                         stream_description_);
     if (marked) {
-        stream_description_ = std::move(*marked);
+        stream_description_ = std::move(marked->description);
+        machine_.stream_marked(marked->last_sequence, now());
+    } else {
+        machine_.stream_marked(marked.error(), now());
     }
-    machine_.stream_marked(marked ? result<void>{} : result<void>{marked.error()}, now());
     settle();
 }
 

@@ -76,9 +76,20 @@ std::optional<std::string> configuration_in(const simdjson::padded_string& answe
     return text;
 }
 
+result<std::uint64_t> last_sequence_in(const simdjson::padded_string& answer) {
+    json::parser parser;
+    json::document document;
+    std::uint64_t sequence = 0;
+    if (parser.iterate(answer).get(document) != simdjson::SUCCESS ||
+        document["state"]["last_seq"].get(sequence) != simdjson::SUCCESS) {
+        return error{errc::broker_unavailable, "the state of a stream cannot be read"};
+    }
+    return sequence;
+}
+
 }  // namespace
 
-result<void> set_description(const connect_options& to, const std::string& text) {
+result<std::uint64_t> set_description(const connect_options& to, const std::string& text) {
     const auto connection = connect_blocking(to);
     if (!connection) {
         return connection.error();
@@ -94,7 +105,7 @@ result<void> set_description(const connect_options& to, const std::string& text)
     }
     const auto updated =
         ask(connection->get(), to, "UPDATE", "{\"description\":" + json_string(text) + *rest + "}");
-    return updated ? result<void>{} : updated.error();
+    return updated ? last_sequence_in(*updated) : updated.error();
 }
 
 result<void> step_down(const connect_options& to) {

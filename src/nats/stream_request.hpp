@@ -10,9 +10,12 @@
 namespace walrelay::nats {
 
 /// Sets the description of `to.stream` and nothing else: the rest of the configuration goes back as
-/// the server gave it, also what this version does not know. Errors: broker_unavailable,
+/// the server gave it, also what this version does not know. Gives the sequence that the stream
+/// ended with then: the server that says so leads it, and was reached by the cluster's own leader
+/// (processClusterUpdateStream, server/jetstream_cluster.go). Errors: broker_unavailable,
 /// broker_unsuitable (no permission, no such stream).
-[[nodiscard]] result<void> set_description(const connect_options& to, const std::string& text);
+[[nodiscard]] result<std::uint64_t> set_description(const connect_options& to,
+                                                    const std::string& text);
 
 /// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
 /// Errors: as above, broker_unsuitable also where there is no cluster.

@@ -118,8 +118,9 @@ public:
     /// The answer to ask_stream: the sequence that the stream ends with.
     void stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
                          instant now);
-    /// The answer to mark_stream.
-    void stream_marked(const result<void>& done, instant now);
+    /// The answer to mark_stream: what the stream ended with when it was marked, nothing where
+    /// nobody had to be asked.
+    void stream_marked(const result<std::optional<std::uint64_t>>& done, instant now);
     /// What read_stored asked for.
     void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
                      instant now);
@@ -211,6 +212,9 @@ private:
     void keep_mark_true();
     void change_mark(stream_owner to);
     void write_mark();
+    [[nodiscard]] bool is_all_that_was_seen(std::uint64_t last_sequence) const;
+    /// It was written by what a server said that did not know all of the stream.
+    void take_mark_back(std::uint64_t last_sequence, instant now);
     /// On a standby, where the transaction that begins may be of a later timeline.
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.

@@ -26,12 +26,6 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
             "any more"};
 }
 
-std::string cannot_be_marked(const error& why) {
-    return to_string(why) +
-           ". Without it, every start compares the rows that the slot sends with the stream, and a "
-           "relay of another database that is pointed at this stream would not be noticed";
-}
-
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
@@ -275,85 +269,6 @@ void relay_machine::give_comparing_up() {
     read_tail_again();
     lane_->start_over();
     lane_->end_resuming(tail_belief::undecided);
-}
-
-// The mark.
-
-stream_owner relay_machine::mark_now() const {
-    stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
-                      server_.line.origin.timeline, server_.line.ancestors};
-    mark.rules = options_.lane.sole_writer ? options_.rules
-                                           : std::string(shared_rules) + "-" + options_.rules;
-    mark.since = slot_confirmed_;
-    return mark;
-}
-
-bool relay_machine::has_new_rules() const {
-    const auto& known = mark_.known();
-    return known && !known->rules.empty() && known->rules != mark_now().rules;
-}
-
-bool relay_machine::has_new_tables() const {
-    const auto& known = mark_.known();
-    return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
-}
-
-void relay_machine::change_mark(stream_owner to) {
-    mark_.change(std::move(to));
-    write_mark();
-}
-
-void relay_machine::write_mark() {
-    if (auto wanted = mark_.take_to_write()) {
-        actions_.emplace_back(mark_stream{std::move(*wanted)});
-    }
-}
-
-void relay_machine::stream_marked(const result<void>& done, instant now) {
-    mark_.written(done.has_value());
-    if (is_closing()) {
-        return;
-    }
-    if (!done && mark_.is_stale()) {
-        if (postgres_.is_up()) {
-            lose_postgres({done.error().code,
-                           done.error().what + ". A later start would believe what stands there, " +
-                               "so that nothing is published until it is changed",
-                           done.error().remedy},
-                          now);
-        }
-        return;
-    }
-    if (!done) {
-        log(log_severity::warning, cannot_be_marked(done.error()));
-    }
-    write_mark();
-    read_stored_once_marked();
-    report_confirmed(now);
-}
-
-void relay_machine::keep_mark_true() {
-    // What another relay has written meanwhile is known of a fresh connection alone.
-    if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
-        database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
-        lane_->belief() == tail_belief::undecided) {
-        return;
-    }
-    auto mark = mark_now();
-    const auto& known = mark_.known();
-    if (known) {
-        mark.disordered_after = known->disordered_after;
-        mark.disordered_until = known->disordered_until;
-        mark.disordered_below = known->disordered_below;
-    }
-    if (has_new_rules()) {
-        // Nothing is out of order for that, but what was left out before is not to be missed.
-        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
-        mark.disordered_until = lane_->known_sequence();
-    } else if (known) {
-        mark.since = known->since;
-    }
-    change_mark(std::move(mark));
 }
 
 // Ids that the stream has.

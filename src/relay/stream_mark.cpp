@@ -19,6 +19,7 @@ void stream_mark::seen(std::optional<stream_owner> shown) {
 
 void stream_mark::change(stream_owner to) {
     known_ = std::move(to);
+    is_taken_back_ = false;
     look_whether_stale();
 }
 
@@ -33,9 +34,15 @@ std::optional<stream_owner> stream_mark::take_to_write() {
 void stream_mark::written(bool done) {
     const auto tried = std::exchange(writing_, std::nullopt);
     if (done) {
-        shown_ = tried;
+        before_ = std::exchange(shown_, tried);
     }
     is_refused_ = !done && !shown_;
+    look_whether_stale();
+}
+
+void stream_mark::take_back() {
+    known_ = before_;
+    is_taken_back_ = true;
     look_whether_stale();
 }
 

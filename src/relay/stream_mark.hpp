@@ -20,6 +20,10 @@ public:
     /// What is to be written now. One is on its way at a time, until `written`.
     [[nodiscard]] std::optional<stream_owner> take_to_write();
     void written(bool done);
+    /// What was written last was a mistake: what the description said before holds, until the next
+    /// change.
+    void take_back();
+    [[nodiscard]] bool is_taken_back() const { return is_taken_back_; }
 
     [[nodiscard]] bool is_on_its_way() const { return writing_.has_value(); }
     /// The description says something else than what holds. One that says nothing is not stale: a
@@ -31,9 +35,12 @@ private:
 
     std::optional<stream_owner> known_;
     std::optional<stream_owner> shown_;
+    /// The same, before it was written last.
+    std::optional<stream_owner> before_;
     std::optional<stream_owner> writing_;
     /// There is no mark, and there cannot be one: not asked again before the next look.
     bool is_refused_ = false;
+    bool is_taken_back_ = false;
     /// Asked before each publish.
     bool is_stale_ = false;
 };

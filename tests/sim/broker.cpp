@@ -139,7 +139,8 @@ void broker::see(stream_facts& seen, const stored_message& message) {
     }
 }
 
-void broker::describe(std::string description, std::function<void(bool)> answer) {
+void broker::describe(std::string description,
+                      std::function<void(std::optional<std::uint64_t>)> answer) {
     // Asked for rarely, and so to fail more often than what is asked for all the time.
     constexpr std::uint64_t emphasis = 5;
     static constexpr sim_time patience = std::chrono::seconds(5);
@@ -152,8 +153,9 @@ void broker::describe(std::string description, std::function<void(bool)> answer)
             description_ = std::move(description);
         }
         const bool is_heard = arrives && !world_.strikes(rate);
+        const auto heard = is_heard ? std::optional(stream_.last_sequence()) : std::nullopt;
         world_.after(is_heard ? latency() : patience,
-                     [answer = std::move(answer), is_heard] { answer(is_heard); });
+                     [answer = std::move(answer), heard] { answer(heard); });
     });
 }
 

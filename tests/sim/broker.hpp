@@ -98,7 +98,8 @@ public:
     [[nodiscard]] bool is_described() const { return !description_.empty(); }
     /// Changes the stream's description, or does not; `answer` says later whether it is known to
     /// have been changed.
-    void describe(std::string description, std::function<void(bool)> answer);
+    void describe(std::string description,
+                  std::function<void(std::optional<std::uint64_t>)> answer);
 
 private:
     friend class broker_connection;

@@ -99,23 +99,29 @@ void relay_process::close_broker() {
 
 void relay_process::mark_stream(const relay::stream_owner& owner) {
     const auto text = relay::description_to_claim(owner, description_);
-    const auto answer = [this, life = life_, text](bool done) {
-        if (life != life_) {
-            return;
+    const auto in_this_life = [this, life = life_](const auto& event) {
+        if (life == life_) {
+            happens(event);
         }
-        happens([this, text, done](relay::relay_machine& machine) {
-            if (done && text) {
-                description_ = *text;
-            }
-            const error why{errc::broker_lost, "the description cannot be changed", "nothing"};
-            machine.stream_marked(done ? result<void>{} : result<void>{why}, now());
-        });
     };
-    if (text) {
-        around_.the_broker.describe(*text, answer);
-    } else {
-        around_.where.after(sim_time(0), [answer] { answer(true); });
+    if (!text) {
+        around_.where.after(sim_time(0), [this, in_this_life] {
+            in_this_life([this](auto& machine) { machine.stream_marked(std::nullopt, now()); });
+        });
+        return;
     }
+    around_.the_broker.describe(*text, [this, in_this_life, text](const auto& last_sequence) {
+        in_this_life([this, text, last_sequence](relay::relay_machine& machine) {
+            if (last_sequence) {
+                description_ = *text;
+                machine.stream_marked(last_sequence, now());
+            } else {
+                machine.stream_marked(
+                    error{errc::broker_lost, "the description cannot be changed", "nothing"},
+                    now());
+            }
+        });
+    });
 }
 
 /// Reads from further and further back until it is far enough.

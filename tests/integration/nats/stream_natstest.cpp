@@ -51,7 +51,11 @@ TEST_F(Stream, KeepsAllElseWhenItIsGivenADescription) {
     EXPECT_EQ(stream.max_messages, 7);
     EXPECT_TRUE(stream.discard_new);
     EXPECT_EQ(stream.duplicate_window, std::chrono::seconds(3));
-    ASSERT_TRUE(nats::set_description(options(), "again"));
+    EXPECT_EQ(*done, 0U);
+    operator_side.publish("s.a", "");
+    const auto again = nats::set_description(options(), "again");
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_EQ(*again, 1U) << "what the stream ends with";
     EXPECT_EQ(operator_side.state("S")->description, "again");
 }
 

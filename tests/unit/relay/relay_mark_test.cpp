@@ -21,6 +21,10 @@ constexpr const char* same_rules =
     "walrelay slot=slot database=app system=7 timeline=1 rules=now.1";
 constexpr const char* other_rules =
     "walrelay slot=slot database=app system=7 timeline=1 rules=before.1";
+position at(std::uint64_t commit) {
+    return {{7, 1}, {lsn{commit}, lsn{commit}, 0}};
+}
+
 const error refused{errc::broker_lost, "the mark cannot be written", "allow it"};
 
 relay::relay_options with_rules() {
@@ -56,6 +60,26 @@ TEST_F(RelayMark, IsWrittenBeforeTheSlotMovesPastRowsThatAreLeftOut) {
     script_.stream_is_marked({});
     script_.passes(1s);
     EXPECT_EQ(script_.reported(), lsn{0x101});
+}
+
+TEST_F(RelayMark, ThatAServerWithoutTheMessagesLetPassIsTakenBack) {
+    begin(other_rules);
+    EXPECT_THAT(script_.stream_is_marked(3), ElementsAre("close_broker"));
+    EXPECT_THAT(script_.marks(), ElementsAre("now", "before"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("stream S ends with sequence 3, but"));
+    EXPECT_THAT(script_.stream_is_marked(3), IsEmpty());
+    script_.passes(1s);
+    // By the rules before, the last message is no checkpoint; by those of now, it would be a claim.
+    script_.broker_connects(3, at(0x90).at);
+    script_.passes(1s);
+    script_.postgres_connects();
+    EXPECT_THAT(script_.marks(), ElementsAre("now", "before", "comparing-holes-now"));
+}
+
+TEST_F(RelayMark, ThatTheStreamWasSeenWholeForHolds) {
+    begin(other_rules);
+    EXPECT_THAT(script_.stream_is_marked(0), IsEmpty());
+    EXPECT_THAT(script_.transaction(0x100, {"a"}), ElementsAre("publish a@0"));
 }
 
 TEST_F(RelayMark, ThatCannotBeWrittenHoldsBackWhatALaterStartWouldMisjudge) {

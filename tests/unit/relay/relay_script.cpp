@@ -274,7 +274,8 @@ std::vector<std::string> relay_script::stream_answers(std::uint64_t last_sequenc
     return collect();
 }
 
-std::vector<std::string> relay_script::stream_is_marked(const result<void>& done) {
+std::vector<std::string> relay_script::stream_is_marked(
+    const result<std::optional<std::uint64_t>>& done) {
     machine_.stream_marked(done, now());
     return collect();
 }

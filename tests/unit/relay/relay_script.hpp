@@ -60,7 +60,7 @@ public:
     [[nodiscard]] const std::optional<error>& halted_for() const { return halted_for_; }
     /// Where `answers_marks` or `answers_questions` is false.
     std::vector<std::string> stream_answers(std::uint64_t last_sequence);
-    std::vector<std::string> stream_is_marked(const result<void>& done);
+    std::vector<std::string> stream_is_marked(const result<std::optional<std::uint64_t>>& done);
     std::vector<std::string> stored_is_read(std::shared_ptr<const relay::stored_rows> rows);
     std::vector<std::string> postgres_fails(errc code = errc::postgres_lost);
     std::vector<std::string> postgres_finishes();

@@ -86,6 +86,20 @@ TEST(StreamMark, IsNotTakenBackWhileItIsWritten) {
     EXPECT_EQ(mark.known(), of("new"));
 }
 
+TEST(StreamMark, ThatWasAMistakeIsWrittenOverWithTheOneBefore) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(true);
+    mark.take_back();
+    EXPECT_EQ(mark.known(), of("old"));
+    EXPECT_TRUE(mark.is_stale());
+    mark.seen(of("new"));
+    EXPECT_EQ(mark.known(), of("old")) << "nobody else has written";
+    EXPECT_EQ(mark.take_to_write(), of("old"));
+}
+
 TEST(StreamMark, OfAComparisonStaysUntilItEnds) {
     stream_mark mark;
     mark.change(of("comparing-new"));

@@ -1,0 +1,116 @@
+// The relay machine's part of the stream's mark (relay/stream_mark): what it is to say, and when.
+
+#include "relay/relay_machine.hpp"
+#include "relay/relay_words.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+std::string cannot_be_marked(const error& why) {
+    return to_string(why) +
+           ". Without it, every start compares the rows that the slot sends with the stream, and a "
+           "relay of another database that is pointed at this stream would not be noticed";
+}
+
+}  // namespace
+
+stream_owner relay_machine::mark_now() const {
+    stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
+                      server_.line.origin.timeline, server_.line.ancestors};
+    mark.rules = options_.lane.sole_writer ? options_.rules
+                                           : std::string(shared_rules) + "-" + options_.rules;
+    mark.since = slot_confirmed_;
+    return mark;
+}
+
+bool relay_machine::has_new_rules() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && known->rules != mark_now().rules;
+}
+
+bool relay_machine::has_new_tables() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
+}
+
+void relay_machine::change_mark(stream_owner to) {
+    mark_.change(std::move(to));
+    write_mark();
+}
+
+void relay_machine::write_mark() {
+    if (auto wanted = mark_.take_to_write()) {
+        actions_.emplace_back(mark_stream{std::move(*wanted)});
+    }
+}
+
+void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& done, instant now) {
+    mark_.written(done.has_value());
+    if (is_closing()) {
+        return;
+    }
+    if (!done && mark_.is_stale()) {
+        if (postgres_.is_up()) {
+            lose_postgres({done.error().code,
+                           done.error().what + ". A later start would believe what stands there, " +
+                               "so that nothing is published until it is changed",
+                           done.error().remedy},
+                          now);
+        }
+        return;
+    }
+    if (!done) {
+        log(log_severity::warning, cannot_be_marked(done.error()));
+    } else if (*done && !mark_.is_taken_back() && !is_all_that_was_seen(**done)) {
+        take_mark_back(**done, now);
+        return;
+    }
+    write_mark();
+    read_stored_once_marked();
+    report_confirmed(now);
+}
+
+bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
+    return !options_.lane.sole_writer || last_sequence <= lane_->known_sequence() + lane_->size();
+}
+
+void relay_machine::take_mark_back(std::uint64_t last_sequence, instant now) {
+    mark_.take_back();
+    write_mark();
+    if (broker_.is_up()) {
+        lose_broker(
+            {errc::broker_lost,
+             "stream " + options_.stream + " ends with sequence " + std::to_string(last_sequence) +
+                 ", but a server that had not heard of it yet said " +
+                 std::to_string(lane_->known_sequence()) + "; its tail is read again"},
+            now);
+    }
+}
+
+void relay_machine::keep_mark_true() {
+    // What another relay has written meanwhile is known of a fresh connection alone.
+    if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
+        database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
+        lane_->belief() == tail_belief::undecided) {
+        return;
+    }
+    auto mark = mark_now();
+    const auto& known = mark_.known();
+    if (known) {
+        mark.disordered_after = known->disordered_after;
+        mark.disordered_until = known->disordered_until;
+        mark.disordered_below = known->disordered_below;
+    }
+    if (has_new_rules()) {
+        // Nothing is out of order for that, but what was left out before is not to be missed.
+        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_until = lane_->known_sequence();
+    } else if (known) {
+        mark.since = known->since;
+    }
+    change_mark(std::move(mark));
+}
+
+}  // namespace walrelay::relay
