@@ -208,7 +208,8 @@ void checker::on_stored(const stored_message& taken) {
     // where rows are compared one by one.
     // What was left out while its table was not configured comes behind what was not.
     const bool was_lost = index < was_lost_.size() && was_lost_[index];
-    if (now != fate::lost && now != fate::excused && !was_lost) {
+    const bool had_a_letter = letters_lost_.contains(index);
+    if (now != fate::lost && now != fate::excused && !was_lost && !had_a_letter) {
         check_order(index, name(taken));
     }
     now = fate::stored;

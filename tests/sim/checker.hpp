@@ -117,7 +117,7 @@ private:
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
     std::size_t settled_ = 0;  // no row before it is missing
-    std::set<std::size_t> letters_lost_;
+    std::set<std::size_t> letters_lost_;  // in restores; a row whose limit was raised goes out late
     /// Ids of dead branches that are in the stream.
     std::set<std::string> orphaned_;
     std::uint64_t named_up_to_ = 0;
