@@ -313,8 +313,8 @@ void simulation::supervise(relay_process& each) {
     if (each.exit_code() == relay::exit_operator_needed) {
         // Whether a stranger moved the slot or another relay, which then had nothing to publish,
         // cannot be told apart; walrelay stops, and a person who knows starts it again.
-        // Nor can it be where a standby's copy of the slot is ahead of one that a crash set back, or
-        // that of one restored disk ahead of that of another.
+        // Nor can it be where a standby's copy of the slot is ahead of one that a crash set back,
+        // or that of one restored disk ahead of that of another.
         const bool copy_is_ahead =
             was_restored_ ||
             (profile_.has(mishap::promotion) && profile_.has(mishap::postgres_crash));
