@@ -266,6 +266,14 @@ lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome,
     return trouble(lane_verdict::resync, outcome.server_said);
 }
 
+std::size_t lane::unacked_count() const {
+    std::size_t count = 0;
+    for (auto index = first_; index < end_; ++index) {
+        count += at(index).sent && !at(index).stored ? 1U : 0U;
+    }
+    return count;
+}
+
 void lane::widen() {
     // One more for each ack doubles the limit with each window, which is soon enough.
     in_flight_limit_ = std::min(in_flight_limit_ + 1, ring_.size());

@@ -268,6 +268,8 @@ public:
     [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
     [[nodiscard]] bool empty() const { return first_ == end_; }
     [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
+    /// Those that were sent on this connection and not acked.
+    [[nodiscard]] std::size_t unacked_count() const;
     [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
     /// How many publishes may be in flight at the moment: less than the window after the broker
     /// said that they are too many.

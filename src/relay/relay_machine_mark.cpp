@@ -73,7 +73,8 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
 }
 
 bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
-    return !options_.lane.sole_writer || last_sequence <= lane_->known_sequence() + lane_->size();
+    return !options_.lane.sole_writer ||
+           last_sequence <= lane_->known_sequence() + lane_->unacked_count();
 }
 
 void relay_machine::take_mark_back(std::uint64_t last_sequence, instant now) {
