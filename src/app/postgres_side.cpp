@@ -147,8 +147,8 @@ awaitable<result<void>> look_around(executors on, postgres::connection& sql,
 }
 
 awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
-                                                 postgres_facts facts, postgres::connection sql,
-                                                 std::optional<wall_time> call_roll) {
+                                                 const known_before& known, postgres_facts facts,
+                                                 postgres::connection sql) {
     const auto plugin = co_await provision(sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();
@@ -175,7 +175,8 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
                                     filter_of(facts),
                                     message_prefixes_of(settings),
                                     nonce(),
-                                    published_operations(settings.outbox) != "insert"};
+                                    published_operations(settings.outbox) != "insert",
+                                    known.earlier_process};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {
@@ -187,7 +188,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     session.server = std::move(*server);
     session.database = facts.database;
     session.on_standby = facts.in_recovery;
-    const auto placed = co_await look_around(on, sql, settings, facts, call_roll, session);
+    const auto placed = co_await look_around(on, sql, settings, facts, known.call_roll, session);
     if (!placed) {
         co_return placed.error();
     }
@@ -204,8 +205,7 @@ awaitable<result<ready_postgres>> prepare(executors on, const config::settings& 
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
                                             std::move(sql));
     }
-    co_return co_await prepare_stream(on, settings, std::move(facts), std::move(sql),
-                                      known.call_roll);
+    co_return co_await prepare_stream(on, settings, known, std::move(facts), std::move(sql));
 }
 
 /// Asks again now that nobody else can halt the slot, and ends the halt that was passed.

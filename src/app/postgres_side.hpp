@@ -47,6 +47,8 @@ struct known_before {
     /// When the stream's last message was stored: the newest rows of the tables are to be read.
     /// Nothing where they are not.
     std::optional<wall_time> call_roll = {};
+    /// See postgres::start_options.
+    int earlier_process = 0;
 };
 
 /// Findings that forbid streaming are an error, postgres_unsuitable; a slot that is halted is one,

@@ -106,6 +106,8 @@ private:
     cleanup cleanup_;
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
     std::optional<relay::earlier_run> earlier_run_;
+    /// The server's process that streamed to this relay last; 0 if there was none.
+    int walsender_ = 0;
     std::string stream_description_;
     /// See known_before::call_roll; once in the life of a relay.
     std::optional<wall_time> roll_is_due_;

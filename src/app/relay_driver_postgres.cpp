@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
     const auto epoch = wanted.epoch;
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_};
+    known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_, walsender_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known), gate_);
     if (epoch != postgres_epoch_) {
         co_return;
@@ -32,6 +32,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
     if (ready->stream) {
         earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
+        walsender_ = ready->stream->server_process();
         roll_is_due_.reset();
         roll_was_called_ = true;
     }

@@ -39,6 +39,8 @@ std::string category::message(int value) const {
             return "the stream and the database do not have the same history";
         case errc::slot_in_use:
             return "another consumer holds the replication slot";
+        case errc::slot_not_released:
+            return "the replication slot is not released yet";
         case errc::broker_unavailable:
             return "the broker cannot be reached";
         case errc::broker_lost:
@@ -71,6 +73,7 @@ advice advice_for(errc code) noexcept {
         case errc::postgres_unavailable:
         case errc::broker_unavailable:
         case errc::slot_in_use:
+        case errc::slot_not_released:
             return advice::retry;
         case errc::table_unknown:
         case errc::postgres_lost:

@@ -41,6 +41,8 @@ enum class errc {
     tail_not_met,
     /// Another consumer holds the slot.
     slot_in_use,
+    /// The server still holds the slot for an earlier connection of this process.
+    slot_not_released,
     /// The broker cannot be reached at the moment.
     broker_unavailable,
     /// The connection to the broker ended or can no longer be trusted.

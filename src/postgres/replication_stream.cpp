@@ -17,7 +17,8 @@ server_context context_of(const connection& opened, const start_options& options
             .slot = options.slot,
             .plugin = options.plugin,
             .publication = options.publication,
-            .version_number = opened.version_number()};
+            .version_number = opened.version_number(),
+            .earlier_process = options.earlier_process};
 }
 
 /// Sends the command and waits for the server to begin the copy, or for its refusal.
@@ -83,6 +84,11 @@ replication_stream& replication_stream::operator=(replication_stream&& other) no
 
 replication_stream::~replication_stream() {
     close();
+}
+
+int replication_stream::server_process() const {
+    WALRELAY_ASSERT(state_ != nullptr);
+    return state_->server_process();
 }
 
 result<std::optional<std::string_view>> replication_stream::next_frame() {

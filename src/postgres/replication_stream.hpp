@@ -36,6 +36,9 @@ struct start_options {
     std::string nonce = {};
     /// wal2json only: updates are sent as well (with pgoutput the publication says so).
     bool updates = false;
+    /// The server's process of an earlier stream of this slot, 0 for none: a slot that it still
+    /// holds is slot_not_released, not slot_in_use.
+    int earlier_process = 0;
 };
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed
@@ -72,6 +75,9 @@ public:
     /// Ends the stream in good order: what was sent goes out, then CopyDone, and everything is read
     /// until the server has answered or `limit` has passed; closes. No wait may be pending.
     [[nodiscard]] boost::asio::awaitable<void> finish(std::chrono::milliseconds limit);
+
+    /// The server's process (its pid).
+    [[nodiscard]] int server_process() const;
 
     /// Ends the connection at once.
     void close();

@@ -189,8 +189,32 @@ error explain_create_publication(const server_report& report, const server_conte
             is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};
 }
 
+/// Whether the words hold this number, which is none if it is 0.
+bool names_process(std::string_view words, int process) {
+    const auto number = std::to_string(process);
+    const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+    for (auto at = words.find(number); process != 0 && at != std::string_view::npos;
+         at = words.find(number, at + 1)) {
+        const auto end = at + number.size();
+        if ((at == 0 || !is_digit(words[at - 1])) &&
+            (end == words.size() || !is_digit(words[end]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 error explain_start(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
+    if (code == sqlstate::object_in_use && names_process(report.message, context.earlier_process)) {
+        return {errc::slot_not_released,
+                fmt::format("PostgreSQL has not noticed yet that this relay's last connection to "
+                            "slot {} has ended",
+                            context.slot),
+                "nothing, it does within wal_sender_timeout; at once after: SELECT "
+                "pg_terminate_backend(" +
+                    std::to_string(context.earlier_process) + ")"};
+    }
     if (code == sqlstate::object_in_use) {
         return {errc::slot_in_use,
                 fmt::format("the slot {} is in use by another consumer", context.slot)};

@@ -40,6 +40,8 @@ struct server_context {
     std::string publication = {};
     /// server_version_num; 0 if it is not known.
     int version_number = 0;
+    /// See start_options.
+    int earlier_process = 0;
 };
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);

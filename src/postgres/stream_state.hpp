@@ -24,6 +24,8 @@ public:
     void interrupt() { session_->wake(); }
     void close();
 
+    [[nodiscard]] int server_process() const { return PQbackendPID(session_->handle()); }
+
     /// Waits for the server and reads once. A loss is told by next_frame(), after what came before.
     [[nodiscard]] static boost::asio::awaitable<result<void>> read_more(
         std::shared_ptr<stream_state> self);

@@ -339,6 +339,10 @@ private:
     void widen();
     void branch_off(lsn branch);
     [[nodiscard]] bool sent_itself(const position& where, std::string_view id) const;
+    /// Whether a message of the window that was not acked is not among those of the stream,
+    /// although one behind it is.
+    [[nodiscard]] bool passes_over_unacked(const position& checkpoint,
+                                           const std::vector<placed_message>& placed) const;
     void take_checkpoint();
 
     lane_options options_;

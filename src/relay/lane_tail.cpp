@@ -64,24 +64,31 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
     if (is_disordered_ || before == nullptr) {
         return false;
     }
-    const bool stands_back = tail_ && !tail_stands_back_ && before->sequence > known &&
-                             before->where.origin == tail_->origin && before->where.at < tail_->at;
-    if (stands_back || !sent_itself(before->where, before->id)) {
-        return stands_back;
+    if (tail_ && !tail_stands_back_ && before->sequence > known &&
+        before->where.origin == tail_->origin && before->where.at < tail_->at) {
+        return true;
     }
-    auto next = seen.placed.begin();
+    const auto tail = tail_of(seen);
+    const auto& checkpoint = tail.checkpoint();
+    return checkpoint && sent_itself(*checkpoint, tail.checkpoint_id()) &&
+           passes_over_unacked(*checkpoint, seen.placed);
+}
+
+bool lane::passes_over_unacked(const position& checkpoint,
+                               const std::vector<placed_message>& placed) const {
+    auto next = placed.begin();
     for (std::uint64_t index = first_; index != end_; ++index) {
         const auto& mine = at(index).content.where;
-        if (at(index).stored || mine.origin != before->where.origin) {
+        if (at(index).stored || mine.origin != checkpoint.origin) {
             continue;
         }
-        if (mine.at > before->where.at) {
+        if (mine.at > checkpoint.at) {
             return false;
         }
-        while (next != seen.placed.end() && next->where != mine) {
+        while (next != placed.end() && next->where != mine) {
             ++next;
         }
-        if (next == seen.placed.end() || next->id != at(index).content.id) {
+        if (next == placed.end() || next->id != at(index).content.id) {
             return true;
         }
     }

@@ -209,6 +209,8 @@ private:
     [[nodiscard]] bool has_new_rules() const;
     /// The same, apart from sole_writer.
     [[nodiscard]] bool has_new_tables() const;
+    /// Whether the slot sends rows that other tables were configured for when they came.
+    [[nodiscard]] bool came_before_the_rules() const;
     void keep_mark_true();
     void change_mark(stream_owner to);
     void write_mark();

@@ -185,10 +185,17 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     if (!ends || server_.line.shares(*ends)) {
         return ends && ends->at >= *gone;
     }
+    if (ends->origin.system_identifier != server_.line.origin.system_identifier) {
+        return false;
+    }
+    // Another relay has published rows of a promoted server that this one has not met yet. What lay
+    // behind the switch is lost with the old one, what lay before it stands in order.
+    if (ends->origin.timeline > server_.line.origin.timeline) {
+        return ends->at >= *gone;
+    }
     // A row of a branch that was left stands behind all that came before the switch.
     const auto left_at = server_.line.end_of(ends->origin.timeline);
-    return left_at && ends->origin.system_identifier == server_.line.origin.system_identifier &&
-           gone->commit < *left_at;
+    return left_at && gone->commit < *left_at;
 }
 
 void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now) {

@@ -176,10 +176,9 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     // Known until all rows are compared, also where that is broken off. A message of somebody else
     // can have had the place of a publish that was lost.
     const auto& seen = lane_->opened_with();
-    wanted.has_holes =
-        has_new_tables() || (known && may_have_holes(*known)) || seen.shared || seen.mixed;
-    mark.rules = std::string(answer.compares_ids ? comparing_ids_rules : comparing_rules) + "-" +
-                 (wanted.has_holes ? std::string(holes_rules) + "-" : "") + options_.rules;
+    wanted.has_holes = has_new_tables() || came_before_the_rules() ||
+                       (known && may_have_holes(*known)) || seen.shared || seen.mixed;
+    mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
     change_mark(std::move(mark));

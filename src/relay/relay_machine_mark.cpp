@@ -35,6 +35,11 @@ bool relay_machine::has_new_tables() const {
     return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
 }
 
+bool relay_machine::came_before_the_rules() const {
+    const auto& known = mark_.known();
+    return known && slot_confirmed_ < known->since;
+}
+
 void relay_machine::change_mark(stream_owner to) {
     mark_.change(std::move(to));
     write_mark();

@@ -164,8 +164,9 @@ void relay_machine::stand_by(const error& why, instant now) {
     constexpr std::chrono::milliseconds longest_look{1000};
     constexpr std::uint32_t doublings = 5;
     ++standby_tries_;
-    others_seen_ = true;
-    // The server may need a moment to notice the end of this relay's own last connection.
+    // Who moves the slot after this relay's own last connection is a stranger still.
+    others_seen_ = others_seen_ || why.code == errc::slot_in_use;
+    // The server may need a moment to notice the end of that connection.
     if (standby_tries_ == standby_after_tries) {
         log(log_severity::info,
             to_string(why) + "; standing by: this relay takes over as soon as the slot is free");
@@ -190,7 +191,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         }
         return;
     }
-    if (why.code == errc::slot_in_use) {
+    if (why.code == errc::slot_in_use || why.code == errc::slot_not_released) {
         stand_by(why, now);
         return;
     }
@@ -211,7 +212,7 @@ void relay_machine::drop_source() {
     if (postgres_.is_up()) {
         // The rows that the stream ends with need not have been met yet.
         const auto& tail = lane_->known_tail();
-        left_at_ = lane_->admitted();
+        left_at_ = std::max(left_at_, lane_->admitted());
         if (tail && server_.line.shares(*tail)) {
             left_at_ = std::max(left_at_, std::optional(tail->at));
         }

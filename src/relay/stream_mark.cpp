@@ -27,7 +27,7 @@ std::optional<stream_owner> stream_mark::take_to_write() {
     if (writing_ || is_refused_ || known_ == shown_) {
         return std::nullopt;
     }
-    writing_ = known_;
+    writing_ = has_other_rules() ? being_compared(*known_) : known_;
     return writing_;
 }
 
@@ -38,6 +38,11 @@ void stream_mark::written(bool done) {
     }
     is_refused_ = !done && !shown_;
     look_whether_stale();
+}
+
+bool stream_mark::has_other_rules() const {
+    return known_ && shown_ && !is_shared(*known_) && !is_being_compared(*known_) &&
+           !is_being_compared(*shown_) && !shown_->rules.empty() && known_->rules != shown_->rules;
 }
 
 void stream_mark::take_back() {

@@ -17,7 +17,9 @@ public:
     void seen(std::optional<stream_owner> shown);
     /// This holds from now on.
     void change(stream_owner to);
-    /// What is to be written now. One is on its way at a time, until `written`.
+    /// What is to be written now. One is on its way at a time, until `written`. Other rules than
+    /// the description shows come in two steps, the first of which claims nothing: a relay that
+    /// ends before it knows that the stream had no more than it saw leaves no false claim behind.
     [[nodiscard]] std::optional<stream_owner> take_to_write();
     void written(bool done);
     /// What was written last was a mistake: what the description said before holds, until the next
@@ -31,6 +33,7 @@ public:
     [[nodiscard]] bool is_stale() const { return is_stale_; }
 
 private:
+    [[nodiscard]] bool has_other_rules() const;
     void look_whether_stale() { is_stale_ = known_ && shown_ && known_ != shown_; }
 
     std::optional<stream_owner> known_;

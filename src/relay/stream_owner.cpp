@@ -206,6 +206,18 @@ std::uint64_t disordered_from(const std::optional<stream_owner>& mark, lsn slot_
     return counts ? mark->disordered_after : known;
 }
 
+std::string rules_of_comparison(std::string_view fingerprint, bool with_ids, bool has_holes) {
+    std::string rules(with_ids ? comparing_ids_rules : comparing_rules);
+    rules.append(has_holes ? "-" : "").append(has_holes ? holes_rules : "");
+    return rules.append("-").append(fingerprint);
+}
+
+stream_owner being_compared(stream_owner then) {
+    then.rules = rules_of_comparison(fingerprint_in(then), false, true);
+    then.disordered_until.reset();
+    return then;
+}
+
 std::string_view fingerprint_in(const stream_owner& owner) {
     const std::string_view rules = owner.rules;
     const auto dash = rules.rfind('-');

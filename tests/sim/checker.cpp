@@ -276,6 +276,14 @@ void checker::on_letter_lost(const std::string& id) {
     }
 }
 
+void checker::on_history_repeated() {
+    for (const auto index : letters_lost_) {
+        if (index < fates_.size() && fates_[index] == fate::missing) {
+            fates_[index] = fate::lost;
+        }
+    }
+}
+
 void checker::on_stream_lost(const std::vector<stored_message>& left, bool unseen) {
     static_cast<void>(first_missing());  // has a fate for every row
     const auto before = fates_;
@@ -300,6 +308,7 @@ void checker::on_stream_lost(const std::vector<stored_message>& left, bool unsee
     }
     lost_count_ += orphans - orphaned_.size();
     static_cast<void>(first_missing());
+    was_lost_.resize(fates_.size(), false);
     for (std::size_t index = 0; index < fates_.size(); ++index) {
         if (fates_[index] == before[index]) {
             continue;
@@ -310,11 +319,13 @@ void checker::on_stream_lost(const std::vector<stored_message>& left, bool unsee
             // An ack may be on its way to the slot: the row comes again or not, both are allowed.
             fates_[index] = fate::lost;
             ++lost_count_;
-            was_lost_.resize(fates_.size(), false);
             was_lost_[index] = true;
         } else if (source_.events()[index].where.commit < confirmed_) {
             throw violation("held back", name(source_.events()[index]) +
                                              " is forgotten, and the slot has moved past it");
+        } else if (!profile_.orders_all()) {
+            // A publish that was on its way comes to stand before what comes again.
+            was_lost_[index] = true;
         }
     }
 }

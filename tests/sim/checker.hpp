@@ -39,6 +39,9 @@ public:
     void on_set_aside(const position& where, const std::string& id);
     /// The database goes back to before the dead letter was committed, but not the row.
     void on_letter_lost(const std::string& id);
+    /// The restored database has the timelines and switch points of one that there was: nobody can
+    /// tell them apart.
+    void on_history_repeated();
     /// Rows are written back in the database, unless they are dead letters.
     void on_written_back(const commit_position& where, const std::string& id);
     /// Another branch goes on from `at`: what the old one has behind it, and is about to leave the
@@ -116,7 +119,7 @@ private:
     std::vector<fate> fates_;
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
-    std::size_t settled_ = 0;  // no row before it is missing
+    std::size_t settled_ = 0;             // no row before it is missing
     std::set<std::size_t> letters_lost_;  // in restores; a row whose limit was raised goes out late
     /// Ids of dead branches that are in the stream.
     std::set<std::string> orphaned_;

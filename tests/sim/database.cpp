@@ -264,6 +264,9 @@ lsn database::promote(lsn at_least, checker& watch) {
     line_.ancestors.push_back({line_.origin.timeline, at});
     ++line_.origin.timeline;
     world_.say("database: timeline ", line_.origin.timeline, " begins at ", to_string(at));
+    if (std::ranges::find(restored_over_, line_) != restored_over_.end()) {
+        watch.on_history_repeated();
+    }
     append(200);  // the record of the end of recovery
     records_.clear();
     line_began_ = wal_end_;

@@ -17,6 +17,15 @@ void relay_process::connect_postgres(const relay::connect_postgres& wanted) {
     }
 }
 
+namespace {
+
+/// As the server's words tell by the number of its process.
+result<session_handle> not_released() {
+    return error{errc::slot_not_released, "the slot is still held for the last connection"};
+}
+
+}  // namespace
+
 void relay_process::connect_slot(std::uint64_t epoch) {
     replication_events events;
     events.on_readable = [this, life = life_] {
@@ -31,20 +40,23 @@ void relay_process::connect_slot(std::uint64_t epoch) {
             });
         }
     };
-    around_.slot.connect(std::move(events),
-                         [this, life = life_, epoch](const result<session_handle>& answer) {
-                             if (life != life_) {
-                                 if (answer) {
-                                     (*answer)->close();
-                                 }
-                                 return;
-                             }
-                             offered_ = answer ? *answer : nullptr;
-                             happens([this, epoch, answer](relay::relay_machine&) {
-                                 offered_ = nullptr;
-                                 postgres_answered(epoch, answer);
-                             });
-                         });
+    around_.slot.connect(
+        std::move(events), [this, life = life_, epoch](const result<session_handle>& answer) {
+            if (life != life_) {
+                if (answer) {
+                    (*answer)->close();
+                }
+                return;
+            }
+            offered_ = answer ? *answer : nullptr;
+            const bool is_own = !answer && answer.error().code == errc::slot_in_use &&
+                                around_.slot.is_held_by(earlier_);
+            earlier_ = answer ? *answer : earlier_;
+            happens([this, epoch, answer, is_own](relay::relay_machine&) {
+                offered_ = nullptr;
+                postgres_answered(epoch, is_own ? not_released() : answer);
+            });
+        });
 }
 
 void relay_process::postgres_answered(std::uint64_t epoch, const result<session_handle>& answer) {

@@ -66,6 +66,7 @@ relay_process::relay_process(relay_surroundings around, std::string name)
 
 void relay_process::start(bool accepts_history, bool skips_roll_call) {
     ++life_;
+    earlier_.reset();
     configured_ = around_.configured;
     around_.where.say(name_, ": starts", configured_.letters ? " with letters" : "",
                       configured_.sole_writer ? "" : " beside others",

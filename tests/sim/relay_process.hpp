@@ -131,6 +131,8 @@ private:
     std::string description_;
     session_handle postgres_;
     session_handle offered_;
+    /// The last one that this process had.
+    session_handle earlier_;
     /// A row of the snapshot as the index of the database's event, and whether the stream had it
     /// when it was looked at.
     struct old_row {

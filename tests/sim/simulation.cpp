@@ -315,9 +315,8 @@ void simulation::supervise(relay_process& each) {
         // cannot be told apart; walrelay stops, and a person who knows starts it again.
         // Nor can it be where a standby's copy of the slot is ahead of one that a crash set back,
         // or that of one restored disk ahead of that of another.
-        const bool copy_is_ahead =
-            was_restored_ ||
-            (profile_.has(mishap::promotion) && profile_.has(mishap::postgres_crash));
+        const bool copy_is_ahead = was_restored_ || (profile_.has(mishap::promotion) &&
+                                                     profile_.has(mishap::postgres_crash));
         const bool slot_was_moved = (relays_.size() > 1 || was_advanced_ || copy_is_ahead) &&
                                     each.last_words().find("stands at LSN") != std::string::npos;
         accepts = (was_restored_ || was_forged_) && each.needs_history_accepted();

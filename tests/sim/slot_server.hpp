@@ -123,6 +123,9 @@ public:
     void copy_disk();
     /// The database is now one of those copies; a standby of it, where that is `promoted`.
     void restore(bool promoted);
+    [[nodiscard]] bool is_held_by(const session_handle& session) const {
+        return session && session == session_;
+    }
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     /// Where it can go back to.
     [[nodiscard]] lsn least() const;

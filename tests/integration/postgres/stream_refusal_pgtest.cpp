@@ -46,6 +46,15 @@ TEST_F(StreamRefusal, NamesTheConsumerThatHoldsTheSlot) {
     EXPECT_THAT(failure.server_said, HasSubstr(pid));
 }
 
+TEST_F(StreamRefusal, TellsItsOwnLastConnectionFromAnotherConsumer) {
+    auto from = make_slot(output_plugin::pgoutput);
+    auto first = stream(from);
+    from.earlier_process = first.server_process();
+    const auto failure = refusal(from);
+    EXPECT_EQ(failure.code, errc::slot_not_released);
+    EXPECT_THAT(failure.remedy, HasSubstr(std::to_string(from.earlier_process)));
+}
+
 TEST_F(StreamRefusal, NamesASlotOfAnotherDatabase) {
     const auto from = make_slot(output_plugin::pgoutput);
     const auto here = std::exchange(database_, "postgres");

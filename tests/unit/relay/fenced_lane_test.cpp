@@ -347,6 +347,29 @@ TEST_F(FencedLane, NoticesThatOthersHaveWrittenWithAnEarlierPosition) {
     EXPECT_FALSE(tested.has_forgotten(tail_at(20, 5)));
 }
 
+TEST_F(FencedLane, NoticesThatAStrangersMessageTookThePlaceOfALostPublish) {
+    open_proven(10);
+    admit_through(1, 4);
+    send();
+    // Sequence 11 is a stranger's, and what was sent behind it fits all the same.
+    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[2], stored(13)), lane_verdict::carry_on);
+    tested.close();
+    stream_facts seen;
+    seen.last_sequence = 14;
+    seen.shared = true;
+    seen.placed = {{12, {here, {lsn{2}, {}, 0}}, "2"}, {13, {here, {lsn{3}, {}, 0}}, "3"}};
+    seen.safe_position = seen.placed.back().where;
+    seen.safe_id = "3";
+    EXPECT_TRUE(tested.is_mixed(seen, 0)) << "1 is not there";
+    seen.placed.insert(seen.placed.begin(), {11, {here, {lsn{1}, {}, 0}}, "1"});
+    EXPECT_FALSE(tested.is_mixed(seen, 0));
+    // The same with a forged position behind it.
+    seen.placed.erase(seen.placed.begin());
+    seen.placed.push_back({14, {here, {lsn{9}, {}, 0}}, "forged"});
+    EXPECT_TRUE(tested.is_mixed(seen, 0));
+}
+
 TEST_F(FencedLane, KeepsWhatItKnowsWhenTheStreamIsPurged) {
     tested.open(1, tail_at(10, 5));
     admit(6);

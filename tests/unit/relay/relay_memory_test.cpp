@@ -386,6 +386,34 @@ TEST_F(RelayMemory, DoesNotCallItsOwnLastConnectionAnotherConsumer) {
     EXPECT_THAT(script.last_log(), Not(HasSubstr("takes over")));
 }
 
+TEST_F(RelayMemory, AsksWhoMovedTheSlotBehindItsOwnLastConnection) {
+    connect(lsn{70});
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_fails(errc::slot_not_released);
+    script.passes(50ms);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{90}),
+                Contains("close_postgres"));
+}
+
+TEST_F(RelayMemory, TakesNoLatePublishOfItsOwnForThatOfAnotherRelay) {
+    connect(lsn{90});
+    script.transaction(100, {"a"});
+    script.transaction(200, {"b"});
+    script.broker_fails();
+    // Nothing is in flight any more, so the rows are read again; both are stored all the same.
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{90});
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{300});
+    script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0});
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{300}),
+                Contains("store_halt"));
+}
+
 TEST_F(RelayMemory, AsksAgainWhoMovedTheSlotOnceItHasHadItAgain) {
     connect();
     script.postgres_fails();
