@@ -37,11 +37,12 @@ intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options
     }
 }
 
+void intake::begin_history() {
+    condemned_.clear();
+    stored_.clear();
+}
+
 void intake::begin(history origin, table_catalog catalog) {
-    if (origin != origin_) {
-        condemned_.clear();
-        stored_.clear();
-    }
     dead_.clear();
     origin_ = origin;
     catalog_ = std::move(catalog);

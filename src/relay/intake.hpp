@@ -82,6 +82,8 @@ public:
     /// `mappers` in the order of the configuration's tables.
     intake(std::vector<outbox::table_mapper> mappers, intake_options options);
 
+    /// The server has another history than before: positions that were remembered say nothing.
+    void begin_history();
     /// A new replication connection begins to stream. Returns the tables that were asked for and
     /// that the fresh catalog does not know as ours: their rows are left alone from now on.
     std::vector<table_name> begin_stream(history origin, table_catalog catalog,

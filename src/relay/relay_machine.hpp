@@ -215,8 +215,8 @@ private:
     void change_mark(stream_owner to);
     void write_mark();
     [[nodiscard]] bool is_all_that_was_seen(std::uint64_t last_sequence) const;
-    /// It was written by what a server said that did not know all of the stream.
-    void take_mark_back(std::uint64_t last_sequence, instant now);
+    /// The mark was written by what a server said that did not know all of the stream.
+    void doubt_what_was_seen(std::uint64_t last_sequence, instant now);
     /// On a standby, where the transaction that begins may be of a later timeline.
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.

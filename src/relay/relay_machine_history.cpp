@@ -53,6 +53,7 @@ void relay_machine::begin_history(const lineage& line) {
     began_at_ = descends ? began_at_ : std::nullopt;
     left_at_.reset();
     refusals_.clear();
+    intake_.begin_history();
     lane_->set_history(line);
 }
 
@@ -158,13 +159,15 @@ bool relay_machine::trusts_tail(instant now) {
 // Comparing.
 
 void relay_machine::compare_stored(const tail_answer& answer) {
+    const auto& known = mark_.known();
+    const auto& seen = lane_->opened_with();
+    const bool has_strangers = seen.shared || seen.mixed;
     comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end,
                    2 * options_.lane.window_messages},
                   answer.remark};
     // What was written back can have been of another history at the same place.
     write_backs_ = write_backs{write_backs_.wanted()};
     auto& wanted = comparing_->wanted;
-    const auto& known = mark_.known();
     if (known) {
         wanted.disordered_after = known->disordered_after;
         wanted.disordered_until = known->disordered_until;
@@ -175,9 +178,8 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     }
     // Known until all rows are compared, also where that is broken off. A message of somebody else
     // can have had the place of a publish that was lost.
-    const auto& seen = lane_->opened_with();
-    wanted.has_holes = has_new_tables() || came_before_the_rules() ||
-                       (known && may_have_holes(*known)) || seen.shared || seen.mixed;
+    wanted.has_holes = has_new_tables() || came_before_the_rules() || has_strangers ||
+                       (known && may_have_holes(*known));
     mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();

@@ -68,8 +68,8 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
     }
     if (!done) {
         log(log_severity::warning, cannot_be_marked(done.error()));
-    } else if (*done && !mark_.is_taken_back() && !is_all_that_was_seen(**done)) {
-        take_mark_back(**done, now);
+    } else if (*done && !is_all_that_was_seen(**done)) {
+        doubt_what_was_seen(**done, now);
         return;
     }
     write_mark();
@@ -82,9 +82,8 @@ bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
            last_sequence <= lane_->known_sequence() + lane_->unacked_count();
 }
 
-void relay_machine::take_mark_back(std::uint64_t last_sequence, instant now) {
-    mark_.take_back();
-    write_mark();
+void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now) {
+    mark_.leave_as_it_is();
     if (broker_.is_up()) {
         lose_broker(
             {errc::broker_lost,

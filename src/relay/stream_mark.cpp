@@ -6,6 +6,7 @@ namespace walrelay::relay {
 
 void stream_mark::seen(std::optional<stream_owner> shown) {
     is_refused_ = false;
+    was_confirmed_ = false;
     // What this relay has just written need not be there yet.
     const bool compares = known_ && is_being_compared(*known_);
     if (writing_ || compares || shown == shown_) {
@@ -19,7 +20,6 @@ void stream_mark::seen(std::optional<stream_owner> shown) {
 
 void stream_mark::change(stream_owner to) {
     known_ = std::move(to);
-    is_taken_back_ = false;
     look_whether_stale();
 }
 
@@ -27,14 +27,15 @@ std::optional<stream_owner> stream_mark::take_to_write() {
     if (writing_ || is_refused_ || known_ == shown_) {
         return std::nullopt;
     }
-    writing_ = has_other_rules() ? being_compared(*known_) : known_;
+    writing_ = has_other_rules() && !was_confirmed_ ? first_step() : known_;
     return writing_;
 }
 
 void stream_mark::written(bool done) {
     const auto tried = std::exchange(writing_, std::nullopt);
     if (done) {
-        before_ = std::exchange(shown_, tried);
+        shown_ = tried;
+        was_confirmed_ = tried && is_being_compared(*tried);
     }
     is_refused_ = !done && !shown_;
     look_whether_stale();
@@ -42,12 +43,20 @@ void stream_mark::written(bool done) {
 
 bool stream_mark::has_other_rules() const {
     return known_ && shown_ && !is_shared(*known_) && !is_being_compared(*known_) &&
-           !is_being_compared(*shown_) && !shown_->rules.empty() && known_->rules != shown_->rules;
+           !shown_->rules.empty() && known_->rules != shown_->rules;
 }
 
-void stream_mark::take_back() {
-    known_ = before_;
-    is_taken_back_ = true;
+stream_owner stream_mark::first_step() const {
+    auto step = being_compared(*known_);
+    if (step == shown_) {
+        // Says nothing in a mark without an end of the disorder; the same text would not be sent.
+        step.disordered_below = step.disordered_below == lsn{} ? lsn{1} : lsn{};
+    }
+    return step;
+}
+
+void stream_mark::leave_as_it_is() {
+    known_ = shown_;
     look_whether_stale();
 }
 

@@ -18,14 +18,14 @@ public:
     /// This holds from now on.
     void change(stream_owner to);
     /// What is to be written now. One is on its way at a time, until `written`. Other rules than
-    /// the description shows come in two steps, the first of which claims nothing: a relay that
-    /// ends before it knows that the stream had no more than it saw leaves no false claim behind.
+    /// the description shows come in two steps in each look, the first of which claims nothing: a
+    /// relay that ends before it knows that the stream had no more than it saw leaves no false
+    /// claim behind.
     [[nodiscard]] std::optional<stream_owner> take_to_write();
     void written(bool done);
-    /// What was written last was a mistake: what the description said before holds, until the next
-    /// change.
-    void take_back();
-    [[nodiscard]] bool is_taken_back() const { return is_taken_back_; }
+    /// Nothing more is to be written: what the description says holds until the next change. Where
+    /// other rules were to come, it claims nothing yet.
+    void leave_as_it_is();
 
     [[nodiscard]] bool is_on_its_way() const { return writing_.has_value(); }
     /// The description says something else than what holds. One that says nothing is not stale: a
@@ -34,16 +34,17 @@ public:
 
 private:
     [[nodiscard]] bool has_other_rules() const;
+    [[nodiscard]] stream_owner first_step() const;
     void look_whether_stale() { is_stale_ = known_ && shown_ && known_ != shown_; }
 
     std::optional<stream_owner> known_;
     std::optional<stream_owner> shown_;
-    /// The same, before it was written last.
-    std::optional<stream_owner> before_;
     std::optional<stream_owner> writing_;
     /// There is no mark, and there cannot be one: not asked again before the next look.
     bool is_refused_ = false;
-    bool is_taken_back_ = false;
+    /// Since the last look, a mark that claims nothing was written, and with it confirmed that the
+    /// stream has no more than was seen.
+    bool was_confirmed_ = false;
     /// Asked before each publish.
     bool is_stale_ = false;
 };

@@ -68,7 +68,8 @@ inline constexpr std::string_view holes_rules = "holes";
     return is_shared(owner) || owner.rules.find(holes_rules) != std::string::npos;
 }
 /// The rules of such a mark.
-[[nodiscard]] std::string rules_of_comparison(std::string_view fingerprint, bool with_ids, bool has_holes);
+[[nodiscard]] std::string rules_of_comparison(std::string_view fingerprint, bool with_ids,
+                                              bool has_holes);
 /// What stands in the place of the mark `then` while it is not known to hold.
 [[nodiscard]] stream_owner being_compared(stream_owner then);
 /// The fingerprint alone.

@@ -90,7 +90,8 @@ void checker::on_written_back(const commit_position& where, const std::string& i
         return;
     }
     was_stored_.resize(source_.events().size(), false);
-    if (!was_stored_[index]) {
+    // What was passed over, and said to be, comes again where a crash sets the slot back.
+    if (!was_stored_[index] && fate_of(index) != fate::lost) {
         throw violation("write back after the ack",
                         name(source_.events()[index]) + " was never in the stream");
     }
@@ -255,9 +256,9 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     const auto index = index_of(to_string(where), id);
     const auto& event = source_.events()[index];
     auto& now = fate_of(index);
-    // Too large by now, and a server that does not know of it yet leads the stream.
-    const bool seems_unsent =
-        event.defect == poison::sometimes_too_large && profile_.rate(hazard::tail_stale) > 0;
+    // Too large by now, and sent by another relay, or known to another server that led the stream.
+    const bool seems_unsent = event.defect == poison::sometimes_too_large &&
+                              (profile_.rate(hazard::tail_stale) > 0 || profile_.relays > 1);
     if (seems_unsent && now == fate::stored) {
         return;
     }

@@ -261,10 +261,11 @@ lsn database::promote(lsn at_least, checker& watch) {
                     : lost < records_.size() ? records_[records_.size() - 1 - lost]
                                              : std::max(at_least, line_began_);
     leave_branch(at, watch);
+    lines_.push_back(line_);
     line_.ancestors.push_back({line_.origin.timeline, at});
     ++line_.origin.timeline;
     world_.say("database: timeline ", line_.origin.timeline, " begins at ", to_string(at));
-    if (std::ranges::find(restored_over_, line_) != restored_over_.end()) {
+    if (std::ranges::find(lines_, line_) != lines_.end()) {
         watch.on_history_repeated();
     }
     append(200);  // the record of the end of recovery
@@ -277,6 +278,7 @@ void database::restore(const lineage& line, lsn at, checker& watch) {
     crash();
     leave_branch(at, watch);
     restored_over_.push_back(line_);
+    lines_.push_back(line_);
     line_ = line;
     world_.say("database: is restored from a copy, on timeline ", line_.origin.timeline);
     std::erase_if(records_, [&](lsn end) { return end > at; });

@@ -169,6 +169,7 @@ private:
     std::vector<lsn> records_;
     lsn line_began_{first_lsn};
     std::vector<lineage> restored_over_;
+    std::vector<lineage> lines_;  // all that there were
     std::uint64_t incarnation_ = 1;
     /// Rows of dead branches by their ids, of which none is used again.
     std::map<std::string, orphan> orphans_;

@@ -125,6 +125,10 @@ void respect_others(profile& drawn) {
         // sequences now: then its id alone tells (docs/guarantees.md).
         drawn.duplicate_window = std::max<sim_time>(drawn.duplicate_window, seconds(2));
     }
+    if (drawn.has(mishap::forger_writes)) {
+        // Behind a promotion rows are compared by their positions, which the forger uses.
+        forbid(drawn, {mishap::promotion});
+    }
     if (drawn.has_strangers()) {
         // Two relays and a stranger: a row that is stored can be taken for one whose id is used.
         drawn.relays = 1;
@@ -238,8 +242,9 @@ void advance_often(randomness& random, profile& drawn) {
     // Of the whole stream: rows before what is seen of it count as stored where a crash takes the
     // slot back.
     drawn.look_back += 4000;
-    // A session that lingers would look like another relay, whose right it is to move the slot.
-    drawn.rates[static_cast<std::size_t>(hazard::slot_lingers)] = 0;
+    // What a stale leader hides looks like what another relay has published since, whose right it
+    // is to move the slot.
+    drawn.rates[static_cast<std::size_t>(hazard::tail_stale)] = 0;
     forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::stream_trimmed,
                    mishap::power_loss, mishap::promotion, mishap::restore, mishap::configuration});
     interval_of(drawn, mishap::slot_advanced) = random.between(milliseconds(500), seconds(5));

@@ -82,7 +82,7 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
         (*answer)->line().origin,
         relay::table_catalog(tables_of(configured_), around_.source.facts(configured_)),
         (*answer)->plugin(), timeout, (*answer)->began_at()};
-    session.server = {(*answer)->line(), around_.source.wal_end()};
+    session.server = {(*answer)->line(), (*answer)->wal_end()};
     session.database = "app";
     session.newest_rows = newest_rows();
     session.dead_letters = letters_to_come();

@@ -46,6 +46,7 @@ result<session_handle> slot_server::begin(replication_events events) {
     begun.sent_ = confirmed_;
     begun.began_at_ = confirmed_;
     begun.line_ = source_.line();
+    begun.wal_end_ = source_.wal_end();
     begun.incarnation_ = source_.incarnation();
     begun.last_reply_ = world_.now();
     const auto& all = source_.committed();

@@ -38,6 +38,7 @@ public:
     [[nodiscard]] lsn began_at() const { return began_at_; }
     /// Of the server.
     [[nodiscard]] const lineage& line() const { return line_; }
+    [[nodiscard]] lsn wal_end() const { return wal_end_; }
     [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
     [[nodiscard]] output_plugin plugin() const { return plugin_.plugin; }
     void send_status(const std::string& update);
@@ -70,6 +71,7 @@ private:
     reported client_;
     lsn began_at_;
     lineage line_;
+    lsn wal_end_;
     std::uint64_t incarnation_ = 0;
     lsn told_;  // by the client's side, on this connection
     sim_time last_reply_{0};
