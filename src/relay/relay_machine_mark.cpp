@@ -112,7 +112,8 @@ void relay_machine::keep_mark_true() {
         // Nothing is out of order for that, but what was left out before is not to be missed.
         mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
         mark.disordered_until = lane_->known_sequence();
-    } else if (known) {
+    }
+    if (known && !has_new_tables()) {
         mark.since = known->since;
     }
     change_mark(std::move(mark));

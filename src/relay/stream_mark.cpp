@@ -42,12 +42,14 @@ void stream_mark::written(bool done) {
 }
 
 bool stream_mark::has_other_rules() const {
-    return known_ && shown_ && !is_shared(*known_) && !is_being_compared(*known_) &&
-           !shown_->rules.empty() && known_->rules != shown_->rules;
+    if (!known_ || known_->rules.empty() || is_shared(*known_) || is_being_compared(*known_)) {
+        return false;
+    }
+    return !shown_ || (!shown_->rules.empty() && known_->rules != shown_->rules);
 }
 
 stream_owner stream_mark::first_step() const {
-    auto step = being_compared(*known_);
+    auto step = being_compared(*known_, shown_ && is_compared_with_ids(*shown_));
     if (step == shown_) {
         // Says nothing in a mark without an end of the disorder; the same text would not be sent.
         step.disordered_below = step.disordered_below == lsn{} ? lsn{1} : lsn{};

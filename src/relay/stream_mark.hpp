@@ -18,9 +18,9 @@ public:
     /// This holds from now on.
     void change(stream_owner to);
     /// What is to be written now. One is on its way at a time, until `written`. Other rules than
-    /// the description shows come in two steps in each look, the first of which claims nothing: a
-    /// relay that ends before it knows that the stream had no more than it saw leaves no false
-    /// claim behind.
+    /// the description shows, if any, come in two steps in each look, the first of which claims
+    /// nothing: a relay that ends before it knows that the stream had no more than it saw leaves no
+    /// false claim behind.
     [[nodiscard]] std::optional<stream_owner> take_to_write();
     void written(bool done);
     /// Nothing more is to be written: what the description says holds until the next change. Where

@@ -212,8 +212,8 @@ std::string rules_of_comparison(std::string_view fingerprint, bool with_ids, boo
     return rules.append("-").append(fingerprint);
 }
 
-stream_owner being_compared(stream_owner then) {
-    then.rules = rules_of_comparison(fingerprint_in(then), false, true);
+stream_owner being_compared(stream_owner then, bool with_ids) {
+    then.rules = rules_of_comparison(fingerprint_in(then), with_ids, true);
     then.disordered_until.reset();
     return then;
 }

@@ -71,7 +71,7 @@ inline constexpr std::string_view holes_rules = "holes";
 [[nodiscard]] std::string rules_of_comparison(std::string_view fingerprint, bool with_ids,
                                               bool has_holes);
 /// What stands in the place of the mark `then` while it is not known to hold.
-[[nodiscard]] stream_owner being_compared(stream_owner then);
+[[nodiscard]] stream_owner being_compared(stream_owner then, bool with_ids = false);
 /// The fingerprint alone.
 [[nodiscard]] std::string_view fingerprint_in(const stream_owner& owner);
 
