@@ -63,6 +63,7 @@ nats::connect_options nats_options_of(const config::settings& settings) {
     nats::connect_options options;
     options.urls = from.urls;
     options.stream = from.stream;
+    options.inbox_prefix = from.inbox_prefix;
     options.credentials = from.credentials;
     options.nkey_seed = from.nkey_seed;
     options.user = from.user;

@@ -100,6 +100,15 @@ std::optional<complaint> check_subject(const std::string& text) {
     }
 }
 
+std::optional<complaint> check_inbox_prefix(const std::string& text) {
+    const bool is_odd = text.starts_with('$') || text.find_first_of("*>") != std::string::npos;
+    if (!is_odd && !check_subject(text)) {
+        return std::nullopt;
+    }
+    return complaint{quoted(text) + " is not what subjects can begin with",
+                     "write tokens with dots between, without * and >, such as \"_INBOX_relay\""};
+}
+
 std::optional<complaint> check_message_prefix(const std::string& text) {
     if (text.starts_with("walrelay.")) {
         return complaint{"prefixes that begin with walrelay. are reserved", "choose another one"};

@@ -26,6 +26,9 @@ using text_check = std::optional<complaint> (*)(const std::string&);
 /// Source: NATS documentation, "Subject-Based Messaging". Wildcards are allowed.
 [[nodiscard]] std::optional<complaint> check_subject(const std::string& text);
 
+/// The first tokens of subjects: no wildcards, and not those that belong to the server itself.
+[[nodiscard]] std::optional<complaint> check_inbox_prefix(const std::string& text);
+
 /// Of pg_logical_emit_message: letters, digits, `_`, `-`, `.` and `/`, at most 63; empty is
 /// nothing. Those that begin with `walrelay.` are walrelay's own.
 [[nodiscard]] std::optional<complaint> check_message_prefix(const std::string& text);

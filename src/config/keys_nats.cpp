@@ -45,6 +45,12 @@ std::vector<key> stream_keys() {
 
 std::vector<key> access_keys() {
     return {
+        text_key(
+            {"nats", "inbox_prefix", "",
+             "What the subjects begin with that the broker answers to. A user that may subscribe "
+             "on a prefix of its own, `<prefix>.>`, cannot read the answers to others."},
+            [](const destination& to) -> std::string& { return to.all.nats.inbox_prefix; },
+            check_inbox_prefix),
         plain(
             "credentials",
             [](const destination& to) -> std::string& { return to.all.nats.credentials; },

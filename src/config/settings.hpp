@@ -45,6 +45,7 @@ struct nats_settings {
     std::vector<std::string> subjects = {"events.>"};
     std::int64_t replicas = 1;
     bool sole_writer = true;
+    std::string inbox_prefix = "_INBOX";
     std::string credentials;  // file
     std::string nkey_seed;    // file
     std::string user;

@@ -58,7 +58,7 @@ error cleanup_cursor::state::failure(const std::string& what, natsStatus status)
                     ", $JS.API.STREAM.MSG.GET." + options.stream +
                     ", $JS.API.CONSUMER.DURABLE.CREATE." + on + ", $JS.API.CONSUMER.INFO." + on +
                     ", $JS.API.CONSUMER.MSG.NEXT." + on + " and $JS.ACK." + on +
-                    ".>, and subscribe on _INBOX.>",
+                    ".>, and subscribe on " + options.inbox_prefix + ".>",
                 std::move(*said)};
     }
     auto why = unavailable(what, status);

@@ -33,6 +33,10 @@ natsStatus set_common_options(natsOptions* options, const connect_options& from)
     natsOptions_UseOldRequestStyle(options, true);
     natsOptions_SetTimeout(options, from.timeout.count());
     natsOptions_SetName(options, "walrelay");
+    if (const auto set = natsOptions_SetCustomInboxPrefix(options, from.inbox_prefix.c_str());
+        set != NATS_OK) {
+        return set;
+    }
     return natsOptions_SetServers(options, urls.data(), static_cast<int>(urls.size()));
 }
 

@@ -18,6 +18,6 @@ namespace walrelay::nats {
 [[nodiscard]] error log_in_refused(const connect_options& options, std::string said);
 
 /// broker_unsuitable: the account lacks a right.
-[[nodiscard]] error not_permitted(std::string said);
+[[nodiscard]] error not_permitted(const connect_options& options, std::string said);
 
 }  // namespace walrelay::nats

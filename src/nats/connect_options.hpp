@@ -11,6 +11,8 @@ namespace walrelay::nats {
 struct connect_options {
     std::vector<std::string> urls;
     std::string stream;
+    /// What the subjects of replies begin with, before a dot.
+    std::string inbox_prefix = "_INBOX";
     /// Files, each empty where not used. At most one way of authentication.
     std::string credentials;
     std::string nkey_seed;

@@ -17,9 +17,9 @@ namespace asio = boost::asio;
 namespace {
 
 /// Why a request failed: what the broker refused explains more than that nothing came back.
-error cause_of(natsConnection* over, const error& failure) {
+error cause_of(natsConnection* over, const connect_options& options, const error& failure) {
     auto said = refusal_of(over);
-    return said ? not_permitted(std::move(*said)) : failure;
+    return said ? not_permitted(options, std::move(*said)) : failure;
 }
 
 result<broker_facts> look(const connect_options& options) {
@@ -28,24 +28,26 @@ result<broker_facts> look(const connect_options& options) {
     if (!over) {
         return over.error();
     }
-    auto read = read_broker(over->get(), options.stream, options.timeout, options.look_back,
-                            options.asks_for, looking_back);
+    auto read = read_broker(over->get(), options, looking_back);
     if (!read) {
-        return cause_of(over->get(), read.error());
+        return cause_of(over->get(), options, read.error());
     }
     return read;
 }
 
-result<broker_facts> create(const connect_options& options, const stream_definition& definition) {
+result<broker_facts> create(connect_options options, const stream_definition& definition) {
     subscription_handle looking_back;
     const auto over = connect_blocking(options);
     if (!over) {
         return over.error();
     }
     if (auto made = make_stream(over->get(), definition, options.timeout); !made) {
-        return cause_of(over->get(), made.error());
+        return cause_of(over->get(), options, made.error());
     }
-    return read_broker(over->get(), definition.name, options.timeout, 0, 0, looking_back);
+    options.stream = definition.name;
+    options.look_back = 0;
+    options.asks_for = 0;
+    return read_broker(over->get(), options, looking_back);
 }
 
 asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
@@ -54,7 +56,7 @@ asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
 
 asio::awaitable<result<broker_facts>> create_on_worker(connect_options options,
                                                        stream_definition definition) {
-    co_return create(options, definition);
+    co_return create(std::move(options), definition);
 }
 
 }  // namespace

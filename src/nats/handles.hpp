@@ -24,6 +24,5 @@ using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerI
 using message_data_handle = std::unique_ptr<jsMsgMetaData, deleter<jsMsgMetaData_Destroy>>;
 using stream_info_handle = std::unique_ptr<jsStreamInfo, deleter<jsStreamInfo_Destroy>>;
 using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerInfo_Destroy>>;
-using inbox_handle = std::unique_ptr<natsInbox, deleter<natsInbox_Destroy>>;
 
 }  // namespace walrelay::nats

@@ -6,7 +6,7 @@
 
 namespace walrelay::nats {
 
-std::string new_inbox(std::uint64_t epoch) {
+std::string new_inbox(const std::string& prefix, std::uint64_t epoch) {
     constexpr std::string_view letters =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     constexpr std::size_t length = 22;  // 130 bits
@@ -14,7 +14,7 @@ std::string new_inbox(std::uint64_t epoch) {
     std::uniform_int_distribution<std::size_t> letter(0, letters.size() - 1);
     std::string word(length, ' ');
     std::generate(word.begin(), word.end(), [&] { return letters[letter(source)]; });
-    return "_INBOX." + word + "." + std::to_string(epoch) + ".";
+    return prefix + "." + word + "." + std::to_string(epoch) + ".";
 }
 
 }  // namespace walrelay::nats

@@ -6,8 +6,8 @@
 
 namespace walrelay::nats {
 
-/// "_INBOX.<word>.<epoch>.", with a word that nobody else can guess: who knew it could ack in the
+/// "<prefix>.<word>.<epoch>.", with a word that nobody else can guess: who knew it could ack in the
 /// broker's place.
-[[nodiscard]] std::string new_inbox(std::uint64_t epoch);
+[[nodiscard]] std::string new_inbox(const std::string& prefix, std::uint64_t epoch);
 
 }  // namespace walrelay::nats

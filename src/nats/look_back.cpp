@@ -1,6 +1,7 @@
 #include "nats/look_back.hpp"
 
 #include "core/stream_end.hpp"
+#include "nats/inbox.hpp"
 #include "nats/stream_reader.hpp"
 
 #include <algorithm>
@@ -194,23 +195,18 @@ result<std::uint64_t> read_messages(const reader& from, natsSubscription* incomi
 
 }  // namespace
 
-result<void> look_back(natsConnection* connection, const std::string& stream, std::uint64_t count,
-                       std::chrono::milliseconds timeout, stream_facts& facts,
-                       subscription_handle& incoming) {
-    const reader from{connection, stream, timeout};
-    char* inbox = nullptr;
-    if (const auto status = natsInbox_Create(&inbox); status != NATS_OK) {
-        return from.failure(status);
-    }
-    const inbox_handle owned_inbox(inbox);
+result<void> look_back(natsConnection* connection, const connect_options& options,
+                       std::uint64_t count, stream_facts& facts, subscription_handle& incoming) {
+    const reader from{connection, options.stream, options.timeout};
+    const auto inbox = new_inbox(options.inbox_prefix, 0) + "back";
     natsSubscription* raw = nullptr;
-    if (const auto status = natsConnection_SubscribeSync(&raw, connection, inbox);
+    if (const auto status = natsConnection_SubscribeSync(&raw, connection, inbox.c_str());
         status != NATS_OK) {
         return from.failure(status);
     }
     incoming.reset(raw);
     const auto first = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
-    const auto expected = from.deliver_to(inbox, first);
+    const auto expected = from.deliver_to(inbox.c_str(), first);
     if (!expected) {
         return expected.error();
     }
@@ -221,7 +217,7 @@ result<void> look_back(natsConnection* connection, const std::string& stream, st
         return last.error();
     }
     if (!ends_alike(told, {*last, facts.final_position, facts.final_id})) {
-        return ends_differ(stream);
+        return ends_differ(options.stream);
     }
     facts.placed_is_whole = recent.is_whole();
     facts.recent = recent.take();

@@ -4,11 +4,10 @@
 
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "nats/connect_options.hpp"
 #include "nats/handles.hpp"
 
-#include <chrono>
 #include <cstdint>
-#include <string>
 
 namespace walrelay::nats {
 
@@ -17,9 +16,10 @@ namespace walrelay::nats {
 /// `looked_back`. `facts` has what the stream's leader says of its last message: what a replica has
 /// behind that does not count. Errors: broker_unavailable, also where the replica lacks that
 /// message or has another one. `incoming` must live until the connection is closed: nats.c 3.4.1
-/// frees a subscription under the hands of the thread that reads the socket.
-[[nodiscard]] result<void> look_back(natsConnection* connection, const std::string& stream,
-                                     std::uint64_t count, std::chrono::milliseconds timeout,
-                                     stream_facts& facts, subscription_handle& incoming);
+/// frees a subscription under the hands of the thread that reads the socket. Of the options, the
+/// stream, the timeout and the prefix of the inbox count.
+[[nodiscard]] result<void> look_back(natsConnection* connection, const connect_options& options,
+                                     std::uint64_t count, stream_facts& facts,
+                                     subscription_handle& incoming);
 
 }  // namespace walrelay::nats

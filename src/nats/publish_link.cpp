@@ -202,7 +202,7 @@ asio::awaitable<result<wire_operation>> publish_link::state::next_operation() {
 
 error publish_link::state::refusal(std::string_view said) const {
     if (is_about_a_right(said)) {
-        return not_permitted(std::string(said));
+        return not_permitted(options, std::string(said));
     }
     const bool log_in =
         contains_ignoring_case(said, "auth") || contains_ignoring_case(said, "revoked");
@@ -274,8 +274,9 @@ void publish_link::state::take(const wire_operation& received) {
             pings_unanswered = 0;
             return;
         case wire_verb::err:
-            lose(is_about_a_right(received.text) ? not_permitted(std::string(received.text))
-                                                 : ended(std::string(received.text)));
+            lose(is_about_a_right(received.text)
+                     ? not_permitted(options, std::string(received.text))
+                     : ended(std::string(received.text)));
             return;
         default:
             return;  // INFO of a changed cluster, +OK
@@ -343,7 +344,7 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
         }
         auto joining = std::make_shared<state>(executor, options, *known);
         joining->epoch = epoch;
-        joining->inbox = new_inbox(epoch);
+        joining->inbox = new_inbox(options.inbox_prefix, epoch);
         const auto joined = co_await joining->join(std::move(*server));
         if (joined) {
             joining->events = std::move(events);

@@ -160,13 +160,13 @@ std::string last_error_text(natsStatus status) {
     return natsStatus_GetText(status);
 }
 
-result<broker_facts> read_broker(natsConnection* connection, const std::string& stream,
-                                 std::chrono::milliseconds timeout, std::uint64_t look_back,
-                                 std::uint64_t asks_for, subscription_handle& incoming) {
+result<broker_facts> read_broker(natsConnection* connection, const connect_options& options,
+                                 subscription_handle& incoming) {
     constexpr std::uint64_t behind_a_stranger = 1024;
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
-    auto call = open_jetstream(connection, timeout);
+    const auto& stream = options.stream;
+    auto call = open_jetstream(connection, options.timeout);
     if (!call) {
         return call.error();
     }
@@ -190,16 +190,16 @@ result<broker_facts> read_broker(natsConnection* connection, const std::string& 
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
     }
-    if (asks_for > 0) {
-        if (auto read = read_asked(*call, stream, asks_for, *facts.stream); !read) {
+    if (options.asks_for > 0) {
+        if (auto read = read_asked(*call, stream, options.asks_for, *facts.stream); !read) {
             return read.error();
         }
     }
     auto& found = *facts.stream;
-    const auto count = found.shared ? std::max(look_back, behind_a_stranger) : look_back;
+    const auto count =
+        found.shared ? std::max(options.look_back, behind_a_stranger) : options.look_back;
     if (count > 0 && found.message_count > 0) {
-        if (auto looked = nats::look_back(connection, stream, count, timeout, found, incoming);
-            !looked) {
+        if (auto looked = look_back(connection, options, count, found, incoming); !looked) {
             return looked.error();
         }
         if (info->Config->MaxMsgsPerSubject > 0) {

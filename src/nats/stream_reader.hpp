@@ -13,15 +13,13 @@
 namespace walrelay::nats {
 
 /// What the stream ends with (sequence, position and id) comes from one message, because two
-/// requests can be answered by two servers. `look_back` is how many of the stream's last messages
-/// are to be looked at; 0 for the last one, and more only if that is not walrelay's. `asks_for` is
-/// the sequence of a message that is wanted as well, 0 for none. Errors: broker_unavailable
-/// (JetStream is not ready, no answer), broker_unsuitable (no permission). `incoming` as for
-/// nats/look_back.
+/// requests can be answered by two servers. Of the options, these count: the stream, the timeout,
+/// the prefix of the inbox; `look_back`, how many of the stream's last messages are to be looked
+/// at, 0 for the last one, and more only if that is not walrelay's; `asks_for`, the sequence of a
+/// message that is wanted as well, 0 for none. Errors: broker_unavailable (JetStream is not ready,
+/// no answer), broker_unsuitable (no permission). `incoming` as for nats/look_back.
 [[nodiscard]] result<broker_facts> read_broker(natsConnection* connection,
-                                               const std::string& stream,
-                                               std::chrono::milliseconds timeout,
-                                               std::uint64_t look_back, std::uint64_t asks_for,
+                                               const connect_options& options,
                                                subscription_handle& incoming);
 
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.

@@ -63,12 +63,13 @@ std::string_view header_of(natsMsg* of, const char* name) {
     return natsMsgHeader_Get(of, name, &value) == NATS_OK && value != nullptr ? value : "";
 }
 
-error may_not_read(const std::string& stream, std::string said) {
+error may_not_read(const connect_options& options, std::string said) {
+    const auto& stream = options.stream;
     return {errc::broker_unsuitable, "the broker's account may not read stream " + stream,
             "grant it publish on $JS.API.STREAM.INFO." + stream + ", $JS.API.CONSUMER.CREATE." +
                 stream + ", $JS.API.CONSUMER.INFO." + stream + ".*, $JS.API.CONSUMER.MSG.NEXT." +
-                stream + ".* and $JS.API.CONSUMER.DELETE." + stream +
-                ".*, and subscribe on _INBOX.>",
+                stream + ".* and $JS.API.CONSUMER.DELETE." + stream + ".*, and subscribe on " +
+                options.inbox_prefix + ".>",
             std::move(said)};
 }
 
@@ -76,7 +77,7 @@ error may_not_read(const std::string& stream, std::string said) {
 
 error stream_scan::state::failure(const std::string& what, natsStatus status) const {
     if (auto said = refusal_of(connection.get())) {
-        return may_not_read(options.stream, std::move(*said));
+        return may_not_read(options, std::move(*said));
     }
     auto why = unavailable(what, status);
     why.code = natsConnection_IsClosed(connection.get()) ? errc::broker_lost : why.code;
@@ -210,10 +211,10 @@ result<void> stream_scan::state::connect() {
 }
 
 result<void> stream_scan::state::look() {
-    auto read = read_broker(connection.get(), options.stream, options.timeout, 0, 0, looking_back);
+    auto read = read_broker(connection.get(), options, looking_back);
     if (!read) {
         auto said = refusal_of(connection.get());
-        return said ? may_not_read(options.stream, std::move(*said)) : read.error();
+        return said ? may_not_read(options, std::move(*said)) : read.error();
     }
     if (!read->stream) {
         return error{errc::broker_unsuitable,

@@ -93,6 +93,11 @@ protected:
         EXPECT_EQ(natsConnection_ConnectTo(&raw, server().url().c_str()), NATS_OK);
         connection_.reset(raw);
     }
+    static nats::connect_options of_stream() {
+        nats::connect_options how;
+        how.stream = "S";
+        return how;
+    }
     static position at(std::uint32_t index) { return {{7, 1}, {lsn{0xABC}, {}, index}}; }
 
     /// The leader says that the stream ends with `sequence`, which is the message of `where`.
@@ -102,7 +107,7 @@ protected:
         facts.last_message_there = true;
         facts.final_position = where;
         nats::subscription_handle incoming;
-        auto done = nats::look_back(connection_.get(), "S", 100, 5s, facts, incoming);
+        auto done = nats::look_back(connection_.get(), of_stream(), 100, facts, incoming);
         connection_.reset();
         return done ? result<stream_facts>(facts) : done.error();
     }

@@ -42,6 +42,15 @@ TEST(CheckSubject, TakesTokensAndWildcards) {
     }
 }
 
+TEST(CheckInboxPrefix, TakesWhatSubjectsCanBeginWith) {
+    for (const auto* prefix : {"_INBOX", "_INBOX_relay", "replies.relay"}) {
+        EXPECT_FALSE(check_inbox_prefix(prefix)) << prefix;
+    }
+    for (const auto* prefix : {"", "_INBOX.", "_INBOX.>", "a.*.b", "a b", "$JS", "$SYS.REQ"}) {
+        EXPECT_TRUE(check_inbox_prefix(prefix)) << prefix;
+    }
+}
+
 TEST(CheckSubject, RefusesEmptyTokensAndMisplacedWildcards) {
     for (const std::string subject : {"", ".", "a.", ".a", "a..b", "a b", "a.>.b", "a.b*", "a>"}) {
         EXPECT_TRUE(check_subject(subject)) << subject;

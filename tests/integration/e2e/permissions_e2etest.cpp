@@ -1,0 +1,125 @@
+// What a user of the broker must be allowed, command by command: the table of docs/security.md.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <fstream>
+
+namespace walrelay::test {
+namespace {
+
+class Permissions : public testing::Test {
+protected:
+    Permissions() {
+        bench.create_table();
+        std::ofstream(bench.folder() / "password") << "secret\n";
+        bench.set_nats("user = 'relay'\npassword_file = '" +
+                       (bench.folder() / "password").string() +
+                       "'\ninbox_prefix = '_INBOX_relay'\n");
+    }
+
+    /// `%` stands for the stream. Others may do everything.
+    void allow(const std::vector<std::string>& to_publish) {
+        std::string list;
+        for (auto subject : to_publish) {
+            if (const auto at = subject.find('%'); at != std::string::npos) {
+                subject.replace(at, 1, bench.stream_name());
+            }
+            list += (list.empty() ? "\"" : ", \"") + subject + "\"";
+        }
+        nats.stop();
+        std::ofstream(nats.folder() / "nats.conf", std::ios::app)
+            << "no_auth_user: operator\nauthorization { users: [ { user: operator, password: x }, "
+               "{ user: relay, password: secret, permissions: { publish: ["
+            << list << "], subscribe: \"_INBOX_relay.>\" } } ] }\n";
+        nats.start();
+    }
+    void expect_done(const std::vector<std::string>& words) {
+        const auto run = bench.command(words);
+        EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+        EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+    }
+    void create_stream() {
+        bench.broker().create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
+    }
+
+    nats_server nats;
+    relay_bench bench{shared_postgres(), nats, "pgoutput"};
+};
+
+const std::vector<std::string> for_check{"$JS.API.STREAM.INFO.%", "$JS.API.STREAM.MSG.GET.%"};
+const std::vector<std::string> for_init{"$JS.API.STREAM.INFO.%", "$JS.API.STREAM.MSG.GET.%",
+                                        "$JS.API.STREAM.CREATE.%", "$JS.API.STREAM.UPDATE.%"};
+const std::vector<std::string> for_run{"%.>",
+                                       "$JS.API.STREAM.INFO.%",
+                                       "$JS.API.STREAM.MSG.GET.%",
+                                       "$JS.API.STREAM.UPDATE.%",
+                                       "$JS.API.CONSUMER.CREATE.%",
+                                       "$JS.API.CONSUMER.INFO.%.*",
+                                       "$JS.API.CONSUMER.MSG.NEXT.%.*",
+                                       "$JS.API.CONSUMER.DELETE.%.*"};
+const std::vector<std::string> for_verify{
+    "$JS.API.STREAM.INFO.%",     "$JS.API.STREAM.MSG.GET.%",      "$JS.API.CONSUMER.CREATE.%",
+    "$JS.API.CONSUMER.INFO.%.*", "$JS.API.CONSUMER.MSG.NEXT.%.*", "$JS.API.CONSUMER.DELETE.%.*"};
+
+TEST_F(Permissions, OfInitMakeTheStream) {
+    allow(for_init);
+    expect_done({"init"});
+    EXPECT_TRUE(bench.broker().state(bench.stream_name()));
+}
+
+TEST_F(Permissions, OfCheckLookAtIt) {
+    allow(for_init);
+    expect_done({"init"});
+    allow(for_check);
+    expect_done({"check"});
+}
+
+TEST_F(Permissions, OfRunRelayAlsoAfterAnUncleanEnd) {
+    create_stream();
+    allow(for_run);
+    bench.start();
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(bench.wait_for_messages(100)) << bench.relay().log();
+    bench.kill_9();
+    bench.start();
+    bench.execute(insert_events(101, 200));
+    ASSERT_TRUE(bench.wait_for_messages(200)) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(bench.messages().size(), 200U);
+    EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+    allow(for_verify);
+    expect_done({"verify"});
+}
+
+TEST_F(Permissions, OfCleanUpDeleteWhatIsPublished) {
+    create_stream();
+    auto wanted = for_run;
+    for (const std::string more : {"$JS.API.CONSUMER.DURABLE.CREATE.%.*", "$JS.ACK.%.*.>"}) {
+        wanted.push_back(more);
+    }
+    allow(wanted);
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{aggregate_type}'\n"
+        "delete_after = '1s'\n");
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of("SELECT count(*) FROM outbox_events") == "0";
+    })) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+}
+
+TEST_F(Permissions, ThatAreMissingAreNamed) {
+    create_stream();
+    allow({"%.>"});
+    const auto run = bench.command({"check"});
+    EXPECT_EQ(run.exit_code, 1) << run.output << run.errors;
+    for (const auto& right :
+         {"$JS.API.STREAM.INFO." + bench.stream_name(), std::string("_INBOX_relay.>")}) {
+        EXPECT_NE(run.output.find(right), std::string::npos) << run.output;
+    }
+}
+
+}  // namespace
+}  // namespace walrelay::test
