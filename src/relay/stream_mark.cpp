@@ -49,7 +49,7 @@ bool stream_mark::has_other_rules() const {
 }
 
 stream_owner stream_mark::first_step() const {
-    auto step = being_compared(*known_, shown_ && is_compared_with_ids(*shown_));
+    auto step = being_compared(*known_, !shown_ || is_compared_with_ids(*shown_));
     if (step == shown_) {
         // Says nothing in a mark without an end of the disorder; the same text would not be sent.
         step.disordered_below = step.disordered_below == lsn{} ? lsn{1} : lsn{};

@@ -117,13 +117,13 @@ TEST_F(RelayMark, ThatCouldNotBeWrittenIsWrittenBeforeABackfill) {
 
 TEST_F(RelayMark, ThatIsNotThereHoldsNothingUp) {
     begin("");
-    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now"));
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"));
     EXPECT_THAT(script_.transaction(0x100, {"a"}), ElementsAre("publish a@0"));
     EXPECT_THAT(script_.stream_is_marked(refused), IsEmpty());
     EXPECT_THAT(script_.last_log(), HasSubstr("every start compares the rows"));
     script_.acks(1);
     EXPECT_THAT(script_.transaction(0x200, {"b"}), ElementsAre("publish b@1"));
-    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now"))
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"))
         << "asked for once in a connection";
 }
 

@@ -110,7 +110,7 @@ TEST(StreamMark, HoldsNothingUpWhereThereIsNone) {
     EXPECT_FALSE(mark.is_stale());
     EXPECT_EQ(to_write(mark), "") << "refused";
     mark.seen(std::nullopt);
-    EXPECT_EQ(to_write(mark), "comparing-holes-new") << "another connection";
+    EXPECT_EQ(to_write(mark), "comparing-ids-holes-new") << "another connection";
 }
 
 TEST(StreamMark, WritesOneAtATime) {
