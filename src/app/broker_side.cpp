@@ -160,6 +160,7 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
 boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_executor blocking,
                                                           const config::settings& settings,
                                                           relay::stream_owner owner,
+                                                          relay::stream_owner to_be,
                                                           std::string description) {
     const auto text = relay::description_to_claim(owner, description);
     if (!text) {
@@ -179,7 +180,7 @@ boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_ex
                 " cannot be written",
             "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
                 ", or write it, in place of the mark that stands there: nats stream edit " +
-                stream + " --description \"" + to_string(owner) + "\""};
+                stream + " --description \"" + to_string(to_be) + "\""};
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {

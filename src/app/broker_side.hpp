@@ -60,9 +60,9 @@ struct stream_claim {
 };
 
 /// Marks the stream as this owner's where its description is `description` and holds no words of
-/// others.
+/// others. `to_be` is the mark that an operator is told to write where walrelay may not.
 [[nodiscard]] boost::asio::awaitable<result<stream_claim>> claim_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings,
-    relay::stream_owner owner, std::string description);
+    relay::stream_owner owner, relay::stream_owner to_be, std::string description);
 
 }  // namespace walrelay::app

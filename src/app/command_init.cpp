@@ -156,7 +156,7 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
         auto description = *stream ? (*stream)->description : std::string();
         auto owner = owner_of(settings, facts);
         const auto marked =
-            co_await claim_stream(on.blocking, settings, std::move(owner), std::move(description));
+            co_await claim_stream(on.blocking, settings, owner, owner, std::move(description));
         if (!marked) {
             log_warning(to_string(marked.error()));
         }

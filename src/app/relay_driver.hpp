@@ -71,7 +71,7 @@ private:
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> set_aside(std::uint64_t epoch, dead_letter letter);
     boost::asio::awaitable<void> look_for_rows(std::vector<std::string> ids);
-    boost::asio::awaitable<void> mark_stream(relay::stream_owner owner);
+    boost::asio::awaitable<void> mark_stream(relay::mark_stream wanted);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
     boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);
     boost::asio::awaitable<void> ask_replayed(std::uint64_t epoch);

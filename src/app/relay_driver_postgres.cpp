@@ -22,6 +22,9 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     const executors on{io_.get_executor(), blocking_.get_executor()};
     known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_, walsender_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known), gate_);
+    if (ready && ready->stream) {
+        walsender_ = ready->stream->server_process();
+    }
     if (epoch != postgres_epoch_) {
         co_return;
     }
@@ -32,7 +35,6 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
     if (ready->stream) {
         earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
-        walsender_ = ready->stream->server_process();
         roll_is_due_.reset();
         roll_was_called_ = true;
     }
@@ -59,9 +61,10 @@ asio::awaitable<void> relay_driver::look_for_rows(std::vector<std::string> ids) 
     settle();
 }
 
-asio::awaitable<void> relay_driver::mark_stream(relay::stream_owner owner) {
-    auto marked = co_await claim_stream(blocking_.get_executor(), settings_, std::move(owner),
-                                        stream_description_);
+asio::awaitable<void> relay_driver::mark_stream(relay::mark_stream wanted) {
+    auto marked =
+        co_await claim_stream(blocking_.get_executor(), settings_, std::move(wanted.owner),
+                              std::move(wanted.to_be), stream_description_);
     if (marked) {
         stream_description_ = std::move(marked->description);
         machine_.stream_marked(marked->last_sequence, now());

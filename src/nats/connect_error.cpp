@@ -41,7 +41,8 @@ error log_in_refused(const connect_options& options, std::string said) {
 error not_permitted(const connect_options& options, std::string said) {
     const auto& stream = options.stream;
     return {errc::broker_unsuitable, "the broker's account may not do what walrelay needs",
-            "grant it publish on the subjects, on $JS.API.STREAM.INFO." + stream +
+            "grant it publish on the subjects, on $JS.API.STREAM.CREATE." + stream +
+                " where walrelay is to make the stream, on $JS.API.STREAM.INFO." + stream +
                 ", $JS.API.STREAM.MSG.GET." + stream + ", $JS.API.CONSUMER.CREATE." + stream +
                 " and $JS.API.CONSUMER.MSG.NEXT." + stream + ".*, and subscribe on " +
                 options.inbox_prefix +

@@ -211,9 +211,7 @@ error explain_start(const server_report& report, const server_context& context) 
                 fmt::format("PostgreSQL has not noticed yet that this relay's last connection to "
                             "slot {} has ended",
                             context.slot),
-                "nothing, it does within wal_sender_timeout; at once after: SELECT "
-                "pg_terminate_backend(" +
-                    std::to_string(context.earlier_process) + ")"};
+                "nothing: it does within wal_sender_timeout"};
     }
     if (code == sqlstate::object_in_use) {
         return {errc::slot_in_use,

@@ -66,6 +66,8 @@ struct ask_stream {};
 /// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
     stream_owner owner;
+    /// What it is to become: for the words to an operator who has to write it.
+    stream_owner to_be;
 };
 /// Read what the stream has of the rows that the slot sends, and report stored_read with this epoch
 /// of the PostgreSQL connection.

@@ -296,6 +296,9 @@ private:
     lsn slot_confirmed_;
     std::optional<lsn> began_at_;
     stream_mark mark_;
+    /// What the stream ended with when the last look was doubted; 0 if that was settled. A look
+    /// that shows as much is no stale one: where there is more again, somebody else writes.
+    std::uint64_t doubted_sequence_ = 0;
     /// While the rows that the slot sends are compared with the stream, one by one.
     struct comparing {
         enum class stage { marking, reading, comparing };

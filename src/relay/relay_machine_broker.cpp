@@ -188,8 +188,8 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     if (ends->origin.system_identifier != server_.line.origin.system_identifier) {
         return false;
     }
-    // Another relay has published rows of a promoted server that this one has not met yet. What lay
-    // behind the switch is lost with the old one, what lay before it stands in order.
+    // Another relay has published rows of a promoted server that this one has not met yet. Behind
+    // them, all of what both histories share is there.
     if (ends->origin.timeline > server_.line.origin.timeline) {
         return ends->at >= *gone;
     }
@@ -231,7 +231,7 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
     const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
     hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
     log(log_severity::error, what + "; what the slot still has of them is sent again" +
-                                 (options_.lane.sole_writer && hold_back_.confirmed_event()
+                                 (is_kept && hold_back_.confirmed_event()
                                       ? ", and that is all of them"
                                       : "; walrelay verify tells whether it is all of them"));
     stream_from_the_slot_again(now);

@@ -47,7 +47,7 @@ void relay_machine::change_mark(stream_owner to) {
 
 void relay_machine::write_mark() {
     if (auto wanted = mark_.take_to_write()) {
-        actions_.emplace_back(mark_stream{std::move(*wanted)});
+        actions_.emplace_back(mark_stream{std::move(*wanted), *mark_.known()});
     }
 }
 
@@ -57,6 +57,8 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
         return;
     }
     if (!done && mark_.is_stale()) {
+        // Somebody may have written it by hand meanwhile.
+        read_tail_again();
         if (postgres_.is_up()) {
             lose_postgres({done.error().code,
                            done.error().what + ". A later start would believe what stands there, " +
@@ -68,7 +70,9 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
     }
     if (!done) {
         log(log_severity::warning, cannot_be_marked(done.error()));
-    } else if (*done && !is_all_that_was_seen(**done)) {
+    } else if (!*done || is_all_that_was_seen(**done)) {
+        doubted_sequence_ = 0;
+    } else if (doubted_sequence_ == 0 || lane_->opened_with().last_sequence < doubted_sequence_) {
         doubt_what_was_seen(**done, now);
         return;
     }
@@ -84,12 +88,14 @@ bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
 
 void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now) {
     mark_.leave_as_it_is();
+    doubted_sequence_ = last_sequence;
     if (broker_.is_up()) {
         lose_broker(
             {errc::broker_lost,
              "stream " + options_.stream + " ends with sequence " + std::to_string(last_sequence) +
-                 ", but a server that had not heard of it yet said " +
-                 std::to_string(lane_->known_sequence()) + "; its tail is read again"},
+                 ", but was seen to end with " + std::to_string(lane_->known_sequence()) +
+                 ": a server did not know of it yet, or somebody else writes; its tail is read "
+                 "again"},
             now);
     }
 }

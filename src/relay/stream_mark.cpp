@@ -37,7 +37,7 @@ void stream_mark::written(bool done) {
         shown_ = tried;
         was_confirmed_ = tried && is_being_compared(*tried);
     }
-    is_refused_ = !done && !shown_;
+    is_refused_ = !done && !shows_rules();
     look_whether_stale();
 }
 
@@ -45,11 +45,11 @@ bool stream_mark::has_other_rules() const {
     if (!known_ || known_->rules.empty() || is_shared(*known_) || is_being_compared(*known_)) {
         return false;
     }
-    return !shown_ || (!shown_->rules.empty() && known_->rules != shown_->rules);
+    return !shows_rules() || known_->rules != shown_->rules;
 }
 
 stream_owner stream_mark::first_step() const {
-    auto step = being_compared(*known_, !shown_ || is_compared_with_ids(*shown_));
+    auto step = being_compared(*known_, !shows_rules() || is_compared_with_ids(*shown_));
     if (step == shown_) {
         // Says nothing in a mark without an end of the disorder; the same text would not be sent.
         step.disordered_below = step.disordered_below == lsn{} ? lsn{1} : lsn{};
@@ -59,6 +59,7 @@ stream_owner stream_mark::first_step() const {
 
 void stream_mark::leave_as_it_is() {
     known_ = shown_;
+    was_confirmed_ = false;
     look_whether_stale();
 }
 

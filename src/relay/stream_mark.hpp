@@ -35,7 +35,9 @@ public:
 private:
     [[nodiscard]] bool has_other_rules() const;
     [[nodiscard]] stream_owner first_step() const;
-    void look_whether_stale() { is_stale_ = known_ && shown_ && known_ != shown_; }
+    /// What `init` writes says whose the stream is, and claims nothing of its messages.
+    [[nodiscard]] bool shows_rules() const { return shown_ && !shown_->rules.empty(); }
+    void look_whether_stale() { is_stale_ = known_ && shows_rules() && known_ != shown_; }
 
     std::optional<stream_owner> known_;
     std::optional<stream_owner> shown_;

@@ -52,7 +52,7 @@ TEST_F(StreamRefusal, TellsItsOwnLastConnectionFromAnotherConsumer) {
     from.earlier_process = first.server_process();
     const auto failure = refusal(from);
     EXPECT_EQ(failure.code, errc::slot_not_released);
-    EXPECT_THAT(failure.remedy, HasSubstr(std::to_string(from.earlier_process)));
+    EXPECT_THAT(failure.server_said, HasSubstr(std::to_string(from.earlier_process)));
 }
 
 TEST_F(StreamRefusal, NamesASlotOfAnotherDatabase) {

@@ -153,6 +153,7 @@ void relay_script::note(const relay::action& wanted) {
         reported_ = flushed_in(status->bytes);
     } else if (const auto* const marking = std::get_if<relay::mark_stream>(&wanted)) {
         marks_.push_back(marking->owner.rules);
+        mark_to_be_ = marking->to_be.rules;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {

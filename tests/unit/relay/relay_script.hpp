@@ -86,6 +86,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& log_lines() const { return log_lines_; }
     /// The rules in the marks that were to be written.
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
+    /// The rules that the last of them is a step to.
+    [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_; }
     [[nodiscard]] std::string last_log() const {
         return log_lines_.empty() ? "" : log_lines_.back();
     }
@@ -115,6 +117,7 @@ private:
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
     std::vector<std::string> marks_;
+    std::string mark_to_be_;
     std::optional<lsn> reported_;
     std::optional<error> halted_for_;
 };

@@ -80,6 +80,29 @@ TEST(StreamMark, BehindAComparisonOfThisLookIsWrittenAtOnce) {
     EXPECT_EQ(to_write(mark), "new");
 }
 
+TEST(StreamMark, OfInitHoldsNothingUpWhereItCannotBeChanged) {
+    stream_mark mark;
+    mark.seen(of(""));
+    mark.change(of("new"));
+    EXPECT_EQ(to_write(mark), "comparing-ids-holes-new");
+    EXPECT_FALSE(mark.is_stale());
+    mark.written(false);
+    EXPECT_FALSE(mark.is_stale());
+    EXPECT_EQ(to_write(mark), "") << "refused";
+}
+
+TEST(StreamMark, ThatAnOperatorHasWrittenHolds) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(false);
+    EXPECT_TRUE(mark.is_stale());
+    mark.seen(of("new"));
+    EXPECT_FALSE(mark.is_stale());
+    EXPECT_EQ(to_write(mark), "");
+}
+
 TEST(StreamMark, OfTheSameRulesIsChangedAtOnce) {
     stream_mark mark;
     mark.seen(of("same"));
