@@ -4,6 +4,7 @@
 #include "config/quote.hpp"
 #include "config/read.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -46,6 +47,50 @@ void check_one_way_to_sign_in(draft& of) {
                     "keep one of them"});
         } else {
             first = name;
+        }
+    }
+}
+
+/// The first token, which is taken off; nothing if there is none left.
+std::optional<std::string_view> take_token(std::string_view& rest) {
+    if (rest.empty()) {
+        return std::nullopt;
+    }
+    const auto token = rest.substr(0, rest.find('.'));
+    rest.remove_prefix(std::min(token.size() + 1, rest.size()));
+    return token;
+}
+
+/// Whether the pattern can match a subject that begins with these tokens.
+bool reaches(std::string_view pattern, std::string_view prefix) {
+    while (const auto wanted = take_token(prefix)) {
+        const auto token = take_token(pattern);
+        if (!token || (*token != ">" && *token != "*" && *token != *wanted)) {
+            return false;
+        }
+        if (*token == ">") {
+            return true;
+        }
+    }
+    return !pattern.empty();
+}
+
+/// The stream would take the answers to its own publishes.
+void check_inbox(draft& of) {
+    constexpr std::string_view name = "nats.inbox_prefix";
+    const nats_settings& nats = of.all().nats;
+    if (of.is_spoilt(name) || of.is_spoilt("nats.subjects")) {
+        return;
+    }
+    for (const auto& subject : nats.subjects) {
+        if (reaches(subject, nats.inbox_prefix)) {
+            const std::string_view blamed = of.is_set(name) ? name : "nats.subjects";
+            of.add({of.where(blamed), std::string(blamed),
+                    "the stream's subject " + quoted(subject) + " takes the answers to " +
+                        quoted(nats.inbox_prefix + ".>") + " as messages",
+                    "choose a prefix that no subject of the stream begins with, such as "
+                    "\"_INBOX_relay\""});
+            return;
         }
     }
 }
@@ -157,6 +202,7 @@ void check_rules(draft& of) {
     const nats_settings& nats = of.all().nats;
     require_conninfo(of);
     check_one_way_to_sign_in(of);
+    check_inbox(of);
     require_pair(of, "nats.password_file", nats.password_file, "nats.user", nats.user);
     require_pair(of, "nats.tls.cert", nats.tls.cert, "nats.tls.key", nats.tls.key);
     require_pair(of, "nats.tls.key", nats.tls.key, "nats.tls.cert", nats.tls.cert);

@@ -50,6 +50,21 @@ TEST(Rules, DoNotBlameAKeyForAnotherThatCouldNotBeRead) {
               1U);
 }
 
+TEST(Rules, KeepTheInboxOutOfTheStream) {
+    for (const auto* subjects : {"'relay.>'", "'relay.*.*.*'", "'events.>', '>'", "'*.>'"}) {
+        const auto text =
+            std::string("[nats]\ninbox_prefix = \"relay.in\"\nsubjects = [") + subjects + "]\n";
+        EXPECT_THAT(problems_beside_essentials(text),
+                    ElementsAre(testing::HasSubstr("nats.inbox_prefix: the stream's subject")))
+            << subjects;
+    }
+    for (const auto* subjects : {"'relay'", "'relay.in'", "'relay.*'", "'relay.out.>'", "'in.>'"}) {
+        const auto text =
+            std::string("[nats]\ninbox_prefix = \"relay.in\"\nsubjects = [") + subjects + "]\n";
+        EXPECT_THAT(problems_beside_essentials(text), IsEmpty()) << subjects;
+    }
+}
+
 TEST(Rules, KeepTheFirstWaitBelowTheLongest) {
     EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_initial = \"1m\"\n"),
                 ElementsAre("walrelay.toml:6: delivery.backoff_initial: the first wait of 1m is "
