@@ -125,10 +125,6 @@ void respect_others(profile& drawn) {
         // sequences now: then its id alone tells (docs/guarantees.md).
         drawn.duplicate_window = std::max<sim_time>(drawn.duplicate_window, seconds(2));
     }
-    if (drawn.has(mishap::forger_writes)) {
-        // Behind a promotion rows are compared by their positions, which the forger uses.
-        forbid(drawn, {mishap::promotion});
-    }
     if (drawn.has_strangers()) {
         // Two relays and a stranger: a row that is stored can be taken for one whose id is used.
         drawn.relays = 1;
