@@ -189,8 +189,10 @@ error explain_create_publication(const server_report& report, const server_conte
             is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};
 }
 
-/// Whether the words hold this number, which is none if it is 0.
-bool names_process(std::string_view words, int process) {
+/// Whether the words hold this number, which is none if it is 0, behind the name of the slot.
+bool names_process(std::string_view words, std::string_view slot, int process) {
+    const auto named = words.find(slot);
+    words.remove_prefix(named == std::string_view::npos ? 0 : named + slot.size());
     const auto number = std::to_string(process);
     const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
     for (auto at = words.find(number); process != 0 && at != std::string_view::npos;
@@ -206,7 +208,8 @@ bool names_process(std::string_view words, int process) {
 
 error explain_start(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
-    if (code == sqlstate::object_in_use && names_process(report.message, context.earlier_process)) {
+    if (code == sqlstate::object_in_use &&
+        names_process(report.message, context.slot, context.earlier_process)) {
         return {errc::slot_not_released,
                 fmt::format("PostgreSQL has not noticed yet that this relay's last connection to "
                             "slot {} has ended",

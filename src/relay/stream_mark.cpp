@@ -8,11 +8,11 @@ void stream_mark::seen(std::optional<stream_owner> shown) {
     is_refused_ = false;
     was_confirmed_ = false;
     // What this relay has just written need not be there yet.
-    const bool compares = known_ && is_being_compared(*known_);
+    const bool compares = known_ && is_being_compared(*known_) && shown != known_;
     if (writing_ || compares || shown == shown_) {
         return;
     }
-    // Written by another relay, or by this one in a request whose answer was lost.
+    // Written by another relay, by an operator, or by this one in a request whose answer was lost.
     known_ = shown;
     shown_ = std::move(shown);
     look_whether_stale();

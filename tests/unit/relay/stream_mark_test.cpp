@@ -20,6 +20,14 @@ std::string to_write(stream_mark& mark) {
     return wanted ? wanted->rules : "";
 }
 
+stream_mark with_new_rules_on_their_way() {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("new"));
+    EXPECT_EQ(to_write(mark), "comparing-holes-new");
+    return mark;
+}
+
 TEST(StreamMark, IsStaleUntilTheDescriptionSaysTheSame) {
     stream_mark mark;
     mark.seen(of("old"));
@@ -92,15 +100,23 @@ TEST(StreamMark, OfInitHoldsNothingUpWhereItCannotBeChanged) {
 }
 
 TEST(StreamMark, ThatAnOperatorHasWrittenHolds) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.written(false);
     EXPECT_TRUE(mark.is_stale());
     mark.seen(of("new"));
     EXPECT_FALSE(mark.is_stale());
     EXPECT_EQ(to_write(mark), "");
+}
+
+TEST(StreamMark, OfAComparisonThatAnOperatorHasWrittenHolds) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("comparing-new"));
+    EXPECT_EQ(to_write(mark), "comparing-new");
+    mark.written(false);
+    EXPECT_TRUE(mark.is_stale());
+    mark.seen(of("comparing-new"));
+    EXPECT_FALSE(mark.is_stale());
 }
 
 TEST(StreamMark, OfTheSameRulesIsChangedAtOnce) {
@@ -113,10 +129,7 @@ TEST(StreamMark, OfTheSameRulesIsChangedAtOnce) {
 }
 
 TEST(StreamMark, IsWrittenAgainAfterAFailure) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.written(false);
     EXPECT_TRUE(mark.is_stale());
     EXPECT_EQ(mark.known(), of("new"));
@@ -137,10 +150,7 @@ TEST(StreamMark, HoldsNothingUpWhereThereIsNone) {
 }
 
 TEST(StreamMark, WritesOneAtATime) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.change(of("newer"));
     EXPECT_EQ(mark.take_to_write(), std::nullopt);
     mark.written(true);
@@ -149,10 +159,7 @@ TEST(StreamMark, WritesOneAtATime) {
 }
 
 TEST(StreamMark, IsWhatAnotherRelayHasWritten) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.written(false);
     mark.seen(of("old"));
     EXPECT_EQ(mark.known(), of("new")) << "nobody has written";
@@ -162,19 +169,13 @@ TEST(StreamMark, IsWhatAnotherRelayHasWritten) {
 }
 
 TEST(StreamMark, IsNotTakenBackWhileItIsWritten) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.seen(of("another"));
     EXPECT_EQ(mark.known(), of("new"));
 }
 
 TEST(StreamMark, IsLeftAsItIsWhereItsFirstStepWasAMistake) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
-    static_cast<void>(mark.take_to_write());
+    auto mark = with_new_rules_on_their_way();
     mark.written(true);
     mark.leave_as_it_is();
     EXPECT_EQ(mark.known(), relay::being_compared(of("new")));
