@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace walrelay::relay {
+namespace {
+
+/// A process that stood still does not know it. Another relay can have written meanwhile, and left
+/// out a row that it set aside: a later message of a window would fit in behind its last one.
+/// Longer than the way to a broker and back, so that a busy connection is never proved again.
+constexpr std::chrono::milliseconds proof_lasts{500};
+
+}  // namespace
 
 void fenced_lane::on_open(const stream_tail& tail) {
     expected_last_sequence_ = tail.last_sequence;
@@ -38,6 +46,9 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     }
     if (!may_send() || next_ == end() || next_ - first() >= in_flight_limit()) {
         return std::nullopt;
+    }
+    if (proven_ && now - last_ack_at() > proof_lasts) {
+        prove_again();
     }
     if (!proven_) {
         // Alone: what is in flight before it may yet fail, and let it pass.
@@ -83,7 +94,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     if (expected_last_sequence_ > 0) {
         --expected_last_sequence_;
     }
-    mark_stored(index, sequence);
+    settle_stored(index);
     return lane_verdict::carry_on;
 }
 

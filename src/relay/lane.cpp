@@ -215,13 +215,18 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
 void lane::settle_stored(const position& where) {
     for (std::uint64_t index = first_; index != end_; ++index) {
         if (at(index).content.where == where) {
-            at(index).stored = true;
-            at(index).settled = true;
-            at(index).in_stream = true;
+            settle_stored(index);
+            break;
         }
     }
-    forget_stored();
     on_belief();
+}
+
+void lane::settle_stored(std::uint64_t index) {
+    at(index).stored = true;
+    at(index).settled = true;
+    at(index).in_stream = true;
+    forget_stored();
 }
 
 outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,

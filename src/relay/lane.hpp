@@ -315,6 +315,8 @@ protected:
     /// Marks as sent and returns it.
     outgoing send(std::uint64_t index, std::optional<std::uint64_t> expected, monotonic_time now);
     void mark_stored(std::uint64_t index, std::uint64_t sequence);
+    /// The stream has it somewhere before its end.
+    void settle_stored(std::uint64_t index);
     /// Drops the stored messages at the head of the window.
     void forget_stored();
     /// Everything up to here is in the stream: drops it from the window.
@@ -339,9 +341,9 @@ private:
     void widen();
     void branch_off(lsn branch);
     [[nodiscard]] bool sent_itself(const position& where, std::string_view id) const;
-    /// Whether a message of the window that was not acked is not among those of the stream,
-    /// although one behind it is.
-    [[nodiscard]] bool passes_over_unacked(const position& checkpoint,
+    /// Whether a message of the window that was not acked is not among those of the stream, where
+    /// `furthest` is the greatest position, although a later one of the window is.
+    [[nodiscard]] bool passes_over_unacked(const position& furthest,
                                            const std::vector<placed_message>& placed) const;
     void take_checkpoint();
 

@@ -9,6 +9,15 @@
 #include <utility>
 
 namespace walrelay::relay {
+namespace {
+
+/// The id of the first message of this position; empty where there is none.
+std::string id_at(const position& where, const std::vector<placed_message>& placed) {
+    const auto found = std::ranges::find(placed, where, &placed_message::where);
+    return found == placed.end() ? std::string() : found->id;
+}
+
+}  // namespace
 
 stream_tail tail_of(const stream_facts& facts) {
     stream_tail tail{facts.last_sequence,  facts.last_position, facts.shared,  facts.safe_position,
@@ -32,6 +41,7 @@ void lane::set_history(const lineage& line) {
         }
         admitted_.reset();
         stored_.reset();
+        proved_.reset();
         claim_.reset();
     }
     line_ = line;
@@ -68,28 +78,30 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         before->where.origin == tail_->origin && before->where.at < tail_->at) {
         return true;
     }
-    const auto tail = tail_of(seen);
-    const auto& checkpoint = tail.checkpoint();
-    return checkpoint && sent_itself(*checkpoint, tail.checkpoint_id()) &&
-           passes_over_unacked(*checkpoint, seen.placed);
+    return seen.last_position && passes_over_unacked(*seen.last_position, seen.placed);
 }
 
-bool lane::passes_over_unacked(const position& checkpoint,
+bool lane::passes_over_unacked(const position& furthest,
                                const std::vector<placed_message>& placed) const {
     auto next = placed.begin();
+    bool is_missed = false;
     for (std::uint64_t index = first_; index != end_; ++index) {
-        const auto& mine = at(index).content.where;
-        if (at(index).stored || mine.origin != checkpoint.origin) {
+        const auto& mine = at(index).content;
+        if (mine.where.origin != furthest.origin || at(index).settled) {
             continue;
         }
-        if (mine.at > checkpoint.at) {
+        if (mine.where.at > furthest.at) {
             return false;
         }
-        while (next != placed.end() && next->where != mine) {
-            ++next;
-        }
-        if (next == placed.end() || next->id != at(index).content.id) {
+        const auto found = std::find_if(next, placed.end(), [&](const placed_message& each) {
+            return each.where == mine.where && each.id == mine.id;
+        });
+        if (found == placed.end()) {
+            is_missed = is_missed || !at(index).stored;
+        } else if (is_missed) {
             return true;
+        } else {
+            next = found;
         }
     }
     return false;
@@ -174,9 +186,7 @@ std::string stream_tail::checkpoint_id() const {
         return final_id;
     }
     // It stands further back: somebody else can have given a message the position of a row to come.
-    const auto found = std::find_if(placed.begin(), placed.end(),
-                                    [&](const auto& each) { return each.where == last_position; });
-    return found == placed.end() ? std::string() : found->id;
+    return last_position ? id_at(*last_position, placed) : std::string();
 }
 
 bool lane::sent_itself(const position& where, std::string_view id) const {

@@ -114,9 +114,10 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
 void relay_machine::report_confirmed(instant now) {
     if (backfilling_) {
         adopt_if_stored();
-    } else if (!lane_->claim() && !mark_.is_stale()) {
+    } else if (postgres_.is_up() && !lane_->claim() && !mark_.is_stale()) {
         // While the description holds for other rules, the next start would miss the rows that
         // these leave out.
+        slot_at_most_ = std::max(slot_at_most_, confirmed());
         feedback_.confirmed(confirmed(), now.monotonic);
     }
 }

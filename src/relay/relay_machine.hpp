@@ -196,7 +196,10 @@ private:
     /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
     /// streamed from it where that is false.
     [[nodiscard]] bool joins_history(const postgres_session& session, instant now);
-    [[nodiscard]] tail_question question_about(const postgres_session& session) const;
+    /// An operator's word holds for the server that was met first, and what goes on from it.
+    [[nodiscard]] bool accepts_history_of(const lineage& line) const;
+    [[nodiscard]] tail_question question_about(const server_identity& server,
+                                               lsn slot_confirmed) const;
     /// The same for the tail of an open lane, once streaming may begin.
     [[nodiscard]] bool trusts_tail(instant now);
     void compare_stored(const tail_answer& answer);
@@ -212,6 +215,9 @@ private:
     /// Whether the slot sends rows that other tables were configured for when they came.
     [[nodiscard]] bool came_before_the_rules() const;
     void keep_mark_true();
+    /// A later message has passed an earlier one: the next relay must know it, even if by then too
+    /// much was written behind them to be seen.
+    void remember_disorder();
     void change_mark(stream_owner to);
     void write_mark();
     [[nodiscard]] bool is_all_that_was_seen(std::uint64_t last_sequence) const;
@@ -229,8 +235,8 @@ private:
     void note_delivered(const frame_read& read,
                         const std::optional<commit_position>& newest_before);
     void end_roll_call(lsn read_up_to);
-    /// The sequence of the last message that may be from before the present configuration.
-    [[nodiscard]] std::uint64_t of_other_rules_until(const stream_facts& facts) const;
+    /// The sequences of the messages that may be from before the present configuration.
+    [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
     void begin_backfill(postgres_session session, instant now);
     void adopt_if_stored();
     void give_backfill_up();
@@ -291,6 +297,8 @@ private:
     history history_;
     /// The server of the last connection.
     server_identity server_;
+    /// The one that `accepts_history` was said of.
+    std::optional<lineage> accepted_;
     std::string database_;
     /// Where the slot stood when that connection began, and the first one of this history.
     lsn slot_confirmed_;
@@ -315,7 +323,9 @@ private:
     };
     std::optional<taken_id> taken_;
     wall_time stream_created_;
-    /// Where the slot may stand at most, as far as this relay knows.
+    /// Where the slot may stand, as far as this relay knows: all rows from the one to the other are
+    /// stored. The second is 0 where nothing is known.
+    lsn slot_since_;
     lsn slot_at_most_;
     std::uint32_t standby_tries_ = 0;
     /// The slot was in use since this relay had it last.

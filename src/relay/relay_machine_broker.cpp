@@ -103,7 +103,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     mark_.seen(own_mark(facts.description, options_.slot, database_));
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
-    roll_call_.stream_has(facts.recent, of_other_rules_until(facts));
+    roll_call_.stream_has(facts.recent, of_other_rules(facts));
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);
     }
@@ -113,6 +113,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint ? tail_belief::undecided
                                      : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
+    if (tail.mixed) {
+        remember_disorder();
+    }
     const bool is_odd = facts.shared && options_.lane.sole_writer;
     log(is_odd ? log_severity::warning : log_severity::info, tail_report(facts));
     return memory;

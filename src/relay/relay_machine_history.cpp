@@ -31,7 +31,6 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
 void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
-    const auto known = std::max(slot_at_most_, hold_back_.confirmed());
     if (history_ != history{}) {
         log(log_severity::warning,
             descends ? "the database is on timeline " + std::to_string(line.origin.timeline) +
@@ -49,7 +48,8 @@ void relay_machine::begin_history(const lineage& line) {
     // What was confirmed of the old history must never be reported to the new one.
     hold_back_.start_over();
     feedback_ = feedback{};
-    slot_at_most_ = descends ? std::min(known, *branch) : lsn{};
+    slot_at_most_ = descends ? std::min(slot_at_most_, *branch) : lsn{};
+    slot_since_ = descends ? std::min(slot_since_, *branch) : lsn{};
     began_at_ = descends ? began_at_ : std::nullopt;
     left_at_.reset();
     refusals_.clear();
@@ -57,9 +57,19 @@ void relay_machine::begin_history(const lineage& line) {
     lane_->set_history(line);
 }
 
-tail_question relay_machine::question_about(const postgres_session& session) const {
-    return {lane_->opened_with(), options_.stream,        mark_.known(),           options_.rules,
-            session.server,       session.slot_confirmed, options_.accepts_history};
+bool relay_machine::accepts_history_of(const lineage& line) const {
+    return options_.accepts_history && !(accepted_ && refuse_successor(*accepted_, line));
+}
+
+tail_question relay_machine::question_about(const server_identity& server,
+                                            lsn slot_confirmed) const {
+    return {lane_->opened_with(),
+            options_.stream,
+            mark_.known(),
+            options_.rules,
+            server,
+            slot_confirmed,
+            accepts_history_of(server.line)};
 }
 
 lsn relay_machine::read_up_to() const {
@@ -82,20 +92,20 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         // where the slot stood: the tail tells what came of it.
         read_tail_again();
     }
-    if (history_ != history{} && !options_.accepts_history) {
+    if (history_ != history{} && !accepts_history_of(session.server.line)) {
         if (const auto refused = refuse_successor(server_.line, session.server.line)) {
             lose_postgres(*refused, now);
             return false;
         }
     }
-    const auto asked = question_about(session);
+    const auto asked = question_about(session.server, session.slot_confirmed);
     if (auto refused = lane_->is_open() || lane_->known_sequence() > 0 ? refuse_history(asked)
                                                                        : std::nullopt) {
         lose_postgres(*refused, now);
         return false;
     }
-    if ((is_another || slot_went_back) && history_ != history{}) {
-        // The rows that it asks for may be of a server that was left.
+    if ((is_another || session.server.wal_end < roll_call_.until()) && history_ != history{}) {
+        // The rows that it asks for may be of a server that was left, or restored.
         roll_call_ = roll_call{};
     }
     if (is_another) {
@@ -119,6 +129,9 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         // can have been restored, and have used LSNs again.
         lane_->forget_proof();
     }
+    if (options_.accepts_history) {
+        accepted_ = session.server.line;
+    }
     server_ = session.server;
     database_ = session.database;
     slot_confirmed_ = session.slot_confirmed;
@@ -134,8 +147,7 @@ bool relay_machine::trusts_tail(instant now) {
         lane_->belief() != tail_belief::undecided) {
         return true;
     }
-    const auto answer = judge({lane_->opened_with(), options_.stream, mark_.known(), options_.rules,
-                               server_, slot_confirmed_, options_.accepts_history});
+    const auto answer = judge(question_about(server_, slot_confirmed_));
     switch (answer.what) {
         case tail_answer::kind::refused:
             lose_postgres(*answer.why, now);
@@ -173,13 +185,16 @@ void relay_machine::compare_stored(const tail_answer& answer) {
         wanted.disordered_until = known->disordered_until;
     }
     auto mark = mark_now();
-    if (known && fingerprint_in(*known) == options_.rules) {
-        mark.since = std::min(known->since, slot_confirmed_);
+    if (known && !known->rules.empty()) {
+        // Until all rows are compared, none of those before is known to have come by these rules:
+        // where that is broken off, the slot can go past them.
+        mark.since = has_new_tables() ? server_.wal_end : known->since;
     }
     // Known until all rows are compared, also where that is broken off. A message of somebody else
-    // can have had the place of a publish that was lost.
+    // can have had the place of a publish that was lost, and in a database that was restored new
+    // rows can have LSNs that the stream has dropped.
     wanted.has_holes = has_new_tables() || came_before_the_rules() || has_strangers ||
-                       (known && may_have_holes(*known));
+                       accepts_history_of(server_.line) || (known && may_have_holes(*known));
     mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
@@ -253,7 +268,7 @@ void relay_machine::end_comparing_when_over() {
             to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
     auto mark = mark_now();
     const auto& known = mark_.known();
-    mark.since = known ? known->since : slot_confirmed_;
+    mark.since = known ? std::min(known->since, slot_confirmed_) : slot_confirmed_;
     mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = lane_->known_sequence();
     // Of rows that the slot has gone past meanwhile, some came behind later ones as well.

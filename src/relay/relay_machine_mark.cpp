@@ -100,6 +100,13 @@ void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now
     }
 }
 
+void relay_machine::remember_disorder() {
+    const auto& known = mark_.known();
+    if (known && !known->rules.empty() && !is_shared(*known) && !is_being_compared(*known)) {
+        change_mark(being_compared(*known, true));
+    }
+}
+
 void relay_machine::keep_mark_true() {
     // What another relay has written meanwhile is known of a fresh connection alone.
     if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||

@@ -88,6 +88,11 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 }
 
 void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
+    if (slot_at_most_ == lsn{} || slot_confirmed < slot_since_) {
+        // What came before is not known to be stored.
+        slot_since_ = slot_confirmed;
+        slot_at_most_ = slot_confirmed;
+    }
     slot_at_most_ = std::max(slot_at_most_, slot_confirmed);
     others_seen_ = false;
     const auto stored = lane_->stored_up_to();
@@ -110,8 +115,7 @@ void relay_machine::keep_dead(const std::vector<position>& letters) {
 
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
     // If another consumer held the slot in between, it was for that one to move it.
-    const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-    return !others_seen_ && known != lsn{} && session.slot_confirmed > known;
+    return !others_seen_ && slot_at_most_ != lsn{} && session.slot_confirmed > slot_at_most_;
 }
 
 bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
@@ -130,8 +134,7 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
                 return true;
             }
         }
-        const auto known = std::max(slot_at_most_, hold_back_.confirmed());
-        slot_has_gap(slot_moved(options_.slot, slot_confirmed, known), now);
+        slot_has_gap(slot_moved(options_.slot, slot_confirmed, slot_at_most_), now);
         return false;
     }
     if (!slot_in_question_) {

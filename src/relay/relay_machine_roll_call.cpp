@@ -5,7 +5,6 @@
 #include "relay/relay_words.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace walrelay::relay {
@@ -43,19 +42,25 @@ void relay_machine::call_the_roll(const std::optional<roll>& asked) {
     roll_call_.begin(*asked);
 }
 
-std::uint64_t relay_machine::of_other_rules_until(const stream_facts& facts) const {
+std::vector<std::uint64_t> relay_machine::of_other_rules(const stream_facts& facts) const {
     const auto& mark = mark_.known();
+    std::vector<std::uint64_t> sequences;
     if (!mark || mark->rules.empty()) {
-        return 0;
+        return sequences;
     }
     if (has_new_tables()) {
-        return std::numeric_limits<std::uint64_t>::max();
+        for (const auto& each : facts.recent) {
+            sequences.push_back(each.sequence);
+        }
+        return sequences;
     }
-    std::uint64_t until = 0;
+    // By their rows: one of long ago can have come late.
     for (const auto& each : facts.placed) {
-        until = each.where.at.commit < mark->since ? each.sequence : until;
+        if (each.where.at.commit < mark->since) {
+            sequences.push_back(each.sequence);
+        }
     }
-    return until;
+    return sequences;
 }
 
 void relay_machine::note_delivered(const frame_read& read,

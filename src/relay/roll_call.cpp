@@ -7,7 +7,7 @@
 namespace walrelay::relay {
 
 void roll_call::stream_has(const std::vector<recent_message>& recent,
-                           std::uint64_t other_rules_until) {
+                           const std::vector<std::uint64_t>& other_rules) {
     if (over_) {
         return;
     }
@@ -17,7 +17,7 @@ void roll_call::stream_has(const std::vector<recent_message>& recent,
             continue;
         }
         stream_.insert_or_assign(each.id, each.stored_at);
-        if (each.sequence > other_rules_until) {
+        if (!std::ranges::binary_search(other_rules, each.sequence)) {
             oldest_message_ =
                 oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
         }

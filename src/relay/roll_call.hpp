@@ -46,12 +46,15 @@ struct roll {
 
 class roll_call {
 public:
-    /// What a look at the stream showed; any number of times, before and after `begin`. Up to
-    /// sequence `other_rules_until`, messages can be of another configuration.
-    void stream_has(const std::vector<recent_message>& recent, std::uint64_t other_rules_until);
+    /// What a look at the stream showed; any number of times, before and after `begin`. The messages
+    /// of the sequences `other_rules`, which ascend, can be of another configuration.
+    void stream_has(const std::vector<recent_message>& recent,
+                    const std::vector<std::uint64_t>& other_rules);
     void begin(const roll& asked);
     /// Whether somebody is still asked for.
     [[nodiscard]] bool is_open() const { return open_; }
+    /// Every row that is asked for was committed before it; 0 where nobody was asked yet.
+    [[nodiscard]] lsn until() const { return until_; }
     /// The slot has brought the row of this id.
     void delivered(std::string_view id);
     /// The slot has brought everything up to here. Ends the call where that is far enough, and then

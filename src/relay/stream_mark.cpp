@@ -7,6 +7,10 @@ namespace walrelay::relay {
 void stream_mark::seen(std::optional<stream_owner> shown) {
     is_refused_ = false;
     was_confirmed_ = false;
+    if (writing_ && has_other_rules()) {
+        // It was to hold for what an earlier look showed.
+        known_ = first_step();
+    }
     // What this relay has just written need not be there yet.
     const bool compares = known_ && is_being_compared(*known_) && shown != known_;
     if (writing_ || compares || shown == shown_) {

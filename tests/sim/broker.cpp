@@ -437,7 +437,8 @@ void broker_connection::close() {
     if (const auto self = server_.handle_of(*this)) {
         auto& world = server_.world_;
         arriving_ = world.is_calm() ? sent_ : world.random().below(sent_ + 1);
-        if (!world.is_calm() && world.random().chance(200)) {
+        const bool is_late = !world.is_calm() && world.random().chance(200);
+        if (is_late && server_.profile_.has_stragglers) {
             late_by_ = world.random().between(sim_time(1), milliseconds(1000));
         }
         server_there_ = false;

@@ -238,6 +238,8 @@ void advance_often(randomness& random, profile& drawn) {
     // Of the whole stream: rows before what is seen of it count as stored where a crash takes the
     // slot back.
     drawn.look_back += 4000;
+    // What a killed relay sent can fit in between rows that the slot was moved to.
+    drawn.has_stragglers = false;
     // What a stale leader hides looks like what another relay has published since, whose right it
     // is to move the slot.
     drawn.rates[static_cast<std::size_t>(hazard::tail_stale)] = 0;

@@ -84,6 +84,8 @@ struct profile {
     sim_time forgets{0};
     sim_time sender_timeout{0};  // 0 is never
     sim_time broker_latency{0};
+    /// What an ended client sent may arrive later than it ended.
+    bool has_stragglers = true;
     sim_time postgres_latency{0};
     std::size_t socket_frames = 1;
     // The load.

@@ -168,5 +168,20 @@ TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     EXPECT_EQ(send(), strings{});
 }
 
+TEST_F(ParallelLane, ClaimsNoRowOfAHistoryThatWasLeft) {
+    constexpr history second{7, 2};
+    tested.set_history({second, {{1, lsn{8}}}});
+    tested.open(1, {});
+    tested.vacancy().where = {second, {lsn{16}, lsn{8}, 0}};
+    tested.admit();
+    send();
+    ack(0);
+    ASSERT_TRUE(tested.claim_again(lsn{5}));
+    // Another standby, promoted to a timeline of the same number.
+    tested.set_history({second, {{1, lsn{4}}}});
+    EXPECT_FALSE(tested.claim_again(lsn{1}));
+    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

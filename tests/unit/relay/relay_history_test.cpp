@@ -319,6 +319,8 @@ TEST_F(RelayHistory, ComparesWhereTheSlotGoesBackToBeforeTheConfiguration) {
     script.passes(1ms);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{first - 8}),
                 ElementsAre("read_stored since 0/318"));
+    EXPECT_EQ(script.rules_hold_since(), lsn{first})
+        << "until they are compared, the slot can go past them";
 }
 
 TEST_F(RelayHistory, ComparesWhereTheLastMessagesLeaveOutARow) {
@@ -469,56 +471,6 @@ TEST_F(RelayAndForger, KnowsFromTheMarkUpToWhereRowsWereCompared) {
     EXPECT_THAT(script_.postgres_connects(), Not(Contains("read_stored since 0/0")));
 }
 
-class RelayOnStandby : public RelayHistory {
-protected:
-    RelayOnStandby() {
-        script_.on_standby = true;
-        begin(0, std::nullopt);
-    }
-    std::vector<std::string> row(const std::string& id) {
-        return script_.frame(test::insert_frame(16384, {id, "kind", "{}"}));
-    }
-    void is_lost_for(const std::string& reason) {
-        EXPECT_FALSE(script_.machine().wants_frames());
-        EXPECT_THAT(script_.last_log(), HasSubstr(reason));
-    }
-};
-
-TEST_F(RelayOnStandby, ReadsATransactionOnceItsTimelineIsKnown) {
-    EXPECT_THAT(script_.frame(test::begin_frame(lsn{first})), ElementsAre("ask_replayed"));
-    EXPECT_FALSE(script_.machine().wants_frames());
-    EXPECT_THAT(script_.replayed(replay_place{lsn{second}, 1}), IsEmpty());
-    EXPECT_THAT(row("a"), ElementsAre("publish a@0"));
-}
-
-TEST_F(RelayOnStandby, AsksOnceForAllThatIsOnItsWay) {
-    script_.frame(test::begin_frame(lsn{first}));
-    script_.replayed(replay_place{lsn{second}, 1});
-    script_.frame(test::commit_frame(lsn{first}, lsn{first + 1}));
-    EXPECT_THAT(script_.frame(test::begin_frame(lsn{second})), Not(Contains("ask_replayed")));
-    script_.frame(test::commit_frame(lsn{second}, lsn{second + 1}));
-    EXPECT_THAT(script_.frame(test::begin_frame(lsn{second + 8})), Contains("ask_replayed"));
-}
-
-TEST_F(RelayOnStandby, ConnectsAgainWhereTheTimelineChanged) {
-    script_.frame(test::begin_frame(lsn{first}));
-    EXPECT_THAT(script_.replayed(replay_place{lsn{second}, 2}), ElementsAre("close_postgres"));
-    is_lost_for("went from timeline 1 to 2");
-}
-
-TEST_F(RelayOnStandby, PublishesNothingThatTheStandbyDidNotReplay) {
-    script_.frame(test::begin_frame(lsn{second}));
-    EXPECT_THAT(script_.replayed(replay_place{lsn{first}, 1}), ElementsAre("close_postgres"));
-    is_lost_for("before it tells of which timeline");
-}
-
-TEST_F(RelayOnStandby, ConnectsAgainWhereItCannotAsk) {
-    script_.frame(test::begin_frame(lsn{first}));
-    EXPECT_THAT(script_.replayed(error{errc::postgres_lost, "gone", ""}),
-                ElementsAre("close_postgres"));
-    is_lost_for("gone");
-}
-
 TEST_F(RelayHistory, RefusesAServerThatHasLessWalThanItHasRead) {
     begin(0, std::nullopt);
     script_.broker_fails();
@@ -541,6 +493,36 @@ TEST_F(RelayHistory, RefusesATimelineThatDoesNotDescendFromTheOneThatItHasRead) 
     EXPECT_THAT(script_.postgres_connects_with({7, 2}), Contains("finish 3"));
     EXPECT_THAT(script_.log_lines(),
                 Contains(HasSubstr("does not descend from the timeline 2 that this relay has")));
+}
+
+TEST_F(RelayHistory, TakesNoRowOfARestoredDatabaseForOneThatTheStreamHasDropped) {
+    script_.machine().accept_history();
+    begin(2, at(second, 0));
+    EXPECT_TRUE(script_.stream_may_have_holes());
+}
+
+TEST_F(RelayHistory, AcceptsOneHistoryOnly) {
+    script_.machine().accept_history();
+    script_.ancestors = {{1, lsn{second}}};
+    script_.start();
+    script_.broker_connects(0, std::nullopt);
+    script_.postgres_connects_with({7, 2});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{first}}};
+    EXPECT_THAT(script_.postgres_connects_with({7, 2}), Contains("finish 3"));
+}
+
+TEST_F(RelayHistory, AcceptsWhatGoesOnFromAnAcceptedHistory) {
+    script_.machine().accept_history();
+    script_.ancestors = {{1, lsn{first}}};
+    script_.start();
+    script_.broker_connects(0, std::nullopt);
+    script_.postgres_connects_with({7, 2});
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{first}}, {2, lsn{second}}};
+    EXPECT_THAT(script_.postgres_connects_with({7, 3}), Not(Contains("finish 3")));
 }
 
 TEST_F(RelayHistory, ConfirmsNothingThatTheConnectionHasNotSent) {

@@ -54,6 +54,25 @@ TEST_F(RelayMark, IsWrittenBeforeRowsOfOtherRulesArePublished) {
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
 }
 
+TEST_F(RelayMark, SaysAtOnceThatALaterMessageMayHavePassedAnEarlierOne) {
+    begin(same_rules);
+    script_.transaction(0x100, {"a"});
+    script_.acks(1);
+    script_.transaction(0x108, {"b"});
+    script_.transaction(0x110, {"c"});
+    script_.broker_fails();
+    script_.passes(1s);
+    const auto placed = [](std::uint64_t commit) {
+        return position{{7, 1}, {lsn{commit}, test::some_row, 0}};
+    };
+    script_.placed = {
+        {1, placed(0x100), "a"}, {2, placed(0x108), "forged"}, {3, placed(0x110), "c"}};
+    script_.final_id = "c";
+    script_.broker_connects(3, placed(0x110).at);
+    EXPECT_EQ(script_.mark_to_be(), "comparing-ids-holes-now")
+        << "too much may be written behind them for the next relay to see it";
+}
+
 TEST_F(RelayMark, IsWrittenBeforeTheSlotMovesPastRowsThatAreLeftOut) {
     begin(other_rules);
     script_.transaction(0x100, {});

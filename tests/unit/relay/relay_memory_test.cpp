@@ -271,6 +271,22 @@ TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("slot slot stands at LSN 0/66")));
 }
 
+TEST_F(RelayMemory, HaltsWhenSomebodyMovesASlotThatACrashHasSetBack) {
+    connect(lsn{190});
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{90});
+    script.broker_connects(0);
+    script.postgres_fails();
+    script.passes(1s);
+    // Less far than it has been, but what comes before was never read.
+    script.postgres_connects_with(relay_script::origin, lsn{150});
+    script.broker_connects(0);
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{150}),
+                ElementsAre("store_halt"));
+}
+
 TEST_F(RelayMemory, GoesOnWhereAnotherRelayMovedSlotAndStream) {
     connect(lsn{90});
     script.transaction(100, {"a"});

@@ -48,5 +48,31 @@ TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
                 Not(Contains(HasSubstr("look"))));
 }
 
+TEST_F(RelayAndMissingRow, MissesItAlsoWhereACrashSetsTheSlotBack) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.newest_rows.reset();
+    script_.postgres_connects_with(relay_script::origin, lsn{first});
+    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first});
+    script_.transaction(first, {"b"});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.wal_end = lsn{second - 8};
+    script_.newest_rows.reset();
+    script_.postgres_connects_with(relay_script::origin, lsn{first});
+    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first});
+    script_.transaction(first, {"b"});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look"))));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

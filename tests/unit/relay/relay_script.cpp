@@ -153,7 +153,9 @@ void relay_script::note(const relay::action& wanted) {
         reported_ = flushed_in(status->bytes);
     } else if (const auto* const marking = std::get_if<relay::mark_stream>(&wanted)) {
         marks_.push_back(marking->owner.rules);
-        mark_to_be_ = marking->to_be.rules;
+        mark_to_be_ = marking->to_be;
+    } else if (const auto* const reading = std::get_if<relay::read_stored>(&wanted)) {
+        has_holes_ = reading->wanted.has_holes;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {

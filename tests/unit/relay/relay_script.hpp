@@ -87,7 +87,10 @@ public:
     /// The rules in the marks that were to be written.
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
-    [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_; }
+    [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_.rules; }
+    /// Of the last read_stored: see stored_rows_request.
+    [[nodiscard]] bool stream_may_have_holes() const { return has_holes_; }
+    [[nodiscard]] lsn rules_hold_since() const { return mark_to_be_.since; }
     [[nodiscard]] std::string last_log() const {
         return log_lines_.empty() ? "" : log_lines_.back();
     }
@@ -117,7 +120,8 @@ private:
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
     std::vector<std::string> marks_;
-    std::string mark_to_be_;
+    relay::stream_owner mark_to_be_;
+    bool has_holes_ = false;
     std::optional<lsn> reported_;
     std::optional<error> halted_for_;
 };

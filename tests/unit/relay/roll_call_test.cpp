@@ -23,7 +23,7 @@ roll rows(std::vector<roll_row> asked, int taken_at = 1000) {
 /// A stream that has had "a" at 10 and "b" at 20.
 roll_call after_two_messages() {
     roll_call call;
-    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, 0);
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {});
     return call;
 }
 
@@ -57,7 +57,7 @@ TEST(RollCall, EndsWhereTheSlotBringsTheRows) {
 TEST(RollCall, TakesALaterLookAtTheStreamForAnAnswer) {
     auto call = after_two_messages();
     call.begin(rows({{0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
-    call.stream_has({{"c", at(31), 3}}, 0);
+    call.stream_has({{"c", at(31), 3}}, {});
     EXPECT_THAT(call.slot_has_come_to(end), IsEmpty());
 }
 
@@ -70,13 +70,20 @@ TEST(RollCall, AsksForNoRowFromBeforeTheOldestMessageThatWasLookedAt) {
 
 TEST(RollCall, AsksForNoRowFromBeforeTheConfigurationChanged) {
     roll_call call;
-    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"d", at(40), 3}}, 2);
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"d", at(40), 3}}, {1, 2});
     call.begin(rows({{0, "left out", at(15)}, {0, "e", at(50)}, {0, "a", at(9)}}));
     EXPECT_THAT(call.slot_has_come_to(end), UnorderedElementsAre("e"));
     roll_call all_before;
-    all_before.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, 2);
+    all_before.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {1, 2});
     all_before.begin(rows({{0, "e", at(50)}, {0, "a", at(9)}}));
     EXPECT_FALSE(all_before.is_open());
+}
+
+TEST(RollCall, AsksForRowsBehindWhichOneOfTheOldConfigurationCameLate) {
+    roll_call call;
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"late", at(40), 3}}, {1, 3});
+    call.begin(rows({{0, "c", at(25)}, {0, "a", at(9)}}));
+    EXPECT_THAT(call.slot_has_come_to(end), UnorderedElementsAre("c"));
 }
 
 TEST(RollCall, AsksForNoRowOfATableThatTheStreamHasNothingOf) {

@@ -168,10 +168,21 @@ TEST(StreamMark, IsWhatAnotherRelayHasWritten) {
     EXPECT_FALSE(mark.is_stale());
 }
 
-TEST(StreamMark, IsNotTakenBackWhileItIsWritten) {
+TEST(StreamMark, OfAnEarlierLookClaimsNothingWhileItIsNotWritten) {
     auto mark = with_new_rules_on_their_way();
+    mark.seen(of("old"));
+    EXPECT_EQ(mark.known()->rules, "comparing-holes-new") << "the stream can have had more";
+}
+
+TEST(StreamMark, IsNotTakenBackWhileItIsWritten) {
+    stream_mark mark;
+    mark.seen(of("same"));
+    auto later = of("same");
+    later.timeline = 2;
+    mark.change(later);
+    EXPECT_EQ(to_write(mark), "same");
     mark.seen(of("another"));
-    EXPECT_EQ(mark.known(), of("new"));
+    EXPECT_EQ(mark.known(), later);
 }
 
 TEST(StreamMark, IsLeftAsItIsWhereItsFirstStepWasAMistake) {
