@@ -62,6 +62,9 @@ void lane::branch_off(lsn branch) {
 }
 
 bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const {
+    if (!options_.sole_writer) {
+        return false;
+    }
     const auto known = std::max(known_sequence_, ordered_after);
     const placed_message* before = nullptr;
     for (const auto& each : seen.placed) {
@@ -71,11 +74,9 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         }
         before = &each;
     }
-    if (is_disordered_ || before == nullptr) {
-        return false;
-    }
-    if (tail_ && !tail_stands_back_ && before->sequence > known &&
-        before->where.origin == tail_->origin && before->where.at < tail_->at) {
+    const bool may_tell = !is_disordered_ && tail_ && !tail_stands_back_ && before != nullptr;
+    if (may_tell && before->sequence > known && before->where.origin == tail_->origin &&
+        before->where.at < tail_->at) {
         return true;
     }
     return seen.last_position && passes_over_unacked(*seen.last_position, seen.placed);

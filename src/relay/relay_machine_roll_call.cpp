@@ -54,9 +54,10 @@ std::vector<std::uint64_t> relay_machine::of_other_rules(const stream_facts& fac
         }
         return sequences;
     }
-    // By their rows: one of long ago can have come late.
+    const lineage line{{mark->system_identifier, mark->timeline}, mark->ancestors};
+    // By their rows: one of long ago can have come late, and a branch that was left used the LSNs.
     for (const auto& each : facts.placed) {
-        if (each.where.at.commit < mark->since) {
+        if (each.where.at.commit < mark->since || !line.shares(each.where)) {
             sequences.push_back(each.sequence);
         }
     }

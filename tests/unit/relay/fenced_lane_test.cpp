@@ -557,6 +557,19 @@ TEST_F(FencedLane, SendsOneMessageAloneAfterItMayHaveStoodStill) {
     EXPECT_EQ(send(start + 1s), (strings{"2@11", "3@12"}));
 }
 
+TEST_F(FencedLane, SeesThatALaterMessagePassedOneWhileAComparisonIsToBeTakenUp) {
+    tested.resume(std::make_shared<stored_rows>(stored_rows_request{}));
+    tested.end_resuming(tail_belief::undecided);
+    tested.open(1, {10, {}}, tail_belief::nothing);
+    admit_through(1, 2);
+    tested.close();
+    stream_facts seen;
+    seen.last_sequence = 12;
+    seen.placed = {{12, {here, {lsn{2}, {}, 0}}, "2"}};
+    seen.last_position = seen.placed.back().where;
+    EXPECT_TRUE(tested.is_mixed(seen, 0));
+}
+
 TEST_F(FencedLane, SeesThatALaterMessagePassedOneAlsoBehindAStranger) {
     open_proven(10);
     admit_through(1, 2);
