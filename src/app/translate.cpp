@@ -51,6 +51,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.backoff = {delivery.backoff_initial, delivery.backoff_max};
     options.confirm_delay = delivery.confirm_delay;
     options.max_attempts = delivery.max_attempts;
+    options.max_row_bytes = delivery.max_row_bytes.bytes;
     options.heals = delivery.on_slot_loss == config::slot_loss_policy::heal;
     options.dead_letters = delivery.on_poison == config::poison_policy::dead_letter;
     options.duties = duties_of(settings.outbox);
@@ -72,6 +73,7 @@ nats::connect_options nats_options_of(const config::settings& settings) {
     options.tls_ca = from.tls.ca;
     options.tls_cert = from.tls.cert;
     options.tls_key = from.tls.key;
+    options.tls_handshake_first = from.tls.handshake_first;
     return options;
 }
 

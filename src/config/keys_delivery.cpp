@@ -21,6 +21,11 @@ std::vector<key> window_keys() {
                   "`1GiB`; a single larger message still passes alone."},
                  [](const destination& to) -> byte_size& { return to.all.delivery.window_bytes; },
                  {byte_size{64ULL << 10U}, byte_size{1ULL << 30U}}),
+        size_key({"delivery", "max_row_bytes", "",
+                  "A row that has more bytes than this in the WAL stream becomes a dead letter "
+                  "without its content, `64KiB` to `1GiB`."},
+                 [](const destination& to) -> byte_size& { return to.all.delivery.max_row_bytes; },
+                 {byte_size{64ULL << 10U}, byte_size{1ULL << 30U}}),
     };
 }
 

@@ -73,13 +73,18 @@ std::vector<key> access_keys() {
             "File that holds a token."),
         plain(
             "tls.ca", [](const destination& to) -> std::string& { return to.all.nats.tls.ca; },
-            "File of PEM certificates that the server's certificate is checked against."),
+            "File of PEM certificates of authorities: no other's server is believed. Without it, "
+            "those of the system."),
         plain(
             "tls.cert", [](const destination& to) -> std::string& { return to.all.nats.tls.cert; },
             "File of the client's PEM certificate; goes together with `tls.key`."),
         plain(
             "tls.key", [](const destination& to) -> std::string& { return to.all.nats.tls.key; },
             "File of the PEM key of `tls.cert`."),
+        boolean_key({"nats", "tls.handshake_first", "",
+                     "Whether TLS begins before the server says anything, as nats-server wants it "
+                     "with `handshake_first` in its tls block."},
+                    [](const destination& to) -> bool& { return to.all.nats.tls.handshake_first; }),
     };
 }
 

@@ -36,6 +36,7 @@ struct tls_settings {
     std::string ca;    // file of PEM certificates
     std::string cert;  // file of the client's PEM certificate
     std::string key;   // file of its key
+    bool handshake_first = false;
 };
 
 struct nats_settings {
@@ -66,6 +67,7 @@ enum class halt_policy { exit, stay };
 struct delivery_settings {
     std::uint64_t window_messages = 4096;
     byte_size window_bytes{32ULL << 20U};
+    byte_size max_row_bytes{64ULL << 20U};
     std::chrono::milliseconds ack_timeout{5000};
     std::chrono::milliseconds confirm_delay{0};
     std::uint32_t max_attempts = 5;

@@ -55,6 +55,9 @@ struct row_insert {
     const relation* table = nullptr;
     /// As many as `table->columns`, in the same order.
     std::span<const field> fields;
+    /// Where the row is larger than the decoder may take, its bytes on the wire: its long values
+    /// are left out, as nothing. 0 for any other.
+    std::uint64_t too_large_bytes = 0;
 };
 
 /// A row of a table whose updates were asked for (wal/decoder.hpp).
@@ -69,6 +72,8 @@ struct row_update {
     /// was stored (TOAST); empty if there is none. wal2json says nothing of such a column: it is
     /// missing in `table->columns`.
     std::span<const std::uint8_t> missing;
+    /// As of a row_insert.
+    std::uint64_t too_large_bytes = 0;
 };
 
 struct transaction_commit {
@@ -81,6 +86,8 @@ struct transaction_commit {
 struct logical_message {
     std::string_view prefix;
     std::string_view content;
+    /// As of a row_insert; its content is left out then.
+    std::uint64_t too_large_bytes = 0;
 };
 
 /// Something that is not relayed: a description, a DELETE, a message outside a transaction.

@@ -108,11 +108,23 @@ struct schema_flaw {
     std::string remedy = {};
 };
 
+/// What a connection is safe from on its way.
+enum class transport_safety {
+    /// It does not leave this machine.
+    local,
+    /// Encrypted, and the server has proved its name.
+    verified,
+    /// Encrypted, to whoever answers.
+    unverified,
+    clear,
+};
+
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
     history origin = {};
     lsn current = {};  // pg_current_wal_flush_lsn(); 0 on a standby
     bool in_recovery = false;
+    transport_safety transport = transport_safety::local;
     std::string database = {};
     std::string encoding = {};  // server_encoding
     std::string wal_level = {};
@@ -225,6 +237,8 @@ struct broker_facts {
     std::string server_version = {};
     std::uint64_t max_payload_bytes = 0;      // from INFO
     std::optional<stream_facts> stream = {};  // nothing if the stream does not exist
+    /// A password or a token went to it as everybody on the way can read it.
+    bool told_in_clear = false;
 };
 
 }  // namespace walrelay

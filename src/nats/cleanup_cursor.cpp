@@ -155,7 +155,9 @@ result<void> cleanup_cursor::state::fetch(int count, std::chrono::milliseconds p
         batch.emplace_back(std::exchange(list.Msgs[index], nullptr));
     }
     natsMsgList_Destroy(&list);
-    if (status != NATS_OK && status != NATS_TIMEOUT) {
+    // What may not be asked is never answered.
+    const bool is_refused = batch.empty() && refusal_of(connection.get());
+    if (is_refused || (status != NATS_OK && status != NATS_TIMEOUT)) {
         return failure("consumer " + name + " cannot be read", status);
     }
     return {};

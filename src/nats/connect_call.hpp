@@ -5,14 +5,31 @@
 #include "core/error.hpp"
 #include "nats/connect_options.hpp"
 #include "nats/handles.hpp"
+#include "nats/request_tunnel.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace walrelay::nats {
 
-/// Connects, on the calling thread. The library never reconnects, and prints nothing. Errors:
-/// broker_unavailable; broker_unsuitable, naming the key that cannot be used.
+/// A connection of the library's, over a session of walrelay's own.
+class connection_handle {
+public:
+    connection_handle() = default;
+    connection_handle(std::unique_ptr<request_tunnel> over, natsConnection* opened)
+        : over_(std::move(over)), opened_(opened) {}
+
+    [[nodiscard]] natsConnection* get() const { return opened_.get(); }
+
+private:
+    std::unique_ptr<request_tunnel> over_;  // outlives what goes through it
+    std::unique_ptr<natsConnection, deleter<natsConnection_Destroy>> opened_;
+};
+
+/// Connects, on the calling thread. The library never reconnects, and prints nothing. Errors: those
+/// of open_session.
 [[nodiscard]] result<connection_handle> connect_blocking(const connect_options& to);
 
 /// What the broker said of a request that is not permitted: it is not answered, the refusal is an

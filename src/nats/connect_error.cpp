@@ -2,6 +2,7 @@
 
 #include "nats/server_address.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::nats {
@@ -16,7 +17,29 @@ std::string names_of(const connect_options& options) {
     return joined;
 }
 
+bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {
+    const auto same = [](char left, char right) {
+        return (left >= 'A' && left <= 'Z' ? static_cast<char>(left - 'A' + 'a') : left) == right;
+    };
+    return std::search(text.begin(), text.end(), lower_case.begin(), lower_case.end(), same) !=
+           text.end();
+}
+
 }  // namespace
+
+bool is_about_a_right(std::string_view said) {
+    return contains_ignoring_case(said, "permissions violation");
+}
+
+error refusal(const connect_options& options, std::string_view said) {
+    if (is_about_a_right(said)) {
+        return not_permitted(options, std::string(said));
+    }
+    const bool log_in =
+        contains_ignoring_case(said, "auth") || contains_ignoring_case(said, "revoked");
+    return log_in ? log_in_refused(options, std::string(said))
+                  : unreachable(options, std::string(said));
+}
 
 error unreachable(const connect_options& options, std::string said) {
     return {errc::broker_unavailable, "the broker at " + names_of(options) + " cannot be reached",

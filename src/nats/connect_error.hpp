@@ -5,6 +5,7 @@
 #include "nats/connect_options.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace walrelay::nats {
 
@@ -16,6 +17,11 @@ namespace walrelay::nats {
 
 /// broker_unavailable: the accounts may be changed while walrelay waits.
 [[nodiscard]] error log_in_refused(const connect_options& options, std::string said);
+
+/// Of the words of an -ERR that ends a log-in: one of these.
+[[nodiscard]] error refusal(const connect_options& options, std::string_view said);
+/// Whether the words of an -ERR tell of a right that is missing.
+[[nodiscard]] bool is_about_a_right(std::string_view said);
 
 /// broker_unsuitable: the account lacks a right.
 [[nodiscard]] error not_permitted(const connect_options& options, std::string said);

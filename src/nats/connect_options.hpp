@@ -22,6 +22,8 @@ struct connect_options {
     std::string tls_ca;
     std::string tls_cert;
     std::string tls_key;
+    /// TLS begins before the server says anything (nats-server: handshake_first).
+    bool tls_handshake_first = false;
     std::chrono::milliseconds timeout{5000};
     /// How many of the stream's last messages are looked at; see read_broker.
     std::uint64_t look_back = 0;

@@ -81,6 +81,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     std::unique_ptr<connection> made(new connection(blocking, std::move(options)));
     made->facts_ = std::move(*looked);
     made->link_ = std::move(*linked);
+    made->facts_.told_in_clear = made->link_->told_in_clear();
     co_return std::move(made);
 }
 
@@ -91,6 +92,7 @@ asio::awaitable<result<void>> connection::create_stream(stream_definition defini
         co_return created.error();
     }
     facts_ = std::move(*created);
+    facts_.told_in_clear = link_->told_in_clear();
     co_return result<void>{};
 }
 

@@ -16,7 +16,6 @@ struct deleter {
 };
 
 using options_handle = std::unique_ptr<natsOptions, deleter<natsOptions_Destroy>>;
-using connection_handle = std::unique_ptr<natsConnection, deleter<natsConnection_Destroy>>;
 using subscription_handle = std::unique_ptr<natsSubscription, deleter<natsSubscription_Destroy>>;
 using message_handle = std::unique_ptr<natsMsg, deleter<natsMsg_Destroy>>;
 using jetstream_handle = std::unique_ptr<jsCtx, deleter<jsCtx_Destroy>>;

@@ -4,6 +4,9 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
+
 namespace walrelay::nats {
 namespace {
 
@@ -26,6 +29,19 @@ void add_flag(std::string& members, std::string_view name, bool set) {
     members += '"';
     members += name;
     members += set ? "\":true," : "\":false,";
+}
+
+std::string without_log_in(const dom::object& info) {
+    constexpr std::array left_out{"auth_required", "tls_required", "tls_available",  "tls_verify",
+                                  "nonce",         "connect_urls", "ws_connect_urls"};
+    std::string members;
+    for (const auto& [name, value] : info) {
+        if (std::ranges::find(left_out, name) == left_out.end()) {
+            members += (members.empty() ? "" : ",") + json_string(name) + ":";
+            members += simdjson::minify(value);
+        }
+    }
+    return "{" + members + "}";
 }
 
 /// Who we are. Errors: broker_unsuitable.
@@ -73,6 +89,7 @@ result<greeting> parse_greeting(std::string_view json) {
     }
     met.tls_required = flag(info, "tls_required");
     met.tls_available = flag(info, "tls_available");
+    met.without_log_in = without_log_in(info);
     return met;
 }
 

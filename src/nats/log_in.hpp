@@ -19,6 +19,8 @@ struct greeting {
     std::uint64_t max_payload_bytes = 0;  // 0 where it does not say
     bool tls_required = false;
     bool tls_available = false;
+    /// The same JSON without what asks for TLS or a log-in, or names other servers.
+    std::string without_log_in = {};
 };
 
 /// Takes the JSON of an INFO. Errors: broker_unavailable.

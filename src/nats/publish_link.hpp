@@ -38,6 +38,8 @@ public:
     void flush();
     /// Asks JetStream about the stream, at once: on_stream_info.
     void ask_stream();
+    /// See broker_facts.
+    [[nodiscard]] bool told_in_clear() const;
     /// As of connection::is_full.
     [[nodiscard]] bool is_full() const;
 

@@ -1,16 +1,35 @@
 #include "nats/secrets.hpp"
 
+#include <openssl/crypto.h>
+
+#include <sys/stat.h>
+
 #include <fstream>
 #include <utility>
 
 namespace walrelay::nats {
 namespace {
 
+/// Errors: as of read_secrets.
+result<std::ifstream> open_secret(const std::string& key, const std::string& file) {
+    if (auto is_private = require_private(key, file); !is_private) {
+        return is_private.error();
+    }
+    std::ifstream stream(file);
+    if (!stream) {
+        return unusable_file(key, file, "");
+    }
+    return stream;
+}
+
 /// The file's first line.
 result<std::string> read_secret(const std::string& key, const std::string& file) {
-    std::ifstream stream(file);
+    auto stream = open_secret(key, file);
+    if (!stream) {
+        return stream.error();
+    }
     std::string line;
-    if (!std::getline(stream, line) || line.empty()) {
+    if (!std::getline(*stream, line) || line.empty()) {
         return unusable_file(key, file, "");
     }
     if (line.back() == '\r') {
@@ -25,8 +44,11 @@ std::string trimmed(const std::string& line) {
 
 /// The seed's line of a seed file, which may be decorated like a credentials file.
 result<std::string> read_seed(const std::string& key, const std::string& file) {
-    std::ifstream stream(file);
-    for (std::string line; std::getline(stream, line);) {
+    auto stream = open_secret(key, file);
+    if (!stream) {
+        return stream.error();
+    }
+    for (std::string line; std::getline(*stream, line);) {
         if (line.starts_with("SU")) {
             return trimmed(line);
         }
@@ -36,9 +58,12 @@ result<std::string> read_seed(const std::string& key, const std::string& file) {
 
 /// The line behind "BEGIN NATS USER JWT". Source: the form that `nsc generate creds` writes.
 result<std::string> read_jwt(const std::string& key, const std::string& file) {
-    std::ifstream stream(file);
+    auto stream = open_secret(key, file);
+    if (!stream) {
+        return stream.error();
+    }
     bool next = false;
-    for (std::string line; std::getline(stream, line);) {
+    for (std::string line; std::getline(*stream, line);) {
         if (next && !trimmed(line).empty()) {
             return trimmed(line);
         }
@@ -91,6 +116,31 @@ error unusable_file(const std::string& key, const std::string& file, std::string
     return {errc::broker_unsuitable, "the file of " + key + " cannot be used: " + file,
             "check that it exists, that walrelay's user may read it, and what it holds",
             std::move(said)};
+}
+
+result<void> require_private(const std::string& key, const std::string& file) {
+    struct stat found {};
+    if (stat(file.c_str(), &found) != 0) {
+        return unusable_file(key, file, "");
+    }
+    if ((found.st_mode & S_IROTH) == 0) {
+        return {};
+    }
+    return error{errc::broker_unsuitable,
+                 "every user of this machine can read the file of " + key + ": " + file +
+                     "; what it holds is not used",
+                 "chmod o= " + file + " (walrelay's user must still be able to read it)"};
+}
+
+void wipe(std::string& secret) {
+    OPENSSL_cleanse(secret.data(), secret.size());
+    secret.clear();
+}
+
+secrets::~secrets() {
+    for (auto* each : {&password, &token, &jwt, &seed}) {
+        wipe(*each);
+    }
 }
 
 result<secrets> read_secrets(const connect_options& from) {

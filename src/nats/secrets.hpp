@@ -10,7 +10,10 @@
 
 namespace walrelay::nats {
 
-/// At most one way is filled in.
+/// Overwrites the text, so that no later reader of the memory finds it.
+void wipe(std::string& secret);
+
+/// At most one way is filled in. Wiped at its end.
 struct secrets {
     std::string user = {};
     std::string password = {};
@@ -20,10 +23,17 @@ struct secrets {
     std::string jwt = {};
     /// Of `nkey` or `jwt`: signs what the server asks to be signed.
     std::string seed = {};
+
+    ~secrets();
 };
 
-/// Errors: broker_unsuitable, naming the key and the file that cannot be used.
+/// Errors: broker_unsuitable, naming the key and the file that cannot be used, or that every user
+/// of the machine may read.
 [[nodiscard]] result<secrets> read_secrets(const connect_options& from);
+
+/// The file of a secret is there, and not every user of the machine may read it. Errors:
+/// broker_unsuitable.
+[[nodiscard]] result<void> require_private(const std::string& key, const std::string& file);
 
 /// Of a file that a key of the configuration names.
 [[nodiscard]] error unusable_file(const std::string& key, const std::string& file,

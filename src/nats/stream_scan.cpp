@@ -144,6 +144,12 @@ result<int> stream_scan::state::read_batch(natsSubscription* from, std::uint64_t
     if (status != NATS_OK && status != NATS_TIMEOUT) {
         return failure("the reading of stream " + options.stream + " broke off", status);
     }
+    if (batch.list.Count == 0) {
+        // What may not be asked is never answered.
+        if (auto said = refusal_of(connection.get())) {
+            return may_not_read(options, std::move(*said));
+        }
+    }
     for (int index = 0; index < batch.list.Count; ++index) {
         natsMsg* const one = batch.list.Msgs[index];
         jsMsgMetaData* raw = nullptr;

@@ -14,6 +14,9 @@ using boost::system::error_code;
 
 /// Errors: as of make_tls_context.
 result<void> use_certificate(ssl::context& into, const connect_options& from) {
+    if (auto is_private = require_private("nats.tls.key", from.tls_key); !is_private) {
+        return is_private;
+    }
     error_code failure;
     into.use_certificate_chain_file(from.tls_cert, failure);
     if (failure) {

@@ -1,5 +1,7 @@
 #include "nats/wire_socket.hpp"
 
+#include "nats/secrets.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -121,6 +123,19 @@ void wire_socket::wrote(boost::system::error_code failure, std::size_t bytes) {
     }
     if (was_full && !is_full() && on_room_) {
         on_room_();
+    }
+}
+
+bool wire_socket::is_local() const {
+    boost::system::error_code unknown;
+    const auto other = socket_.remote_endpoint(unknown).address();
+    return !unknown && other.is_loopback();
+}
+
+void wire_socket::forget_sent() {
+    if (!is_sending_) {
+        wipe(sending_);
+        sent_ = 0;
     }
 }
 

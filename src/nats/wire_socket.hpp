@@ -35,6 +35,9 @@ public:
     [[nodiscard]] boost::asio::awaitable<boost::system::error_code> secure(
         std::shared_ptr<boost::asio::ssl::context> how, std::string host);
 
+    /// Whether the other end is this machine, by loopback.
+    [[nodiscard]] bool is_local() const;
+
     /// What was read and not yet consumed.
     [[nodiscard]] std::string_view unread() const {
         return {buffer_.data() + begin_, end_ - begin_};
@@ -47,6 +50,8 @@ public:
     [[nodiscard]] std::string& lines() { return gathering_; }
     /// That the bytes cannot be sent is told by reading.
     void flush();
+    /// Overwrites what was sent, if that is done.
+    void forget_sent();
     /// Whether as much is waiting as is worth sending at once.
     [[nodiscard]] bool is_full() const;
     /// Called whenever it is full no longer.

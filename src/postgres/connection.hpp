@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "postgres/answer.hpp"
 #include "postgres/row_set.hpp"
 #include "postgres/statement.hpp"
@@ -83,6 +84,8 @@ public:
     /// The role and the database of this session, also where the conninfo leaves them open.
     [[nodiscard]] std::string role() const;
     [[nodiscard]] std::string database() const;
+    /// How safe its way is. Source: libpq documentation, "SSL Support", table of sslmode.
+    [[nodiscard]] transport_safety transport() const;
 
     /// Ends the connection at once.
     void close();

@@ -1,6 +1,7 @@
 // What is done with a connection that is open.
 #include "postgres/connection.hpp"
 #include "postgres/session.hpp"
+#include "postgres/transport.hpp"
 
 #include <utility>
 
@@ -91,6 +92,26 @@ std::string connection::role() const {
 
 std::string connection::database() const {
     return session_ && !session_->is_closed() ? PQdb(session_->handle()) : std::string{};
+}
+
+transport_safety connection::transport() const {
+    if (!session_ || session_->is_closed()) {
+        return transport_safety::local;
+    }
+    auto* const handle = session_->handle();
+    const auto text = [](const char* said) {
+        return said == nullptr ? std::string_view() : std::string_view(said);
+    };
+    transport_facts facts{text(PQhost(handle)), text(PQhostaddr(handle)), PQsslInUse(handle) != 0,
+                          PQgssEncInUse(handle) != 0, ""};
+    const pq_conninfo used{PQconninfo(handle)};
+    for (const auto* option = used.get(); option != nullptr && option->keyword != nullptr;
+         ++option) {
+        if (std::string_view(option->keyword) == "sslmode") {
+            facts.sslmode = text(option->val);
+        }
+    }
+    return judge_transport(facts);
 }
 
 void connection::close() {

@@ -31,6 +31,7 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     fact_reader reader{*rows};
     facts.version_number = reader.number<std::int32_t>(0, 0);
     facts.in_recovery = rows->flag(0, 1);
+    facts.transport = sql.transport();
     facts.current = reader.maybe_lsn(0, 2).value_or(lsn{});
     facts.database = rows->text(0, 3);
     facts.encoding = rows->text(0, 4);

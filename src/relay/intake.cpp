@@ -66,7 +66,7 @@ result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, l
     WALRELAY_ASSERT(transaction_.has_value());
     frame_read done;
     transaction_->stand_at(transaction_->begin.commit);
-    if (const auto taken = take_event(mapper, row, {}, into, done); !taken) {
+    if (const auto taken = take_event(mapper, with_size(row), {}, into, done); !taken) {
         return taken.error();
     }
     return done;
@@ -102,6 +102,7 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
         }
     }
     decoder_ = wal::make_decoder(plugin);
+    decoder_->limit_rows(options_.max_row_bytes);
     plugin_ = plugin;
     watch_updates();
     return settled;
@@ -186,13 +187,14 @@ result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
 result<void> intake::take(const logical_message& said, lane& into, frame_read& done) {
     WALRELAY_ASSERT(transaction_.has_value());
     const auto ours = tableless_.find(said.prefix);
-    return ours == tableless_.end() ? result<void>{}
-                                    : take_row(ours->second, said.content, into, done);
+    return ours == tableless_.end() ? result<void>{} : take_row(ours->second, said, into, done);
 }
 
-result<void> intake::take_row(tableless& from, std::string_view content, lane& into,
+result<void> intake::take_row(tableless& from, const logical_message& said, lane& into,
                               frame_read& done) {
-    const auto row = from.rows.read(content);
+    const auto row = said.too_large_bytes > 0
+                         ? result<row_insert>(error{errc::message_too_large, ""})
+                         : from.rows.read(said.content);
     if (row) {
         return take_event(from.mapper, *row, {}, into, done);
     }
@@ -203,10 +205,21 @@ result<void> intake::take_row(tableless& from, std::string_view content, lane& i
     message& unfilled = into.vacancy();
     unfilled.where = {origin_, here};
     unfilled.committed_at = transaction_->begin.committed_at;
-    return set_aside(from.mapper, from.rows.unreadable(content), unfilled, row.error(), done);
+    const auto known = from.rows.unreadable(said.content);
+    if (said.too_large_bytes > 0) {
+        return set_aside_without_content(from.mapper, known, unfilled,
+                                         row_too_large(unfilled, said.too_large_bytes), done);
+    }
+    return set_aside(from.mapper, known, unfilled, row.error(), done);
 }
 
 result<void> intake::take_control(const row_insert& row, lane& into, frame_read& done) {
+    if (row.too_large_bytes > 0) {
+        done.remark = "a row of walrelay.control of " + std::to_string(row.too_large_bytes) +
+                      " bytes is left alone: delivery.max_row_bytes is " +
+                      std::to_string(options_.max_row_bytes);
+        return {};
+    }
     const auto said = read_control(row);
     if (said.slot && *said.slot != options_.slot) {
         return {};
@@ -265,6 +278,10 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
         into.admit_stored();
         await_write_back(mapper, row, retried, true, done);
         return {};
+    }
+    if (row.too_large_bytes > 0) {
+        return set_aside_without_content(mapper, row, filled,
+                                         row_too_large(filled, row.too_large_bytes), done);
     }
     if (!made) {
         return set_aside(mapper, row, filled, made.error(), done);

@@ -21,6 +21,7 @@
 #include "wal/replication_frame.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,6 +76,8 @@ struct intake_options {
     bool sole_writer = true;
     all_duties duties = {};
     std::string slot = {};
+    /// A larger row becomes a dead letter without its content.
+    std::uint64_t max_row_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 class intake {
@@ -166,7 +169,8 @@ private:
     result<void> take(const logical_message& said, lane& into, frame_read& done);
     result<void> take_control(const row_insert& row, lane& into, frame_read& done);
     result<void> take_retry(const control_row& said, lane& into, frame_read& done);
-    result<void> take_row(tableless& from, std::string_view content, lane& into, frame_read& done);
+    result<void> take_row(tableless& from, const logical_message& said, lane& into,
+                          frame_read& done);
     /// One outbox event of the open transaction, which the lane may have already.
     result<void> take_event(std::size_t mapper, const row_insert& row, std::string_view occasion,
                             lane& into, frame_read& done);
@@ -179,6 +183,13 @@ private:
                                       std::string_view occasion, lane& into, frame_read& done);
     result<void> fill(std::size_t mapper, const row_insert& row, std::string_view occasion,
                       message& out);
+    /// The row with too_large_bytes, where it is.
+    [[nodiscard]] row_insert with_size(row_insert row) const;
+    [[nodiscard]] error row_too_large(const message& content, std::uint64_t bytes) const;
+    /// The dead letter tells of the row, but cannot be retried.
+    result<void> set_aside_without_content(std::size_t mapper, const row_insert& row,
+                                           const message& content, const error& why,
+                                           frame_read& done);
     result<void> set_aside(std::size_t mapper, const row_insert& row, const message& content,
                            const error& why, frame_read& done);
     void await_write_back(std::size_t mapper, const row_insert& row, bool retried, bool reread,

@@ -97,4 +97,33 @@ result<void> intake::check_size(const message& candidate) const {
     return {};
 }
 
+row_insert intake::with_size(row_insert row) const {
+    std::uint64_t bytes = 0;
+    for (const auto& each : row.fields) {
+        bytes += each ? each->size() : 0;
+    }
+    row.too_large_bytes = bytes > options_.max_row_bytes ? bytes : 0;
+    return row;
+}
+
+error intake::row_too_large(const message& content, std::uint64_t bytes) const {
+    const auto name = content.id.empty() ? "a row" : "row id " + content.id;
+    return {
+        errc::message_too_large,
+        name + " (position " + to_string(content.where) + ") has " + std::to_string(bytes) +
+            " bytes, more than delivery.max_row_bytes = " + std::to_string(options_.max_row_bytes),
+        "let its writer keep large content elsewhere and refer to it; or raise "
+        "delivery.max_row_bytes and the broker's max_payload, and insert the row again"};
+}
+
+result<void> intake::set_aside_without_content(std::size_t mapper, const row_insert& row,
+                                               const message& content, const error& why,
+                                               frame_read& done) {
+    auto aside = set_aside(mapper, row, content, why, done);
+    if (aside) {
+        done.dead->event.clear();
+    }
+    return aside;
+}
+
 }  // namespace walrelay::relay

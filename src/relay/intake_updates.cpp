@@ -54,8 +54,8 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
     }
     const auto here = place();
     const auto occasion = republish_occasion(here, into.line());
-    const row_insert now{row.table, row.fields};
-    if (into.covers(here) || is_whole(owner->index, row)) {
+    const row_insert now{row.table, row.fields, row.too_large_bytes};
+    if (into.covers(here) || row.too_large_bytes > 0 || is_whole(owner->index, row)) {
         return place_event(here, owner->index, now, occasion, into, done);
     }
     const auto key = mappers_[owner->index].id_of(now);
@@ -98,7 +98,7 @@ result<frame_read> intake::complete(std::optional<table_row> fetched, lane& into
     const row_of_table row(mappers_[mapper].table(), content, next_retry_revision_++);
     frame_read done;
     const auto taken =
-        found ? place_event(unfinished.where(), mapper, row.row(), occasion, into, done)
+        found ? place_event(unfinished.where(), mapper, with_size(row.row()), occasion, into, done)
               : set_incomplete_aside(mapper, row.row(), occasion, into, done);
     if (!taken) {
         return taken.error();
@@ -118,11 +118,8 @@ result<void> intake::set_incomplete_aside(std::size_t mapper, const row_insert& 
     filled.committed_at = transaction_->begin.committed_at;
     // As far as it can be mapped.
     static_cast<void>(fill(mapper, row, occasion, filled));
-    auto aside = set_aside(mapper, row, filled, gone(mappers_[mapper].table(), here), done);
-    if (aside) {
-        done.dead->event.clear();
-    }
-    return aside;
+    return set_aside_without_content(mapper, row, filled, gone(mappers_[mapper].table(), here),
+                                     done);
 }
 
 }  // namespace walrelay::relay

@@ -3,6 +3,7 @@
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
+#include "relay/preflight_transport.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -106,6 +107,7 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
 
 std::vector<finding> broker_findings(const expectations& wanted, const broker_facts& facts) {
     findings_list found;
+    look_at_transport(facts, found);
     if (!facts.stream) {
         found.note("stream " + wanted.stream + " does not exist yet",
                    "walrelay init (or run) creates it");

@@ -8,6 +8,7 @@
 #include "relay/preflight_descendants.hpp"
 #include "relay/preflight_own_tables.hpp"
 #include "relay/preflight_slot.hpp"
+#include "relay/preflight_transport.hpp"
 #include "relay/preflight_write_backs.hpp"
 
 #include <algorithm>
@@ -245,6 +246,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
                                        const std::optional<earlier_run>& earlier) {
     findings_list found;
     look_at_server(facts, found);
+    look_at_transport(facts, found);
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         if (wanted.tables[index].is_tableless()) {
             look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);

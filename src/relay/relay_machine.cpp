@@ -18,8 +18,9 @@ bool wants_write_backs(const all_duties& duties) {
 relay_machine::relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
                              std::uint64_t seed)
     : options_(std::move(options)),
-      intake_(std::move(mappers), {options_.stream, options_.dead_letters,
-                                   options_.lane.sole_writer, options_.duties, options_.slot}),
+      intake_(std::move(mappers),
+              {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties,
+               options_.slot, options_.max_row_bytes}),
       lane_(lane::make(options_.lane)),
       write_backs_(wants_write_backs(options_.duties)),
       write_back_backoff_(options_.backoff, seed + 2),

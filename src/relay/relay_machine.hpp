@@ -50,6 +50,8 @@ struct relay_options {
     std::uint32_t max_attempts = 5;
     /// Rows that cannot be delivered are set aside; otherwise they stop the relay.
     bool dead_letters = true;
+    /// Of a row; a larger one cannot be delivered.
+    std::uint64_t max_row_bytes = std::uint64_t{64} << 20U;
     /// What a slot has lost is published from the tables; otherwise an operator must decide.
     bool heals = false;
     /// How long a stop waits for acks and write-backs that are still out.

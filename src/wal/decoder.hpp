@@ -5,7 +5,10 @@
 #include "core/error.hpp"
 #include "core/facts.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -33,12 +36,22 @@ public:
     /// Updates are decoded from now on where the filter says so; without one, none are.
     void want_updates(update_filter wanted) { wants_update_ = std::move(wanted); }
 
+    /// Of a payload that has more bytes, the change leaves values out that are longer than
+    /// `kept_value_bytes`, and says so: nothing that large is ever copied or parsed.
+    void limit_rows(std::uint64_t bytes) { row_max_bytes_ = bytes; }
+    static constexpr std::size_t kept_value_bytes = std::size_t{64} * 1024;
+
 protected:
+    /// What a change says in too_large_bytes.
+    [[nodiscard]] std::uint64_t excess_of(std::string_view payload) const {
+        return payload.size() > row_max_bytes_ ? payload.size() : 0;
+    }
     [[nodiscard]] bool wants_any_update() const { return wants_update_ != nullptr; }
     [[nodiscard]] const update_filter& wants_update() const { return wants_update_; }
 
 private:
     update_filter wants_update_;
+    std::uint64_t row_max_bytes_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 [[nodiscard]] std::unique_ptr<decoder> make_decoder(output_plugin plugin);

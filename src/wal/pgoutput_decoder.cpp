@@ -9,8 +9,9 @@
 namespace walrelay::wal {
 namespace {
 
-/// Reads the rest of one column's value. `type` decides how its text is made out.
-result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type) {
+/// Reads the rest of one column's value. `type` decides how its text is made out; a longer text
+/// than `most` bytes is left out.
+result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type, std::size_t most) {
     switch (kind) {
         case 't':
             break;
@@ -37,7 +38,7 @@ result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type) {
                            "is a bytea that does not begin with \\x",
                            "let nothing override bytea_output = hex in walrelay's session");
     }
-    return field{text};
+    return text.size() > most ? field{} : field{text};
 }
 
 result<column> read_column(byte_reader& in) {
@@ -119,6 +120,7 @@ bool same_description(const relation& one, const relation& other) {
 
 result<change> pgoutput_decoder::decode(std::string_view payload) {
     byte_reader in{payload, "pgoutput message"};
+    too_large_bytes_ = excess_of(payload);
     std::uint8_t type = 0;
     if (!in.read(type, "type")) {
         return in.failure();
@@ -235,7 +237,7 @@ result<change> pgoutput_decoder::insert(byte_reader& in) {
     if (!in.read_end()) {
         return in.failure();
     }
-    return change{row_insert{*table, fields_}};
+    return change{row_insert{*table, fields_, too_large_bytes_}};
 }
 
 result<change> pgoutput_decoder::update(byte_reader& in) {
@@ -270,7 +272,7 @@ result<change> pgoutput_decoder::update(byte_reader& in) {
     if (const auto row = read_new_tuple(ahead, **table); !row) {
         return row.error();
     }
-    return change{row_update{*table, fields_, before_, missing_}};
+    return change{row_update{*table, fields_, before_, missing_, too_large_bytes_}};
 }
 
 result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table,
@@ -284,7 +286,7 @@ result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table
         if (!in.read(kind, "kind of value")) {
             return in.failure();
         }
-        auto value = read_value(in, kind, each.type);
+        auto value = read_value(in, kind, each.type, longest_value());
         if (!value) {
             return std::move(value).error();
         }
@@ -312,7 +314,7 @@ result<void> pgoutput_decoder::read_new_tuple(byte_reader& in, const relation& t
             whole = whole && before_[index];
             continue;
         }
-        auto value = read_value(in, kind, table.columns[index].type);
+        auto value = read_value(in, kind, table.columns[index].type, longest_value());
         if (!value) {
             return std::move(value).error();
         }
@@ -348,6 +350,8 @@ result<change> pgoutput_decoder::message(byte_reader& in) {
     if (const auto allowed = transaction_.require_open(type_place); !allowed) {
         return allowed.error();
     }
+    said.too_large_bytes = too_large_bytes_;
+    said.content = too_large_bytes_ > 0 ? std::string_view{} : said.content;
     return change{said};
 }
 

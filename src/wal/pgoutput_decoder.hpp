@@ -28,7 +28,9 @@
 #include "wal/decoder.hpp"
 #include "wal/transaction_state.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -53,6 +55,9 @@ private:
                                           std::vector<field>& into);
     [[nodiscard]] result<void> read_new_tuple(byte_reader& in, const relation& table);
     void remember(std::uint32_t oid, relation&& described);
+    [[nodiscard]] std::size_t longest_value() const {
+        return too_large_bytes_ > 0 ? kept_value_bytes : std::numeric_limits<std::size_t>::max();
+    }
 
     transaction_state transaction_;
     /// Rows point at the values, so they must not move: a node-based map.
@@ -62,6 +67,7 @@ private:
     std::vector<field> before_;
     std::vector<std::uint8_t> missing_;
     std::uint64_t last_revision_ = 0;
+    std::uint64_t too_large_bytes_ = 0;
 };
 
 }  // namespace walrelay::wal

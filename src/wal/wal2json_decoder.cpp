@@ -2,6 +2,7 @@
 
 #include "wal/frame_error.hpp"
 #include "wal/postgres_time.hpp"
+#include "wal/wal2json_shortened.hpp"
 
 #include <algorithm>
 #include <string>
@@ -45,6 +46,11 @@ result<wall_time> read_time(const std::optional<wal2json_text>& member) {
 }  // namespace
 
 result<change> wal2json_decoder::decode(std::string_view payload) {
+    too_large_bytes_ = excess_of(payload);
+    if (too_large_bytes_ > 0) {
+        shortened_ = shortened(payload, kept_value_bytes);
+        return decode_any(shortened_);
+    }
     if (transaction_.is_open()) {
         if (const auto* const table = exact_.read_row(payload, relations_)) {
             return change{row_insert{table, exact_.fields()}};
@@ -164,7 +170,7 @@ result<change> wal2json_decoder::insert(const wal2json_object& object) {
     if (table.text.revision() != table.description.revision) {
         table.text = wal2json_row_template{table.description};
     }
-    return change{row_insert{&table.description, object.fields}};
+    return change{row_insert{&table.description, object.fields, too_large_bytes_}};
 }
 
 result<change> wal2json_decoder::update(const wal2json_object& object) {
@@ -176,7 +182,7 @@ result<change> wal2json_decoder::update(const wal2json_object& object) {
     }
     merge_rows(object);
     const auto& table = updated_.describe(object.schema->text, object.table->text, columns_);
-    return change{row_update{&table.description, fields_, before_, {}}};
+    return change{row_update{&table.description, fields_, before_, {}, too_large_bytes_}};
 }
 
 /// A column that only the old row has was left alone, so its value is the old one.
@@ -205,17 +211,21 @@ result<change> wal2json_decoder::message(const wal2json_object& object) {
     if (!*object.transactional) {
         return change{nothing_to_relay{}};
     }
+    if (!object.prefix && too_large_bytes_ > 0) {
+        return change{nothing_to_relay{}};  // longer than any that is asked for
+    }
     if (!object.prefix) {
         return missing("prefix", "format-version 2");
     }
-    if (!object.content) {
+    if (!object.content && too_large_bytes_ == 0) {
         return missing("content", "format-version 2");
     }
     const auto allowed = transaction_.require_open(place_of(object.action, "action"));
     if (!allowed) {
         return allowed.error();
     }
-    return change{logical_message{object.prefix->text, object.content->text}};
+    const auto content = too_large_bytes_ > 0 ? std::string_view{} : object.content->text;
+    return change{logical_message{object.prefix->text, content, too_large_bytes_}};
 }
 
 result<change> wal2json_decoder::skip(const wal2json_object& object) {

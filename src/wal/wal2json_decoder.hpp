@@ -68,6 +68,9 @@ private:
     std::vector<field> before_;
     transaction_state transaction_;
     std::string marked_;
+    /// Of a payload that is too large, what is decoded in its place.
+    std::string shortened_;
+    std::uint64_t too_large_bytes_ = 0;
 };
 
 }  // namespace walrelay::wal

@@ -70,6 +70,7 @@ void write(const identity& from, const std::string& certificate, const std::stri
             PEM_write_X509(certificate_file.get(), from.certificate.get()) == 1 &&
             PEM_write_PrivateKey(key_file.get(), from.key.get(), nullptr, nullptr, 0, nullptr,
                                  nullptr) == 1);
+    std::filesystem::permissions(key, std::filesystem::perms::owner_read);
 }
 
 }  // namespace

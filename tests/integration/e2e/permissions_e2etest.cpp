@@ -1,6 +1,7 @@
 // What a user of the broker must be allowed, command by command: the table of docs/security.md.
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
+#include "support/secret_file.hpp"
 
 #include <fstream>
 
@@ -11,7 +12,7 @@ class Permissions : public testing::Test {
 protected:
     Permissions() {
         bench.create_table();
-        std::ofstream(bench.folder() / "password") << "secret\n";
+        write_secret(bench.folder() / "password", "secret\n");
         bench.set_nats("user = 'relay'\npassword_file = '" +
                        (bench.folder() / "password").string() +
                        "'\ninbox_prefix = '_INBOX_relay'\n");
@@ -36,7 +37,18 @@ protected:
     void expect_done(const std::vector<std::string>& words) {
         const auto run = bench.command(words);
         EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
-        EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+        EXPECT_FALSE(is_violated()) << nats.log();
+    }
+    /// Whether the server has refused something since it started: of this right, where one is
+    /// given.
+    [[nodiscard]] bool is_violated(std::string right = "") const {
+        if (const auto at = right.find('%'); at != std::string::npos) {
+            right.replace(at, 1, bench.stream_name());
+        }
+        const auto subject = right.substr(0, right.find_first_of("*>"));
+        const auto log = nats.log();
+        const auto at = log.find("Violation");
+        return at != std::string::npos && log.find("Subject \"" + subject, at) != std::string::npos;
     }
     void create_stream() {
         bench.broker().create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
@@ -86,7 +98,7 @@ TEST_F(Permissions, OfRunRelayAlsoAfterAnUncleanEnd) {
     ASSERT_TRUE(bench.wait_for_messages(200)) << bench.relay().log();
     bench.stop();
     EXPECT_EQ(bench.messages().size(), 200U);
-    EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+    EXPECT_FALSE(is_violated()) << nats.log();
     allow(for_verify);
     expect_done({"verify"});
 }
@@ -107,7 +119,83 @@ TEST_F(Permissions, OfCleanUpDeleteWhatIsPublished) {
         return bench.session().value_of("SELECT count(*) FROM outbox_events") == "0";
     })) << bench.relay().log();
     bench.stop();
-    EXPECT_EQ(nats.log().find("Violation"), std::string::npos) << nats.log();
+    EXPECT_FALSE(is_violated()) << nats.log();
+}
+
+/// Each list without each of its rights in turn.
+template <class Use>
+void expect_each_is_used(const std::vector<std::string>& rights, const Use& use) {
+    for (std::size_t left_out = 0; left_out < rights.size(); ++left_out) {
+        auto rest = rights;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(left_out));
+        SCOPED_TRACE("without " + rights[left_out]);
+        use(rest, rights[left_out]);
+    }
+}
+
+TEST_F(Permissions, OfInitAreNoneTooMany) {
+    expect_each_is_used(for_init, [&](const auto& rest, const auto& right) {
+        allow(rest);
+        static_cast<void>(bench.command({"init"}));
+        if (bench.broker().state(bench.stream_name())) {
+            bench.broker().remove(bench.stream_name());
+        }
+        create_stream();
+        bench.broker().publish(bench.name() + ".a", "not walrelay's");
+        static_cast<void>(bench.command({"init"}));
+        bench.broker().remove(bench.stream_name());
+        EXPECT_TRUE(is_violated(right)) << nats.log();
+    });
+}
+
+TEST_F(Permissions, OfCheckAreNoneTooMany) {
+    create_stream();
+    bench.broker().publish(bench.name() + ".a", "not walrelay's");
+    expect_each_is_used(for_check, [&](const auto& rest, const auto& right) {
+        allow(rest);
+        static_cast<void>(bench.command({"check"}));
+        EXPECT_TRUE(is_violated(right)) << nats.log();
+    });
+}
+
+TEST_F(Permissions, OfRunAreNoneTooMany) {
+    create_stream();
+    allow(for_run);
+    // The slot stays behind, so that a changed configuration has rows compared.
+    bench.set_delivery("confirm_delay = '60s'\n");
+    bench.start();
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(bench.wait_for_messages(100)) << bench.relay().log();
+    bench.kill_9();
+    std::uint64_t next = 101;
+    expect_each_is_used(for_run, [&](const auto& rest, const auto& right) {
+        allow(rest);
+        // Another configuration, which the stream is to be marked with.
+        bench.set_outbox(
+            "[[outbox]]\ntable = 'public.outbox_events'\nsubject = "
+            "'%.{aggregate_type}'\nmessage_id = '{id}-" +
+            std::to_string(next) + "'\n");
+        bench.execute(insert_events(next, next));
+        ++next;
+        bench.launch();
+        EXPECT_TRUE(eventually(patience, [&] { return is_violated(right); }))
+            << bench.relay().log();
+        bench.kill_9();
+    });
+}
+
+TEST_F(Permissions, OfVerifyAreNoneTooMany) {
+    create_stream();
+    allow(for_run);
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10)) << bench.relay().log();
+    bench.stop();
+    expect_each_is_used(for_verify, [&](const auto& rest, const auto& right) {
+        allow(rest);
+        static_cast<void>(bench.command({"verify"}));
+        EXPECT_TRUE(is_violated(right)) << nats.log();
+    });
 }
 
 TEST_F(Permissions, ThatAreMissingAreNamed) {

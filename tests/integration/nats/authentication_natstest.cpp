@@ -1,9 +1,8 @@
 #include "nats_fixture.hpp"
+#include "support/secret_file.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
-
-#include <fstream>
 
 namespace walrelay::test {
 namespace {
@@ -15,7 +14,7 @@ class Authentication : public nats_fixture {
 protected:
     std::string file(const std::string& name, const std::string& content) {
         const auto path = folder_.path() / name;
-        std::ofstream(path) << content;
+        write_secret(path, content);
         return path;
     }
 
@@ -68,6 +67,18 @@ TEST_F(Authentication, NamesAFileThatCannotBeRead) {
     EXPECT_EQ(opened.error().code, errc::broker_unsuitable);
     EXPECT_THAT(opened.error().what, HasSubstr("nats.token_file"));
     EXPECT_THAT(opened.error().what, HasSubstr("/nowhere/token"));
+}
+
+TEST_F(Authentication, TakesNoSecretThatEverybodyCanRead) {
+    use_server({.settings = {"authorization { token: secret }"}});
+    auto how = options();
+    how.token_file = file("token", "secret\n");
+    std::filesystem::permissions(how.token_file, std::filesystem::perms::others_read,
+                                 std::filesystem::perm_options::add);
+    const auto opened = open(how);
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.error().what, HasSubstr("every user of this machine can read"));
+    EXPECT_THAT(opened.error().remedy, HasSubstr("chmod o= " + how.token_file));
 }
 
 TEST_F(Authentication, TellsThatTheAccountMayNotPublish) {

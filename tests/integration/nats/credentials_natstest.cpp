@@ -1,10 +1,11 @@
 #include "issued_credentials.hpp"
 #include "nats_fixture.hpp"
+#include "support/secret_file.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 
-#include <fstream>
+#include <chrono>
 
 namespace walrelay::test {
 namespace {
@@ -20,7 +21,7 @@ protected:
     }
     [[nodiscard]] nats::connect_options with_file(const std::string& content) const {
         const auto path = folder_.path() / "user.creds";
-        std::ofstream(path) << content;
+        write_secret(path, content);
         auto how = options();
         how.credentials = path;
         return how;
@@ -41,6 +42,18 @@ TEST_F(Credentials, OfAStrangerAreRefused) {
     const auto linked = open_link(with_file(issue_credentials().file));
     ASSERT_FALSE(linked);
     EXPECT_THAT(linked.error().what, HasSubstr("refuses the log-in"));
+}
+
+TEST_F(Credentials, AreReadAnewForEachConnection) {
+    const auto soon = std::chrono::system_clock::now() + std::chrono::seconds(2);
+    const auto expiring = issue_credentials(soon);
+    use_server({.jetstream = false, .settings = {expiring.server_settings}});
+    const auto linked = open_link(with_file(expiring.file));
+    ASSERT_TRUE(linked) << to_string(linked.error());
+    run_until([&] { return lost_.has_value(); });
+    EXPECT_NE(lost_->code, errc::broker_unsuitable) << "it may be renewed";
+    const auto again = open_link(with_file(expiring.next_file));
+    EXPECT_TRUE(again) << to_string(again.error());
 }
 
 TEST_F(Credentials, NameTheFileThatHoldsNone) {

@@ -108,37 +108,48 @@ private:
 };
 
 std::string json_web_token(const key_pair& issuer, const key_pair& subject,
-                           const std::string& claims) {
+                           const std::string& claims, const std::string& more = "") {
     const std::string header = R"({"typ":"JWT","alg":"ed25519-nkey"})";
     const auto body = R"({"jti":"1","iat":1700000000,"iss":")" + issuer.name() + R"(","sub":")" +
-                      subject.name() + R"(","name":"test","nats":)" + claims + "}";
+                      subject.name() + R"(","name":"test","nats":)" + claims + more + "}";
     const auto text =
         base64_url({header.begin(), header.end()}) + "." + base64_url({body.begin(), body.end()});
     return text + "." + issuer.sign(text);
 }
 
+std::string credentials_file(const key_pair& account, const std::string& more) {
+    const key_pair user(role::user);
+    const auto of_user = json_web_token(account, user,
+                                        R"({"pub":{},"sub":{},"subs":-1,"data":-1,"payload":-1,)"
+                                        R"("type":"user","version":2})",
+                                        more);
+    return "-----BEGIN NATS USER JWT-----\n" + of_user +
+           "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + user.seed() +
+           "\n------END USER NKEY SEED------\n";
+}
+
 }  // namespace
 
-issued_credentials issue_credentials() {
+issued_credentials issue_credentials(
+    std::optional<std::chrono::system_clock::time_point> user_expires) {
     const key_pair authority(role::operator_);
     const key_pair account(role::account);
-    const key_pair user(role::user);
     const auto of_authority =
         json_web_token(authority, authority, R"({"type":"operator","version":2})");
     const auto of_account = json_web_token(
         authority, account,
         R"({"limits":{"subs":-1,"data":-1,"payload":-1,"imports":-1,"exports":-1,"wildcards":true,)"
         R"("conn":-1,"leaf":-1},"type":"account","version":2})");
-    const auto of_user = json_web_token(account, user,
-                                        R"({"pub":{},"sub":{},"subs":-1,"data":-1,"payload":-1,)"
-                                        R"("type":"user","version":2})");
+    std::string end;
+    if (user_expires) {
+        end = ",\"exp\":" + std::to_string(std::chrono::system_clock::to_time_t(*user_expires));
+    }
     issued_credentials issued;
     issued.server_settings = "operator: \"" + of_authority +
                              "\"\nresolver: MEMORY\nresolver_preload: { " + account.name() +
                              ": \"" + of_account + "\" }\n";
-    issued.file = "-----BEGIN NATS USER JWT-----\n" + of_user +
-                  "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" +
-                  user.seed() + "\n------END USER NKEY SEED------\n";
+    issued.file = credentials_file(account, end);
+    issued.next_file = credentials_file(account, "");
     return issued;
 }
 

@@ -1,6 +1,8 @@
 // An operator, an account and a user of a NATS server, made for a test: what `nsc` would issue.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 namespace walrelay::test {
@@ -10,9 +12,12 @@ struct issued_credentials {
     std::string server_settings;
     /// The user's credentials file.
     std::string file;
+    /// That of another user of the same account, without an end.
+    std::string next_file;
 };
 
-/// Throws std::runtime_error.
-[[nodiscard]] issued_credentials issue_credentials();
+/// The server ends connections of a user whose time is over. Throws std::runtime_error.
+[[nodiscard]] issued_credentials issue_credentials(
+    std::optional<std::chrono::system_clock::time_point> user_expires = {});
 
 }  // namespace walrelay::test

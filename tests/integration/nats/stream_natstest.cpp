@@ -1,3 +1,4 @@
+#include "nats/connect_call.hpp"
 #include "nats/look_back.hpp"
 #include "nats/stream_reader.hpp"
 #include "nats/stream_request.hpp"
@@ -89,9 +90,9 @@ protected:
         for (std::uint32_t index = 1; index <= 5; ++index) {
             writer.publish("s.a", "body", {{"Walrelay-Position", to_string(at(index))}});
         }
-        natsConnection* raw = nullptr;
-        EXPECT_EQ(natsConnection_ConnectTo(&raw, server().url().c_str()), NATS_OK);
-        connection_.reset(raw);
+        auto connected = nats::connect_blocking(options());
+        EXPECT_TRUE(connected);
+        connection_ = std::move(*connected);
     }
     static nats::connect_options of_stream() {
         nats::connect_options how;
@@ -108,7 +109,7 @@ protected:
         facts.final_position = where;
         nats::subscription_handle incoming;
         auto done = nats::look_back(connection_.get(), of_stream(), 100, facts, incoming);
-        connection_.reset();
+        connection_ = {};
         return done ? result<stream_facts>(facts) : done.error();
     }
 

@@ -1,7 +1,12 @@
+#include "nats/stream_scan.hpp"
 #include "nats_fixture.hpp"
 #include "support/tls_files.hpp"
+#include "tls_front.hpp"
 
 #include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 namespace walrelay::test {
 namespace {
@@ -57,6 +62,62 @@ TEST_F(Tls, BelievesNoServerThatTheAuthorityDoesNotName) {
     ASSERT_FALSE(linked);
     EXPECT_EQ(linked.error().code, errc::broker_unavailable);
     EXPECT_THAT(linked.error().server_said, HasSubstr("certificate verify failed"));
+}
+
+/// The authorities of the system, as far as this process knows, until the end.
+class system_authorities {
+public:
+    explicit system_authorities(const std::string& file) {
+        setenv("SSL_CERT_FILE", file.c_str(), 1);
+    }
+    ~system_authorities() { unsetenv("SSL_CERT_FILE"); }
+    system_authorities(const system_authorities&) = delete;
+    system_authorities& operator=(const system_authorities&) = delete;
+};
+
+TEST_F(Tls, BelievesNoAuthorityOfTheSystemBesideTheConfiguredOne) {
+    use_server(server_settings());
+    const system_authorities system(files_.ca());
+    const tls_files others("another authority");
+    auto how = options();
+    how.stream = "S";
+    how.tls_ca = others.ca();
+    const auto requests = nats::stream_scan::open(how);
+    ASSERT_FALSE(requests);
+    EXPECT_THAT(requests.error().server_said, HasSubstr("certificate verify failed"));
+    EXPECT_FALSE(open_link(how));
+}
+
+TEST_F(Tls, BeginsWithTlsWhereTheServerWantsThat) {
+    const tls_front front(files_, server().port());
+    auto how = options();
+    how.tls_ca = files_.ca();
+    how.tls_handshake_first = true;
+    how.urls = {"nats://127.0.0.1:" + std::to_string(front.port())};
+    expect_to_publish(std::move(how));
+}
+
+TEST_F(Tls, BeginsWithTlsOnlyWhereItIsToldTo) {
+    const tls_front front(files_, server().port());
+    auto how = options();
+    how.tls_ca = files_.ca();
+    how.timeout = std::chrono::milliseconds(300);
+    how.urls = {"nats://127.0.0.1:" + std::to_string(front.port())};
+    EXPECT_FALSE(open_link(std::move(how)));
+}
+
+TEST_F(Tls, TakesNoKeyThatEverybodyCanRead) {
+    using std::filesystem::perms;
+    use_server(server_settings());
+    std::filesystem::permissions(files_.client_key(), perms::owner_read | perms::others_read);
+    auto how = options();
+    how.tls_ca = files_.ca();
+    how.tls_cert = files_.client_certificate();
+    how.tls_key = files_.client_key();
+    const auto linked = open_link(std::move(how));
+    ASSERT_FALSE(linked);
+    EXPECT_EQ(linked.error().code, errc::broker_unsuitable);
+    EXPECT_THAT(linked.error().remedy, HasSubstr("chmod o= " + files_.client_key()));
 }
 
 TEST_F(Tls, BelievesNoCertificateOfAnotherHost) {

@@ -140,6 +140,19 @@ TEST_F(RelayPoison, IsSeenBeforeSendingWhereItIsTooLarge) {
                 ElementsAre("dead_letter 0/64.0"));
 }
 
+TEST_F(RelayPoison, IsARowThatIsLargerThanMemoryIsToHold) {
+    connect();
+    script.frame(test::begin_frame(lsn{100}));
+    script.max_payload_bytes = std::uint64_t{1} << 30U;
+    script.frame(
+        test::insert_frame(16384, {"big", "kind", std::string(std::size_t{65} << 20U, 'x')}));
+    EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
+    EXPECT_THAT(script.last_log(), HasSubstr("set aside"));
+    EXPECT_EQ(script.letter().event, "");
+    EXPECT_THAT(script.letter().reason, HasSubstr("more than delivery.max_row_bytes = 67108864"));
+    EXPECT_EQ(script.letter().message_id, "big");
+}
+
 TEST_F(RelayPoison, IsSentAsOftenAsAskedBeforeItIsSetAside) {
     connect();
     script.transaction(100, {"a"});

@@ -156,6 +156,8 @@ void relay_script::note(const relay::action& wanted) {
         mark_to_be_ = marking->to_be;
     } else if (const auto* const reading = std::get_if<relay::read_stored>(&wanted)) {
         has_holes_ = reading->wanted.has_holes;
+    } else if (const auto* const dead = std::get_if<relay::store_dead_letter>(&wanted)) {
+        letter_ = dead->letter;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {

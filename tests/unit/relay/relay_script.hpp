@@ -88,6 +88,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
     [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_.rules; }
+    /// The last dead letter that was to be stored.
+    [[nodiscard]] const dead_letter& letter() const { return letter_; }
     /// Of the last read_stored: see stored_rows_request.
     [[nodiscard]] bool stream_may_have_holes() const { return has_holes_; }
     [[nodiscard]] lsn rules_hold_since() const { return mark_to_be_.since; }
@@ -122,6 +124,7 @@ private:
     std::vector<std::string> marks_;
     relay::stream_owner mark_to_be_;
     bool has_holes_ = false;
+    dead_letter letter_;
     std::optional<lsn> reported_;
     std::optional<error> halted_for_;
 };

@@ -319,6 +319,19 @@ TEST_F(PgoutputRow, HasNoOldRowOfAnUpdateThatLeavesTheKeyAlone) {
     EXPECT_EQ(to_text(*decoder_.decode(bytes.bytes())), R"(update public.events id="7" name=null)");
 }
 
+TEST_F(PgoutputRow, LeavesLongValuesOutWhereItIsTooLarge) {
+    decoder_.limit_rows(100'000);
+    const auto bytes = insert_head().value("7").value(std::string(100'000, 'x')).bytes();
+    const auto decoded = decoder_.decode(bytes);
+    ASSERT_TRUE(decoded) << to_string(decoded.error());
+    const auto& row = std::get<row_insert>(*decoded);
+    EXPECT_EQ(row.too_large_bytes, bytes.size());
+    EXPECT_EQ(row.fields[0], "7");
+    EXPECT_EQ(row.fields[1], std::nullopt);
+    const auto next = insert_bytes();
+    EXPECT_EQ(std::get<row_insert>(*decoder_.decode(next)).too_large_bytes, 0U);
+}
+
 TEST_F(PgoutputRow, RefusesAnUpdateThatEndsAnywhereElse) {
     decoder_.want_updates(every_table);
     const auto whole = update_bytes();

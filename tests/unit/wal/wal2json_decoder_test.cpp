@@ -319,6 +319,36 @@ std::string named_json(const std::string& name, const std::string& value) {
     return R"({"name":")" + name + R"(","typeoid":25,"value":)" + value + "}";
 }
 
+TEST_F(Wal2jsonRow, LeavesLongValuesOutOfARowThatIsTooLarge) {
+    decoder_.limit_rows(100'000);
+    const std::string text(100'000, 'x');
+    const std::string short_text(1000, 'y');
+    const auto json = R"({"action":"I","schema":"public","table":"events","columns":[)" +
+                      named_json("a", '"' + text + '"') + "," +
+                      named_json("b", '"' + short_text + '"') + "]}";
+    const auto decoded = decoder_.decode(json);
+    ASSERT_TRUE(decoded) << to_string(decoded.error());
+    const auto& row = std::get<row_insert>(*decoded);
+    EXPECT_EQ(row.too_large_bytes, json.size());
+    EXPECT_EQ(row.fields[0], std::nullopt);
+    EXPECT_EQ(row.fields[1], short_text);
+}
+
+TEST_F(Wal2jsonRow, LeavesTheContentOutOfAMessageThatIsTooLarge) {
+    decoder_.limit_rows(100'000);
+    const auto said = [](const std::string& prefix, const std::string& content) {
+        return R"({"action":"M","transactional":true,"prefix":")" + prefix + R"(","content":")" +
+               content + "\"}";
+    };
+    const auto decoded = decoder_.decode(said("orders", std::string(100'000, '\n')));
+    ASSERT_TRUE(decoded) << to_string(decoded.error());
+    EXPECT_EQ(std::get<logical_message>(*decoded).prefix, "orders");
+    EXPECT_GT(std::get<logical_message>(*decoded).too_large_bytes, 100'000U);
+    const auto odd = decoder_.decode(said(std::string(100'000, 'p'), ""));
+    ASSERT_TRUE(odd) << to_string(odd.error());
+    EXPECT_TRUE(std::holds_alternative<nothing_to_relay>(*odd));
+}
+
 TEST_F(Wal2jsonRow, LeavesUpdatesAloneThatNobodyWants) {
     const auto json = update_json(named_json("a", "\"1\""), named_json("a", "\"1\""));
     EXPECT_EQ(text_of(json), "nothing to relay");

@@ -1,0 +1,216 @@
+#include "nats/request_tunnel.hpp"
+
+#include "core/rethrow.hpp"
+#include "nats/inbox.hpp"
+#include "nats/server_session.hpp"
+#include "nats/wire_lines.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/asio/write.hpp>
+#include <simdjson.h>
+
+#include <array>
+#include <thread>
+#include <utility>
+
+namespace walrelay::nats {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
+/// A CONNECT of the library is shorter by far.
+constexpr std::size_t line_max_bytes = 4096;
+
+/// Whether a CONNECT line gives this token.
+bool gives(std::string_view line, const std::string& token) {
+    constexpr std::string_view verb = "CONNECT ";
+    simdjson::dom::parser parser;
+    simdjson::dom::object members;
+    std::string_view given;
+    return line.starts_with(verb) &&
+           parser.parse(line.data() + verb.size(), line.size() - verb.size()).get(members) ==
+               simdjson::SUCCESS &&
+           members["auth_token"].get(given) == simdjson::SUCCESS && given == token;
+}
+
+}  // namespace
+
+struct request_tunnel::works {
+    works() : acceptor(io), client(io), room(io) {}
+
+    asio::io_context io{1};
+    tcp::acceptor acceptor;
+    tcp::socket client;
+    server_session session;
+    std::string token = new_secret_word();
+    asio::steady_timer room;  // cancelled when there is some
+    std::thread thread;
+
+    [[nodiscard]] result<void> listen();
+    asio::awaitable<void> serve();
+    asio::awaitable<bool> is_the_library();
+    asio::awaitable<std::string> next_line(std::string& buffered);
+    asio::awaitable<void> carry_to_server(std::string first);
+    asio::awaitable<void> carry_to_client();
+    void end();
+
+    std::string behind_the_log_in;
+};
+
+result<void> request_tunnel::works::listen() {
+    try {
+        const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
+        acceptor.open(any_port.protocol());
+        acceptor.bind(any_port);
+        acceptor.listen();
+    } catch (const boost::system::system_error& failure) {
+        return error{
+            errc::broker_unavailable,
+            "no port of 127.0.0.1 can be opened, over which walrelay's own requests to the "
+            "broker go",
+            "let the process use IPv4 and 127.0.0.1 (systemd: RestrictAddressFamilies, "
+            "IPAddressDeny), and open as many files as it needs (LimitNOFILE)",
+            failure.code().message()};
+    }
+    return {};
+}
+
+/// Nothing else is let in, and nobody after the library.
+asio::awaitable<void> request_tunnel::works::serve() {
+    for (;;) {
+        auto [failure, accepted] = co_await acceptor.async_accept(as_outcome);
+        if (failure) {
+            co_return;
+        }
+        client = std::move(accepted);
+        if (co_await is_the_library()) {
+            break;
+        }
+        boost::system::error_code ignored;
+        client.close(ignored);
+    }
+    acceptor.close();
+    client.set_option(tcp::no_delay(true));
+    session.socket->on_room([this] { room.cancel(); });
+    asio::co_spawn(io, carry_to_client(), rethrow{});
+    co_await carry_to_server(std::move(behind_the_log_in));
+}
+
+asio::awaitable<bool> request_tunnel::works::is_the_library() {
+    const auto greeting = "INFO " + session.met.without_log_in + "\r\n";
+    const auto [unsent, sent] =
+        co_await asio::async_write(client, asio::buffer(greeting), as_outcome);
+    std::string buffered;
+    if (unsent || !gives(co_await next_line(buffered), token) ||
+        co_await next_line(buffered) != "PING") {
+        co_return false;
+    }
+    const auto [unanswered, answered] =
+        co_await asio::async_write(client, asio::buffer(pong_line), as_outcome);
+    behind_the_log_in = std::move(buffered);
+    co_return !unanswered;
+}
+
+/// Empty where there is none.
+asio::awaitable<std::string> request_tunnel::works::next_line(std::string& buffered) {
+    constexpr std::string_view line_end = "\r\n";
+    const auto [failure, bytes] = co_await asio::async_read_until(
+        client, asio::dynamic_buffer(buffered, line_max_bytes), line_end, as_outcome);
+    if (failure) {
+        co_return std::string();
+    }
+    auto line = buffered.substr(0, bytes - line_end.size());
+    buffered.erase(0, bytes);
+    co_return line;
+}
+
+asio::awaitable<void> request_tunnel::works::carry_to_server(std::string first) {
+    constexpr std::size_t read_bytes = std::size_t{64} * 1024;
+    std::array<char, read_bytes> bytes{};
+    auto& server = *session.socket;
+    server.lines() += first;
+    for (;;) {
+        server.flush();
+        while (server.is_full()) {
+            room.expires_at(asio::steady_timer::time_point::max());
+            co_await room.async_wait(as_outcome);
+        }
+        const auto [failure, count] =
+            co_await client.async_read_some(asio::buffer(bytes), as_outcome);
+        if (failure) {
+            end();
+            co_return;
+        }
+        server.lines().append(bytes.data(), count);
+    }
+}
+
+asio::awaitable<void> request_tunnel::works::carry_to_client() {
+    auto& server = *session.socket;
+    for (;;) {
+        const auto unread = server.unread();
+        if (!unread.empty()) {
+            const auto [failure, count] =
+                co_await asio::async_write(client, asio::buffer(unread), as_outcome);
+            if (failure) {
+                break;
+            }
+            server.consume(count);
+        }
+        if (const auto failure = co_await server.read_more()) {
+            break;
+        }
+    }
+    end();
+}
+
+void request_tunnel::works::end() {
+    boost::system::error_code ignored;
+    client.close(ignored);
+    session.socket->close();
+    room.cancel();
+}
+
+request_tunnel::request_tunnel(std::unique_ptr<works> running)
+    : works_(std::move(running)),
+      url_("nats://127.0.0.1:" + std::to_string(works_->acceptor.local_endpoint().port())),
+      token_(works_->token) {}
+
+request_tunnel::~request_tunnel() {
+    works_->io.stop();
+    works_->thread.join();
+}
+
+result<std::unique_ptr<request_tunnel>> request_tunnel::open(const connect_options& to) {
+    auto made = std::make_unique<works>();
+    auto joining = asio::co_spawn(made->io, open_session(made->io.get_executor(), to, 0, ""),
+                                  asio::use_future);
+    made->io.run();
+    auto joined = joining.get();
+    if (!joined) {
+        return joined.error();
+    }
+    made->session = std::move(*joined);
+    if (auto listening = made->listen(); !listening) {
+        return listening.error();
+    }
+    std::unique_ptr<request_tunnel> opened(new request_tunnel(std::move(made)));
+    auto& running = *opened->works_;
+    running.io.restart();
+    asio::co_spawn(running.io, running.serve(), rethrow{});
+    running.thread = std::thread([&io = running.io] { io.run(); });
+    return opened;
+}
+
+}  // namespace walrelay::nats
