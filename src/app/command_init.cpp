@@ -10,6 +10,8 @@
 #include "core/sql_text.hpp"
 #include "postgres/inspector.hpp"
 #include "postgres/own_tables.hpp"
+#include "postgres/slot_switch.hpp"
+#include "postgres/snapshot_slot.hpp"
 
 #include <fmt/format.h>
 
@@ -166,7 +168,49 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     co_return result<void>{};
 }
 
-awaitable<int> create_all(executors on, const config::settings& settings, bool new_slot) {
+/// The other one than the slot's, where the configuration leaves it open.
+output_plugin other_plugin(const config::settings& settings, const postgres_facts& facts) {
+    const bool has_pgoutput =
+        facts.slot && facts.slot->plugin == to_string(output_plugin::pgoutput);
+    return settings.postgres.plugin.value_or(has_pgoutput ? output_plugin::wal2json
+                                                          : output_plugin::pgoutput);
+}
+
+awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
+                                    const config::settings& settings) {
+    auto wanted = inspection_of(settings);
+    const auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    postgres::slot_switch change{settings.postgres.slot, other_plugin(settings, *facts),
+                                 settings.postgres.publication};
+    if (change.to == output_plugin::pgoutput && !facts->publication) {
+        if (auto made = co_await make_publication(sql, settings); !made) {
+            co_return made;
+        }
+    }
+    const auto to = change.to;
+    if (auto done = co_await postgres::switch_plugin(sql, std::move(change)); !done) {
+        co_return done;
+    }
+    // A copy has not that which lets standbys keep it.
+    if (relay::choose_failover(expectations_of(settings), *facts)) {
+        auto replication = co_await open_replication(on.loop, settings);
+        if (!replication) {
+            co_return replication.error();
+        }
+        if (auto kept = co_await postgres::enable_failover(*replication, settings.postgres.slot);
+            !kept) {
+            co_return kept;
+        }
+    }
+    log_info("slot " + settings.postgres.slot + " goes on with " + to_string(to) +
+             ", from where it stood");
+    co_return result<void>{};
+}
+
+awaitable<int> create_all(executors on, const config::settings& settings, init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
     const auto stream = co_await look_at_stream(on, settings, missing_stream::leave);
     if (!stream) {
@@ -176,6 +220,12 @@ awaitable<int> create_all(executors on, const config::settings& settings, bool n
     if (!sql) {
         co_return fail(sql.error());
     }
+    if (options.switch_plugin) {
+        if (const auto switched = co_await switch_slot(on, *sql, settings); !switched) {
+            co_return fail(switched.error());
+        }
+    }
+    const bool new_slot = options.new_slot;
     auto wanted = inspection_of(settings);
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
@@ -250,9 +300,9 @@ awaitable<int> print(executors on, const config::settings& settings) {
 
 }  // namespace
 
-int command_init(const config::settings& settings, bool print_only, bool new_slot) {
+int command_init(const config::settings& settings, init_options options) {
     return run_to_end([&](executors on) {
-        return print_only ? print(on, settings) : create_all(on, settings, new_slot);
+        return options.print_only ? print(on, settings) : create_all(on, settings, options);
     });
 }
 

@@ -63,6 +63,9 @@ void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& lin
     init.add_flag("--new-slot", line.new_slot,
                   "make the slot although the stream shows an earlier run: rows committed since "
                   "the stream's last message are then only in the tables");
+    init.add_flag("--switch-plugin", line.switch_plugin,
+                  "let the slot go on with the other output plugin (postgres.plugin, or what it "
+                  "does not have), from where it stands; no relay may run");
     check.add_flag("--json", line.json, "print the findings as JSON");
 }
 

@@ -18,6 +18,7 @@ struct command_line {
     config::flag_values flags;
     bool print_only = false;      // init --print
     bool new_slot = false;        // init
+    bool switch_plugin = false;   // init
     bool skip_roll_call = false;  // run
     bool accept_history = false;  // run
     bool json = false;            // check --json

@@ -15,9 +15,17 @@ struct run_once {
 
 /// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
 [[nodiscard]] int command_run(const config::settings& settings, run_once first_start);
-/// Creates publication, slot and stream where they are missing; with `print_only` shows them. A
-/// slot where the stream shows an earlier run is made with `new_slot` alone.
-[[nodiscard]] int command_init(const config::settings& settings, bool print_only, bool new_slot);
+struct init_options {
+    /// Shows what would be made, and makes nothing.
+    bool print_only = false;
+    /// Makes a slot although the stream shows an earlier run.
+    bool new_slot = false;
+    /// Lets the slot go on with another plugin first.
+    bool switch_plugin = false;
+};
+
+/// Creates publication, slot and stream where they are missing.
+[[nodiscard]] int command_init(const config::settings& settings, init_options options);
 /// Looks at both sides and prints every finding.
 [[nodiscard]] int command_check(const config::settings& settings, bool json);
 /// Lists, shows, retries or drops dead letters.

@@ -24,7 +24,7 @@ int run_program(int argc, const char* const* argv) {
     set_up_log(settings->log);
     switch (line.wanted) {
         case command::init:
-            return command_init(*settings, line.print_only, line.new_slot);
+            return command_init(*settings, {line.print_only, line.new_slot, line.switch_plugin});
         case command::check:
             return command_check(*settings, line.json);
         case command::dead_letter:

@@ -5,6 +5,7 @@
 #include "postgres/inspection_queries.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/plugin_probe.hpp"
+#include "postgres/slot_switch.hpp"
 #include "postgres/table_inspection.hpp"
 #include "postgres/write_back_probe.hpp"
 
@@ -105,13 +106,16 @@ boost::asio::awaitable<result<void>> inspect_origin(connection& sql, postgres_fa
 
 boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string slot,
                                                   postgres_facts& facts) {
-    std::vector<std::string> which{std::move(slot)};
+    std::vector<std::string> which{slot};
     const auto rows = co_await sql.query(queries::slot, std::move(which));
     if (rows.has_error()) {
         co_return rows.error();
     }
     if (rows->empty()) {
-        co_return result<void>{};
+        std::vector<std::string> waiting{waiting_slot_name(slot)};
+        const auto found = co_await sql.query(queries::slot, std::move(waiting));
+        facts.slot_waits = found && !found->empty();
+        co_return found ? result<void>{} : found.error();
     }
     fact_reader reader{*rows};
     facts.slot = slot_facts{.plugin = rows->text(0, 0),

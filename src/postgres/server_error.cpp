@@ -236,8 +236,50 @@ error explain_start(const server_report& report, const server_context& context) 
             is_permanent(code) ? "walrelay check" : ""};
 }
 
+/// Source: PostgreSQL, src/common/stringinfo.c (enlargeStringInfo) and
+/// src/backend/utils/mmgr/mcxt.c: no text and no piece of memory has more than 1 GB.
+bool is_over_the_limit(const server_report& report) {
+    constexpr std::array<std::string_view, 3> words = {
+        "Cannot enlarge string buffer", "string buffer exceeds maximum allowed length",
+        "invalid memory alloc request size"};
+    return std::ranges::any_of(words, [&](std::string_view each) {
+        return mentions(report, each) || report.detail.find(each) != std::string::npos;
+    });
+}
+
+/// " at LSN ..." as the server's context names it; empty where it does not.
+std::string place_in(const server_report& report) {
+    constexpr std::string_view before = "associated LSN ";
+    const auto at = report.context.find(before);
+    if (at == std::string::npos) {
+        return {};
+    }
+    const auto begin = at + before.size();
+    const auto end = report.context.find_first_not_of("0123456789ABCDEF/", begin);
+    return " at LSN " + report.context.substr(begin, end - begin);
+}
+
+error explain_row_too_large(const server_report& report, const server_context& context) {
+    const auto what = fmt::format(
+        "PostgreSQL cannot hand out a change{} of the WAL to slot {}: as {} writes it, it has more "
+        "than 1 GB, the server's limit. Nothing is lost, but nothing behind it is relayed",
+        place_in(report), context.slot, to_string(context.plugin));
+    if (context.plugin == output_plugin::wal2json) {
+        return unsuitable(what + " (wal2json writes a control character in six bytes)",
+                          "with every relay stopped, set postgres.plugin = \"pgoutput\" and: "
+                          "walrelay init --switch-plugin; the slot goes on from where it stands");
+    }
+    return unsuitable(what,
+                      "walrelay verify names the rows that the stream lacks; no plugin gets "
+                      "past this one, so a new slot is needed: on_slot_loss = \"heal\" under "
+                      "[delivery] publishes from the tables what the stream lacks");
+}
+
 error explain_stream(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
+    if (is_over_the_limit(report)) {
+        return explain_row_too_large(report, context);
+    }
     if (code == sqlstate::undefined_object && context.plugin == output_plugin::pgoutput) {
         return unsuitable(
             fmt::format("the publication {} is missing, or younger than the slot {}: pgoutput "

@@ -18,6 +18,8 @@ struct server_report {
     std::string sqlstate;
     std::string message;
     std::string detail = {};
+    /// Where it happened, as the server says: which callback of an output plugin, at which LSN.
+    std::string context = {};
 };
 
 enum class server_action {

@@ -25,7 +25,8 @@ server_report report_of(const PGresult* failed) {
     if (message.empty()) {
         message = PQresultErrorMessage(failed);
     }
-    return {field_of(failed, PG_DIAG_SQLSTATE), message, field_of(failed, PG_DIAG_MESSAGE_DETAIL)};
+    return {field_of(failed, PG_DIAG_SQLSTATE), message, field_of(failed, PG_DIAG_MESSAGE_DETAIL),
+            field_of(failed, PG_DIAG_CONTEXT)};
 }
 
 server_report report_of(const PGconn* broken) {

@@ -139,7 +139,9 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                                              to_string(*wanted.plugin)
                                        : ", which walrelay does not decode"),
                     is_known_plugin(slot.plugin)
-                        ? "set postgres.plugin = \"" + slot.plugin + "\" (or \"auto\")"
+                        ? "set postgres.plugin = \"" + slot.plugin +
+                              "\" (or \"auto\"); or stop every relay and let the slot go on with "
+                              "the other one: walrelay init --switch-plugin"
                         : "name another slot: postgres.slot");
     }
     if (slot.wal_status == "lost" && wanted.heals) {
@@ -163,6 +165,13 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
 
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
                            const std::optional<earlier_run>& earlier, findings_list& found) {
+    if (facts.slot_waits) {
+        found.error("slot " + wanted.slot +
+                        " waits under another name: a change of its plugin broke off; nothing is "
+                        "lost",
+                    "walrelay init --switch-plugin, which finishes it");
+        return;
+    }
     const auto backfill = choose_backfill(wanted, facts, earlier, false);
     if (earlier && !backfill) {
         found.error(

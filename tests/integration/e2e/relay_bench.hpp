@@ -52,6 +52,8 @@ public:
     /// Creates `public.outbox_events` in the reference shape.
     void create_table() const { execute(create_outbox_events()); }
 
+    /// Another one than it was made with.
+    void set_plugin(const std::string& plugin) { plugin_ = plugin; }
     /// The configuration file. What is set here replaces the default of that section; `%` stands
     /// for name(). The default outbox is `public.outbox_events`.
     void set_conninfo(const std::string& conninfo) { conninfo_ = conninfo; }

@@ -33,6 +33,22 @@ TEST(ServerError, TakesWhatComesBackForeverForUnsuitable) {
               errc::postgres_unsuitable);
 }
 
+TEST(ServerError, TellsTheWayPastARowThatWal2jsonCannotWrite) {
+    auto context = streaming();
+    context.plugin = output_plugin::wal2json;
+    const server_report buffer{"54000", "out of memory",
+                               "Cannot enlarge string buffer containing 1073741820 bytes by 6 more",
+                               "slot \"s\", output plugin \"wal2json\", in the change callback, "
+                               "associated LSN 0/16B3748"};
+    const auto failure = explain(buffer, context);
+    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_THAT(failure.what, HasSubstr("at LSN 0/16B3748 of the WAL"));
+    EXPECT_THAT(failure.remedy, HasSubstr("walrelay init --switch-plugin"));
+    const auto memory = explain({"XX000", "invalid memory alloc request size 1140850699"}, context);
+    EXPECT_EQ(memory.code, errc::postgres_unsuitable) << "it comes back for ever";
+    EXPECT_THAT(explain(buffer, streaming()).remedy, HasSubstr("walrelay verify"));
+}
+
 TEST(ServerError, TakesRemovedWalForALostSlot) {
     const auto failure =
         explain({"58P01", "requested WAL segment 0000 has already been removed"}, streaming());
