@@ -4,10 +4,22 @@
 #include <boost/url/src.hpp>
 #include <boost/url/url_view.hpp>
 
+#include <algorithm>
+
 namespace walrelay::nats {
 namespace {
 
 namespace urls = boost::urls;
+
+constexpr std::string_view scheme_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Where what was percent-encoded is a control character, it would be cut short at a NUL.
+bool has_control(std::string_view host) {
+    return std::ranges::any_of(host, [](char each) {
+        const auto byte = static_cast<unsigned char>(each);
+        return byte < ' ' || byte == 0x7F;
+    });
+}
 
 error not_an_address(std::string_view url) {
     return {
@@ -25,11 +37,11 @@ result<server_address> parse_server_address(std::string_view url) {
     }
     const std::string scheme(parsed->scheme());
     const bool known = scheme == "nats" || scheme == "tls";
-    if (!known || parsed->host_address().empty()) {
-        return not_an_address(url);
-    }
     server_address server;
     server.host = parsed->host_address();
+    if (!known || server.host.empty() || has_control(server.host)) {
+        return not_an_address(url);
+    }
     server.port = parsed->port().empty() ? "4222" : std::string(parsed->port());
     server.tls = scheme == "tls";
     if (parsed->has_password()) {
@@ -48,11 +60,15 @@ std::string to_string(const server_address& server) {
 
 std::string without_password(std::string_view url) {
     const auto at = url.rfind('@');
-    const auto scheme = url.find("//");
-    if (at == std::string_view::npos || scheme == std::string_view::npos) {
+    if (at == std::string_view::npos) {
         return std::string(url);
     }
-    return std::string(url.substr(0, scheme + 2)) + std::string(url.substr(at + 1));
+    // Slashes that stand elsewhere are of the password, or behind it.
+    const auto scheme = url.substr(0, url.find_first_not_of(scheme_letters));
+    constexpr std::string_view mark = "://";
+    const bool has_scheme = url.substr(scheme.size()).starts_with(mark);
+    const auto kept = has_scheme ? scheme.size() + mark.size() : 0;
+    return std::string(url.substr(0, kept)) + std::string(url.substr(at + 1));
 }
 
 }  // namespace walrelay::nats

@@ -46,5 +46,20 @@ TEST(ServerAddress, IsRefusedWithoutItsPassword) {
     }
 }
 
+TEST(ServerAddress, IsRefusedWithoutItsPasswordWhereverTheSlashesStand) {
+    for (const std::string url : {"me:p4ss@a:1", "me:p4ss@a//b", "me:p4ss@a//b@c", "me:p4//ss@a",
+                                  "nats:/me:p4ss@a", " nats://me:p4ss@a//b"}) {
+        const auto server = parse_server_address(url);
+        ASSERT_FALSE(server) << url;
+        EXPECT_THAT(server.error().what, testing::Not(testing::HasSubstr("p4"))) << url;
+    }
+}
+
+TEST(ServerAddress, HasAHostThatCanBeLookedUp) {
+    for (const std::string url : {"nats://a%00.b", "nats://a%0Ab:1", "tls://%7f"}) {
+        EXPECT_FALSE(parse_server_address(url)) << url;
+    }
+}
+
 }  // namespace
 }  // namespace walrelay::nats
