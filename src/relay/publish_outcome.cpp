@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
 
 namespace walrelay::relay {
@@ -73,7 +74,9 @@ publish_outcome read_error(simdjson::dom::object failure) {
     if (failure["description"].get(description) != simdjson::SUCCESS) {
         description = "an error without a description";
     }
-    const auto code = static_cast<std::int32_t>(error_code);
+    // Cut to fewer bits, a code of no meaning could become one that drops the message.
+    const bool fits = error_code >= 0 && error_code <= std::numeric_limits<std::int32_t>::max();
+    const auto code = fits ? static_cast<std::int32_t>(error_code) : 0;
     constexpr std::int32_t id_in_process = 10158;
     return {classify(code, description), 0, code, std::string(description), code == id_in_process};
 }
@@ -84,16 +87,17 @@ publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
         return doubtful(body);
     }
     bool duplicate = false;
-    if (ack["duplicate"].get(duplicate) != simdjson::SUCCESS || !duplicate) {
-        return {outcome_class::stored, sequence, 0, {}};
+    if (ack["duplicate"].get(duplicate) != simdjson::SUCCESS) {
+        duplicate = false;
     }
-    // Clustered servers 2.10.14 to 2.10.29 answer so for an id that is only on its way.
+    // Nothing is stored at 0. Clustered servers 2.10.14 to 2.10.29 call an id a duplicate so that
+    // is only on its way.
     if (sequence == 0) {
         auto outcome = doubtful(body);
-        outcome.id_is_taken = true;
+        outcome.id_is_taken = duplicate;
         return outcome;
     }
-    return {outcome_class::duplicate, sequence, 0, {}};
+    return {duplicate ? outcome_class::duplicate : outcome_class::stored, sequence, 0, {}};
 }
 
 /// The sequence of an ack as servers write it for a message that they have just stored,

@@ -24,6 +24,13 @@ TEST(PublishOutcome, TakesADuplicateWithoutSequenceForADoubt) {
     EXPECT_EQ(read.kind, outcome_class::doubt);
 }
 
+TEST(PublishOutcome, TakesAnAckWithoutSequenceForADoubt) {
+    // Sequences begin at 1: nothing is stored at 0.
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_FALSE(read.id_is_taken);
+}
+
 TEST(PublishOutcome, ReadsWhatAStreamEndsWith) {
     const auto last = parse_last_sequence(
         R"({"type":"io.nats.jetstream.api.v1.stream_info_response","config":{"name":"S"},)"
@@ -61,6 +68,13 @@ TEST(PublishOutcome, KeepsCodeAndWordsOfAnError) {
 TEST(PublishOutcome, TakesAnUnknownCodeForADoubt) {
     EXPECT_EQ(classify(99999, "something new"), outcome_class::doubt);
     EXPECT_EQ(classify(0, ""), outcome_class::doubt);
+}
+
+TEST(PublishOutcome, TakesACodeThatDoesNotFitForADoubt) {
+    // 10054 and 2 to the power of 32: not the code of a message that is too large.
+    const auto read = parse_publish_reply(R"({"error":{"err_code":4294977350}})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_EQ(read.error_code, 0);
 }
 
 TEST(PublishOutcome, WaitsWhenTheBrokerIsShortOfSomething) {
