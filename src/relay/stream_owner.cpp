@@ -99,42 +99,57 @@ std::string in_hexadecimal(std::uint64_t number) {
     return {text.data(), end};
 }
 
-/// What every version adds stands behind what earlier ones knew; any part may be missing.
+void read_rules(std::string_view value, stream_owner& owner) {
+    const auto dot = std::min(value.find('.'), value.size());
+    owner.rules = value.substr(0, dot);
+    const auto since = from_hexadecimal(value.substr(std::min(dot + 1, value.size())));
+    owner.since = owner.rules.empty() ? lsn{} : since;
+}
+
+void read_disordered(std::string_view value, stream_owner& owner) {
+    const auto dash = std::min(value.find('-'), value.size());
+    const auto rest = value.substr(std::min(dash + 1, value.size()));
+    const auto second = std::min(rest.find('-'), rest.size());
+    const auto until = rest.substr(0, second);
+    const auto below = from_hexadecimal(rest.substr(std::min(second + 1, rest.size())));
+    owner.disordered_after = number_in<std::uint64_t>(value.substr(0, dash));
+    owner.disordered_until =
+        until.empty() ? std::nullopt : std::optional(number_in<std::uint64_t>(until));
+    const bool is_ordered = owner.disordered_after == 0 && owner.disordered_until == 0U;
+    owner.disordered_below = is_ordered ? lsn{} : below;
+}
+
+void read_history(std::string_view value, stream_owner& owner) {
+    const auto plain = decoded(value);
+    const auto ends = plain ? parse_timeline_ends(*plain) : std::nullopt;
+    owner.ancestors = ends.value_or(std::vector<timeline_end>{});
+    owner.timeline = ends ? owner.timeline : 0;
+}
+
+/// What every version adds stands behind what earlier ones knew; any part may be missing. Where
+/// somebody has written them in another order, all of them belong to the mark: one that was left
+/// behind it would become a part of the next mark.
 void read_rest(std::string_view text, mark& into) {
     auto& owner = into.owner;
     const auto take = [&](std::string_view key, const auto& use) {
         auto behind = into.end;
         if (const auto value = value_of(text, key, behind)) {
-            use(*value);
+            use(*value, owner);
             into.end = behind;
         }
     };
-    take(system_key, [&](std::string_view value) {
-        owner.system_identifier = number_in<std::uint64_t>(value);
-    });
-    take(timeline_key,
-         [&](std::string_view value) { owner.timeline = number_in<std::uint32_t>(value); });
-    take(history_key, [&](std::string_view value) {
-        const auto plain = decoded(value);
-        const auto ends = plain ? parse_timeline_ends(*plain) : std::nullopt;
-        owner.ancestors = ends.value_or(std::vector<timeline_end>{});
-        owner.timeline = ends ? owner.timeline : 0;
-    });
-    take(rules_key, [&](std::string_view value) {
-        const auto dot = std::min(value.find('.'), value.size());
-        owner.rules = value.substr(0, dot);
-        owner.since = from_hexadecimal(value.substr(std::min(dot + 1, value.size())));
-    });
-    take(disordered_key, [&](std::string_view value) {
-        const auto dash = std::min(value.find('-'), value.size());
-        const auto rest = value.substr(std::min(dash + 1, value.size()));
-        const auto second = std::min(rest.find('-'), rest.size());
-        const auto until = rest.substr(0, second);
-        owner.disordered_after = number_in<std::uint64_t>(value.substr(0, dash));
-        owner.disordered_until =
-            until.empty() ? std::nullopt : std::optional(number_in<std::uint64_t>(until));
-        owner.disordered_below = from_hexadecimal(rest.substr(std::min(second + 1, rest.size())));
-    });
+    for (auto begin = text.size(); begin != into.end;) {
+        begin = into.end;
+        take(system_key, [](std::string_view value, stream_owner& of) {
+            of.system_identifier = number_in<std::uint64_t>(value);
+        });
+        take(timeline_key, [](std::string_view value, stream_owner& of) {
+            of.timeline = number_in<std::uint32_t>(value);
+        });
+        take(history_key, read_history);
+        take(rules_key, read_rules);
+        take(disordered_key, read_disordered);
+    }
 }
 
 std::optional<mark> find_mark(std::string_view text) {

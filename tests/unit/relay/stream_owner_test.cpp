@@ -94,6 +94,25 @@ TEST(StreamOwner, ClaimsItAgainOnlyForANewSystemIdentifier) {
     EXPECT_EQ(description_to_claim({"outbox", "app", 0}, to_string(me)), std::nullopt);
 }
 
+TEST(StreamOwner, ReplacesAllOfAMarkWhoseOrderIsAnother) {
+    const auto claimed = description_to_claim(
+        me, "a walrelay slot=outbox database=app rules=h history=%d0 system=6 disordered=3- b");
+    EXPECT_EQ(claimed, "a " + to_string(me) + " b");
+    const auto known = owner_in("walrelay slot=outbox database=app timeline=2 system=7");
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->system_identifier, 7U);
+    EXPECT_EQ(known->timeline, 2U);
+}
+
+TEST(StreamOwner, HasNoPlaceForRulesOrADisorderThatAreMissing) {
+    for (const std::string rest : {" rules=.5", " disordered=0-0-ff", " disordered=--"}) {
+        const auto read = owner_in("walrelay slot=outbox database=app" + rest);
+        ASSERT_TRUE(read) << rest;
+        EXPECT_EQ(owner_in(to_string(*read)), read) << rest;
+        EXPECT_EQ(read->since, lsn{}) << rest;
+    }
+}
+
 TEST(StreamOwner, OfAnotherDatabaseOrSlotForbidsToStart) {
     for (const auto& other :
          {stream_owner{"outbox", "clinic", 7}, stream_owner{"other", "app", 7}}) {
