@@ -55,8 +55,15 @@ dead_letter make_dead_letter(const table_name& source, const row_insert& row,
 }
 
 std::string describe(const dead_letter& letter) {
-    return "a row of table " + to_string(letter.source) + " at position " +
-           to_string(letter.where) + " is set aside in walrelay.dead_letter: " + letter.reason +
+    const auto what = "a row of table " + to_string(letter.source) + " at position " +
+                      to_string(letter.where) +
+                      " is set aside in walrelay.dead_letter: " + letter.reason;
+    if (letter.event.empty()) {
+        return what +
+               ". Its content is in the table alone, so that `walrelay dead-letter retry` cannot "
+               "publish it: insert the row again, under another id, once the cause is removed";
+    }
+    return what +
            ". Nothing is lost: `walrelay dead-letter list` shows it, and `walrelay dead-letter "
            "retry` publishes it once the cause is mended";
 }
