@@ -78,12 +78,9 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> look_f
     co_return stored_in(to, wanted);
 }
 
-boost::asio::awaitable<result<wall_time>> look_at_creation(nats::connect_options to) {
-    const auto looked = nats::stream_scan::open(std::move(to));
-    if (!looked) {
-        co_return looked.error();
-    }
-    co_return looked->facts().created;
+boost::asio::awaitable<result<std::optional<wall_time>>> look_at_creation(
+    nats::connect_options to) {
+    co_return nats::creation_of(to);
 }
 
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
@@ -135,8 +132,8 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_s
                                              boost::asio::use_awaitable);
 }
 
-boost::asio::awaitable<result<wall_time>> creation_of_stream(boost::asio::any_io_executor blocking,
-                                                             const config::settings& settings) {
+boost::asio::awaitable<result<std::optional<wall_time>>> creation_of_stream(
+    boost::asio::any_io_executor blocking, const config::settings& settings) {
     auto to = nats_options_of(settings);
     auto looking = look_at_creation(std::move(to));
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),

@@ -44,8 +44,8 @@ struct wanted_messages {
     boost::asio::any_io_executor blocking, const config::settings& settings,
     relay::stored_rows_request wanted);
 
-/// When the stream was made. errc::broker_unsuitable where there is none.
-[[nodiscard]] boost::asio::awaitable<result<wall_time>> creation_of_stream(
+/// When the stream was made; nothing where there is none.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<wall_time>>> creation_of_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.

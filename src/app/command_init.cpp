@@ -176,21 +176,31 @@ output_plugin other_plugin(const config::settings& settings, const postgres_fact
                                                           : output_plugin::pgoutput);
 }
 
+/// What forbids to relay with the other plugin.
+std::optional<error> objections_to(output_plugin plugin, config::settings settings,
+                                   postgres_facts facts,
+                                   const std::optional<stream_facts>& stream) {
+    settings.postgres.plugin = plugin;
+    facts.slot_waits = false;
+    if (facts.slot) {
+        facts.slot->plugin = to_string(plugin);
+    }
+    return objections(settings, facts, stream, !facts.slot);
+}
+
 awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
-                                    const config::settings& settings) {
+                                    const config::settings& settings,
+                                    const std::optional<stream_facts>& stream) {
     auto wanted = inspection_of(settings);
     const auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
     postgres::slot_switch change{settings.postgres.slot, other_plugin(settings, *facts),
-                                 settings.postgres.publication};
-    if (change.to == output_plugin::pgoutput && !facts->publication) {
-        if (auto made = co_await make_publication(sql, settings); !made) {
-            co_return made;
-        }
+                                 settings.postgres.publication, published_tables_of(settings)};
+    if (const auto forbids = objections_to(change.to, settings, *facts, stream)) {
+        co_return *forbids;
     }
-    const auto to = change.to;
     if (auto done = co_await postgres::switch_plugin(sql, std::move(change)); !done) {
         co_return done;
     }
@@ -205,8 +215,7 @@ awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
             co_return kept;
         }
     }
-    log_info("slot " + settings.postgres.slot + " goes on with " + to_string(to) +
-             ", from where it stood");
+    log_info("slot " + settings.postgres.slot + " goes on from where it stood");
     co_return result<void>{};
 }
 
@@ -221,7 +230,7 @@ awaitable<int> create_all(executors on, const config::settings& settings, init_o
         co_return fail(sql.error());
     }
     if (options.switch_plugin) {
-        if (const auto switched = co_await switch_slot(on, *sql, settings); !switched) {
+        if (const auto switched = co_await switch_slot(on, *sql, settings, *stream); !switched) {
             co_return fail(switched.error());
         }
     }

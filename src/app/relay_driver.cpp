@@ -275,8 +275,8 @@ asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time 
         if (epoch != broker_epoch_) {
             co_return;
         }
-        const bool is_gone = !known && known.error().code == errc::broker_unsuitable;
-        if (is_gone || (known && *known != created)) {
+        // That it cannot be asked for, because a secret is being changed, is no reason to stop.
+        if (known && *known != created) {
             machine_.broker_failed(epoch,
                                    {errc::broker_lost, "stream " + settings_.nats.stream +
                                                            " was deleted, or made again"},

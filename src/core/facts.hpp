@@ -147,7 +147,7 @@ struct postgres_facts {
     /// fragment of the configuration looks there.
     std::vector<std::string> open_schemas = {};
     std::optional<slot_facts> slot = {};
-    /// There is none, but what is to become it again: a change of its plugin broke off.
+    /// A copy of it, which a change of its plugin has left (postgres/slot_switch).
     bool slot_waits = false;
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};

@@ -18,6 +18,11 @@
 #include <simdjson.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -44,6 +49,16 @@ bool gives(std::string_view line, const std::string& token) {
            members["auth_token"].get(given) == simdjson::SUCCESS && given == token;
 }
 
+error no_tunnel(std::string said) {
+    return {errc::broker_unavailable,
+            "no port of 127.0.0.1 can be opened, over which walrelay's own requests to the broker "
+            "go",
+            "let the process use IPv4 and 127.0.0.1 (systemd: RestrictAddressFamilies, "
+            "IPAddressDeny), and have as many threads and open files as it needs (TasksMax, "
+            "LimitNOFILE)",
+            std::move(said)};
+}
+
 }  // namespace
 
 struct request_tunnel::works {
@@ -57,81 +72,113 @@ struct request_tunnel::works {
     asio::steady_timer room;  // cancelled when there is some
     std::thread thread;
 
-    [[nodiscard]] result<void> listen();
+    void listen();
+    void run();
     asio::awaitable<void> serve();
-    asio::awaitable<bool> is_the_library();
-    asio::awaitable<std::string> next_line(std::string& buffered);
+    /// Somebody who has connected.
+    struct visitor {
+        explicit visitor(tcp::socket accepted)
+            : socket(std::move(accepted)), clock(socket.get_executor()) {}
+
+        void leave() {
+            boost::system::error_code ignored;
+            socket.close(ignored);
+        }
+
+        tcp::socket socket;
+        asio::steady_timer clock;
+        std::string buffered;
+    };
+
+    asio::awaitable<void> judge(std::shared_ptr<visitor> who);
+    asio::awaitable<bool> is_the_library(visitor& who);
+    asio::awaitable<std::string> next_line(visitor& who);
     asio::awaitable<void> carry_to_server(std::string first);
     asio::awaitable<void> carry_to_client();
     void end();
-
-    std::string behind_the_log_in;
 };
 
-result<void> request_tunnel::works::listen() {
-    try {
-        const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
-        acceptor.open(any_port.protocol());
-        acceptor.bind(any_port);
-        acceptor.listen();
-    } catch (const boost::system::system_error& failure) {
-        return error{
-            errc::broker_unavailable,
-            "no port of 127.0.0.1 can be opened, over which walrelay's own requests to the "
-            "broker go",
-            "let the process use IPv4 and 127.0.0.1 (systemd: RestrictAddressFamilies, "
-            "IPAddressDeny), and open as many files as it needs (LimitNOFILE)",
-            failure.code().message()};
-    }
-    return {};
+/// Throws boost::system::system_error.
+void request_tunnel::works::listen() {
+    const tcp::endpoint any_port(asio::ip::address_v4::loopback(), 0);
+    acceptor.open(any_port.protocol());
+    acceptor.bind(any_port);
+    acceptor.listen();
 }
 
-/// Nothing else is let in, and nobody after the library.
+/// What goes wrong in here ends the connection, which the library tells of.
+void request_tunnel::works::run() {
+    try {
+        io.run();
+    } catch (const std::exception&) {
+        end();
+    }
+}
+
+/// Nothing else is let in, and nobody after the library. Whoever says nothing keeps nobody out.
 asio::awaitable<void> request_tunnel::works::serve() {
     for (;;) {
         auto [failure, accepted] = co_await acceptor.async_accept(as_outcome);
         if (failure) {
             co_return;
         }
-        client = std::move(accepted);
-        if (co_await is_the_library()) {
-            break;
-        }
-        boost::system::error_code ignored;
-        client.close(ignored);
+        asio::co_spawn(io, judge(std::make_shared<visitor>(std::move(accepted))), rethrow{});
     }
-    acceptor.close();
-    client.set_option(tcp::no_delay(true));
-    session.socket->on_room([this] { room.cancel(); });
-    asio::co_spawn(io, carry_to_client(), rethrow{});
-    co_await carry_to_server(std::move(behind_the_log_in));
 }
 
-asio::awaitable<bool> request_tunnel::works::is_the_library() {
+asio::awaitable<void> request_tunnel::works::judge(std::shared_ptr<visitor> who) {
+    constexpr std::chrono::seconds patience{2};
+    who->clock.expires_after(patience);
+    who->clock.async_wait([who](const boost::system::error_code& cancelled) {
+        if (!cancelled) {
+            who->leave();
+        }
+    });
+    const bool is_let_in = co_await is_the_library(*who);
+    who->clock.cancel();
+    if (!is_let_in || !acceptor.is_open()) {
+        who->leave();
+        co_return;
+    }
+    boost::system::error_code ignored;
+    acceptor.close(ignored);
+    client = std::move(who->socket);
+    client.set_option(tcp::no_delay(true), ignored);
+    session.socket->on_room([this] { room.cancel(); });
+    asio::co_spawn(io, carry_to_client(), rethrow{});
+    co_await carry_to_server(std::move(who->buffered));
+}
+
+asio::awaitable<bool> request_tunnel::works::is_the_library(visitor& who) {
     const auto greeting = "INFO " + session.met.without_log_in + "\r\n";
     const auto [unsent, sent] =
-        co_await asio::async_write(client, asio::buffer(greeting), as_outcome);
-    std::string buffered;
-    if (unsent || !gives(co_await next_line(buffered), token) ||
-        co_await next_line(buffered) != "PING") {
+        co_await asio::async_write(who.socket, asio::buffer(greeting), as_outcome);
+    if (unsent) {
+        co_return false;
+    }
+    const auto log_in = co_await next_line(who);
+    if (!gives(log_in, token)) {
+        co_return false;
+    }
+    const auto ping = co_await next_line(who);
+    if (ping != "PING") {
         co_return false;
     }
     const auto [unanswered, answered] =
-        co_await asio::async_write(client, asio::buffer(pong_line), as_outcome);
-    behind_the_log_in = std::move(buffered);
+        co_await asio::async_write(who.socket, asio::buffer(pong_line), as_outcome);
     co_return !unanswered;
 }
 
 /// Empty where there is none.
-asio::awaitable<std::string> request_tunnel::works::next_line(std::string& buffered) {
+asio::awaitable<std::string> request_tunnel::works::next_line(visitor& who) {
     constexpr std::string_view line_end = "\r\n";
     const auto [failure, bytes] = co_await asio::async_read_until(
-        client, asio::dynamic_buffer(buffered, line_max_bytes), line_end, as_outcome);
+        who.socket, asio::dynamic_buffer(who.buffered, line_max_bytes), line_end, as_outcome);
     if (failure) {
         co_return std::string();
     }
-    auto line = buffered.substr(0, bytes - line_end.size());
-    buffered.erase(0, bytes);
+    auto line = who.buffered.substr(0, bytes - line_end.size());
+    who.buffered.erase(0, bytes);
     co_return line;
 }
 
@@ -189,28 +236,35 @@ request_tunnel::request_tunnel(std::unique_ptr<works> running)
 
 request_tunnel::~request_tunnel() {
     works_->io.stop();
-    works_->thread.join();
+    if (works_->thread.joinable()) {
+        works_->thread.join();
+    }
 }
 
 result<std::unique_ptr<request_tunnel>> request_tunnel::open(const connect_options& to) {
-    auto made = std::make_unique<works>();
-    auto joining = asio::co_spawn(made->io, open_session(made->io.get_executor(), to, 0, ""),
-                                  asio::use_future);
-    made->io.run();
-    auto joined = joining.get();
-    if (!joined) {
-        return joined.error();
+    // A server that lets clients in can be cut off from the others.
+    static std::atomic<std::size_t> opened_count{0};
+    try {
+        auto made = std::make_unique<works>();
+        auto joining =
+            asio::co_spawn(made->io, open_session(made->io.get_executor(), to, opened_count++, ""),
+                           asio::use_future);
+        made->io.run();
+        auto joined = joining.get();
+        if (!joined) {
+            return joined.error();
+        }
+        made->session = std::move(*joined);
+        made->listen();
+        std::unique_ptr<request_tunnel> opened(new request_tunnel(std::move(made)));
+        auto& running = *opened->works_;
+        running.io.restart();
+        asio::co_spawn(running.io, running.serve(), rethrow{});
+        running.thread = std::thread([&running] { running.run(); });
+        return opened;
+    } catch (const std::runtime_error& failure) {  // std's and Boost's system_error
+        return no_tunnel(failure.what());
     }
-    made->session = std::move(*joined);
-    if (auto listening = made->listen(); !listening) {
-        return listening.error();
-    }
-    std::unique_ptr<request_tunnel> opened(new request_tunnel(std::move(made)));
-    auto& running = *opened->works_;
-    running.io.restart();
-    asio::co_spawn(running.io, running.serve(), rethrow{});
-    running.thread = std::thread([&io = running.io] { io.run(); });
-    return opened;
 }
 
 }  // namespace walrelay::nats

@@ -137,8 +137,8 @@ void wipe(std::string& secret) {
     secret.clear();
 }
 
-secrets::~secrets() {
-    for (auto* each : {&password, &token, &jwt, &seed}) {
+secrets_guard::~secrets_guard() {
+    for (auto* each : {&guarded_->password, &guarded_->token, &guarded_->jwt, &guarded_->seed}) {
         wipe(*each);
     }
 }

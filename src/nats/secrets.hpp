@@ -13,7 +13,7 @@ namespace walrelay::nats {
 /// Overwrites the text, so that no later reader of the memory finds it.
 void wipe(std::string& secret);
 
-/// At most one way is filled in. Wiped at its end.
+/// At most one way is filled in.
 struct secrets {
     std::string user = {};
     std::string password = {};
@@ -23,8 +23,18 @@ struct secrets {
     std::string jwt = {};
     /// Of `nkey` or `jwt`: signs what the server asks to be signed.
     std::string seed = {};
+};
 
-    ~secrets();
+/// Wipes them at its own end.
+class secrets_guard {
+public:
+    explicit secrets_guard(secrets& guarded) : guarded_(&guarded) {}
+    secrets_guard(const secrets_guard&) = delete;
+    secrets_guard& operator=(const secrets_guard&) = delete;
+    ~secrets_guard();
+
+private:
+    secrets* guarded_;
 };
 
 /// Errors: broker_unsuitable, naming the key and the file that cannot be used, or that every user

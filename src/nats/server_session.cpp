@@ -108,6 +108,8 @@ asio::awaitable<result<void>> attempt::log_in(const server_address& server,
     if (!line) {
         co_return line.error();
     }
+    // In one piece, so that no other place of memory keeps it.
+    socket_->lines().reserve(line->size() + lines.size() + ping_line.size());
     socket_->lines() += *line;
     wipe(*line);
     socket_->lines() += lines;
@@ -189,10 +191,11 @@ asio::awaitable<result<wire_operation>> attempt::next_operation() {
 asio::awaitable<result<server_session>> open_session(asio::any_io_executor executor,
                                                      connect_options options, std::size_t first,
                                                      std::string lines) {
-    const auto known = read_secrets(options);
+    auto known = read_secrets(options);
     if (!known) {
         co_return known.error();
     }
+    const secrets_guard wiping(*known);
     error last = unreachable(options, "nats.urls is empty");
     for (std::size_t tried = 0; tried < options.urls.size(); ++tried) {
         auto server = parse_server_address(options.urls[(first + tried) % options.urls.size()]);

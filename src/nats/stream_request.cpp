@@ -3,6 +3,7 @@
 #include "core/json_string.hpp"
 #include "nats/connect_call.hpp"
 #include "nats/handles.hpp"
+#include "nats/stream_reader.hpp"
 
 #include <simdjson.h>
 
@@ -128,6 +129,21 @@ result<void> step_down(const connect_options& to) {
         }
     }
     return {};
+}
+
+result<std::optional<wall_time>> creation_of(const connect_options& to) {
+    subscription_handle looking_back;  // outlives the connection, see nats/look_back
+    const auto connection = connect_blocking(to);
+    if (!connection) {
+        return connection.error();
+    }
+    auto only_the_last = to;
+    only_the_last.look_back = 0;
+    const auto read = read_broker(connection->get(), only_the_last, looking_back);
+    if (!read) {
+        return read.error();
+    }
+    return read->stream ? std::optional(read->stream->created) : std::nullopt;
 }
 
 }  // namespace walrelay::nats

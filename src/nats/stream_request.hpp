@@ -1,10 +1,12 @@
-// Requests to JetStream's API that change a stream. Each over a short connection of its own, with
+// Requests to JetStream's API about a stream. Each over a short connection of its own, with
 // the library's blocking calls, so that a right which is missing ends nothing else.
 #pragma once
 
+#include "core/change.hpp"
 #include "core/error.hpp"
 #include "nats/connect_options.hpp"
 
+#include <optional>
 #include <string>
 
 namespace walrelay::nats {
@@ -20,5 +22,9 @@ namespace walrelay::nats {
 /// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
 /// Errors: as above, broker_unsuitable also where there is no cluster.
 [[nodiscard]] result<void> step_down(const connect_options& to);
+
+/// When `to.stream` was made; nothing if there is none. Errors: broker_unavailable,
+/// broker_unsuitable (no permission, a file that cannot be used).
+[[nodiscard]] result<std::optional<wall_time>> creation_of(const connect_options& to);
 
 }  // namespace walrelay::nats

@@ -31,10 +31,15 @@ wire_socket::wire_socket(asio::any_io_executor executor)
 
 asio::awaitable<boost::system::error_code> wire_socket::reach(server_address server) {
     auto [unknown, found] = co_await resolver_.async_resolve(server.host, server.port, as_outcome);
-    if (unknown) {
-        co_return unknown;
+    // A name that is looked up for longer than anybody waits cannot be cancelled.
+    if (unknown || closed_) {
+        co_return unknown ? unknown : asio::error::operation_aborted;
     }
     auto [failure, where] = co_await asio::async_connect(socket_, found, as_outcome);
+    if (closed_) {
+        close();
+        co_return asio::error::operation_aborted;
+    }
     if (!failure) {
         boost::system::error_code ignored;
         socket_.set_option(tcp::no_delay(true), ignored);
@@ -144,6 +149,7 @@ bool wire_socket::is_full() const {
 }
 
 void wire_socket::close() {
+    closed_ = true;
     resolver_.cancel();
     boost::system::error_code ignored;
     socket_.close(ignored);

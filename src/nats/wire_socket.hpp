@@ -80,6 +80,7 @@ private:
     std::string sending_;
     std::size_t sent_ = 0;
     bool is_sending_ = false;
+    bool closed_ = false;
     std::function<void()> on_room_;
 };
 

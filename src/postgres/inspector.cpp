@@ -111,11 +111,14 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
     if (rows.has_error()) {
         co_return rows.error();
     }
+    std::vector<std::string> waiting{waiting_slot_name(slot)};
+    const auto waits = co_await sql.query(queries::slot, std::move(waiting));
+    if (waits.has_error()) {
+        co_return waits.error();
+    }
+    facts.slot_waits = !waits->empty();
     if (rows->empty()) {
-        std::vector<std::string> waiting{waiting_slot_name(slot)};
-        const auto found = co_await sql.query(queries::slot, std::move(waiting));
-        facts.slot_waits = found && !found->empty();
-        co_return found ? result<void>{} : found.error();
+        co_return result<void>{};
     }
     fact_reader reader{*rows};
     facts.slot = slot_facts{.plugin = rows->text(0, 0),

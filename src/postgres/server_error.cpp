@@ -270,9 +270,9 @@ error explain_row_too_large(const server_report& report, const server_context& c
                           "walrelay init --switch-plugin; the slot goes on from where it stands");
     }
     return unsuitable(what,
-                      "walrelay verify names the rows that the stream lacks; no plugin gets "
-                      "past this one, so a new slot is needed: on_slot_loss = \"heal\" under "
-                      "[delivery] publishes from the tables what the stream lacks");
+                      "no plugin gets past it. walrelay verify names the rows that the stream "
+                      "lacks; a new slot with on_slot_loss = \"heal\" under [delivery] publishes "
+                      "those that are still in the tables, but no logical messages");
 }
 
 error explain_stream(const server_report& report, const server_context& context) {

@@ -13,22 +13,26 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <string>
+#include <vector>
 
 namespace walrelay::postgres {
 
 struct slot_switch {
     std::string slot;
     output_plugin to = output_plugin::pgoutput;
-    /// Of pgoutput, which cannot decode what was written before it was made: that is tried.
+    /// Of pgoutput, and the tables that it must have had all along.
     std::string publication;
+    std::vector<table_name> tables;
 };
 
 /// The name under which the copy waits: never longer than a name may be.
 [[nodiscard]] std::string waiting_slot_name(const std::string& slot);
 
-/// Does nothing where the slot has the plugin. Through a connection of connection_kind::sql, with
-/// the right to replicate. Errors: slot_in_use while a relay streams; postgres_unsuitable where the
-/// slot is missing, or reaches back to before the publication; else those of server_error.hpp.
+/// Does nothing where the slot has the plugin; what broke off is finished first, with the plugin
+/// that was wanted then. Through a connection of connection_kind::sql, with the right to replicate.
+/// Errors: slot_in_use while a relay streams or another one does this; postgres_unsuitable where
+/// the slot is missing, may reach back to before the publication or a table of it, or where it is
+/// not clear which of two slots counts; else those of server_error.hpp.
 [[nodiscard]] boost::asio::awaitable<result<void>> switch_plugin(connection& sql,
                                                                  slot_switch wanted);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace walrelay::relay {
@@ -84,7 +85,17 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
 
 bool lane::passes_over_unacked(const position& furthest,
                                const std::vector<placed_message>& placed) const {
-    auto next = placed.begin();
+    std::multimap<commit_position, const placed_message*> there;
+    for (const auto& each : placed) {
+        there.emplace(each.where.at, &each);
+    }
+    const auto is_there = [&](const message& mine) {
+        const auto [begin, end] = there.equal_range(mine.where.at);
+        return std::any_of(begin, end, [&](const auto& found) {
+            const auto& each = *found.second;
+            return each.where == mine.where && each.id == mine.id;
+        });
+    };
     bool is_missed = false;
     for (std::uint64_t index = first_; index != end_; ++index) {
         const auto& mine = at(index).content;
@@ -94,15 +105,10 @@ bool lane::passes_over_unacked(const position& furthest,
         if (mine.where.at > furthest.at) {
             return false;
         }
-        const auto found = std::find_if(next, placed.end(), [&](const placed_message& each) {
-            return each.where == mine.where && each.id == mine.id;
-        });
-        if (found == placed.end()) {
+        if (!is_there(mine)) {
             is_missed = is_missed || !at(index).stored;
         } else if (is_missed) {
             return true;
-        } else {
-            next = found;
         }
     }
     return false;

@@ -118,6 +118,11 @@ void look_at_failover_version(const expectations& wanted, const postgres_facts& 
 
 void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     const auto& slot = *facts.slot;
+    if (facts.slot_waits) {
+        found.warning("a copy of slot " + wanted.slot +
+                          " is left from a change of its plugin that broke off, and keeps WAL",
+                      "with every relay stopped: walrelay init --switch-plugin, which finishes it");
+    }
     const auto recreate = drop_slot_sql(wanted.slot) +
                           " then walrelay init --new-slot; rows that were "
                           "inserted since the slot's position are then only in the table";

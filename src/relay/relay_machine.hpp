@@ -222,6 +222,7 @@ private:
     void remember_disorder();
     void change_mark(stream_owner to);
     void write_mark();
+    void take_mark_answer(const result<std::optional<std::uint64_t>>& done, instant now);
     [[nodiscard]] bool is_all_that_was_seen(std::uint64_t last_sequence) const;
     /// The mark was written by what a server said that did not know all of the stream.
     void doubt_what_was_seen(std::uint64_t last_sequence, instant now);
@@ -261,7 +262,9 @@ private:
     /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
     [[nodiscard]] bool is_drained() const {
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
-        return (lane_->empty() || sends_no_more) && write_backs_.empty();
+        // The next start would compare rows for a mark that is written in part.
+        const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
+        return (lane_->empty() || sends_no_more) && write_backs_.empty() && !writes_mark;
     }
     void confirm_what_was_held(instant now);
     /// When the stream is to be asked, or its answer is overdue.

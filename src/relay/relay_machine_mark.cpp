@@ -56,10 +56,20 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
     if (is_closing()) {
         return;
     }
+    take_mark_answer(done, now);
+    if (phase_ == phase::draining && is_drained()) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>& done,
+                                     instant now) {
     if (!done && mark_.is_stale()) {
+        // Where the broker has gone away, it is written over the next connection.
+        const bool is_there = broker_.is_up();
         // Somebody may have written it by hand meanwhile.
         read_tail_again();
-        if (postgres_.is_up()) {
+        if (postgres_.is_up() && is_there) {
             lose_postgres({done.error().code,
                            done.error().what + ". A later start would believe what stands there, " +
                                "so that nothing is published until it is changed",

@@ -79,11 +79,32 @@ TEST_P(SwitchPlugin, IsRefusedWhereThePublicationIsYounger) {
     stop_behind();
     const auto done = switched();
     EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
-    EXPECT_NE(done.errors.find("from before publication"), std::string::npos) << done.errors;
+    EXPECT_NE(done.errors.find("publication"), std::string::npos) << done.errors;
+    EXPECT_EQ(bench.slot("plugin"), "wal2json");
+    bench.execute("CREATE PUBLICATION " + bench.name() +
+                  " FOR TABLE outbox_events WITH (publish = 'insert')");
+    const auto again = switched();
+    EXPECT_EQ(again.exit_code, 3) << again.output << again.errors;
+    EXPECT_NE(again.errors.find("from before publication"), std::string::npos) << again.errors;
     EXPECT_EQ(bench.slot("plugin"), "wal2json");
     bench.set_plugin("wal2json");
     bench.start();
     bench.expect_relayed(event_ids(1, 200));
+}
+
+TEST_P(SwitchPlugin, IsRefusedWhereTwoSlotsMayCount) {
+    stop_behind();
+    bench.execute("SELECT pg_create_logical_replication_slot('" + waiting() + "', '" + GetParam() +
+                  "')");
+    if (std::string(GetParam()) == "wal2json") {
+        bench.execute("CREATE PUBLICATION " + bench.name() +
+                      " FOR TABLE outbox_events WITH (publish = 'insert')");
+    }
+    const auto done = switched();
+    EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
+    EXPECT_NE(done.errors.find("cannot tell which of them"), std::string::npos) << done.errors;
+    EXPECT_EQ(bench.slot("plugin"), GetParam());
+    bench.execute("SELECT pg_drop_replication_slot('" + waiting() + "')");
 }
 
 INSTANTIATE_TEST_SUITE_P(BothPlugins, SwitchPlugin, both_plugins(), plugin_name);

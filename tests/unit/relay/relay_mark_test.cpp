@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Matches;
+using testing::Not;
 using namespace std::chrono_literals;
 
 constexpr const char* same_rules =
@@ -52,6 +53,20 @@ TEST_F(RelayMark, IsWrittenBeforeRowsOfOtherRulesArePublished) {
     EXPECT_THAT(script_.stream_is_marked({}), IsEmpty()) << "that claims nothing yet";
     EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now", "now"));
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
+}
+
+TEST_F(RelayMark, IsWrittenToItsEndBeforeAStop) {
+    begin(other_rules);
+    EXPECT_THAT(script_.stops(), Not(Contains("finish_postgres")));
+    EXPECT_THAT(script_.stream_is_marked({}), Not(Contains("finish_postgres")));
+    EXPECT_EQ(script_.mark_to_be(), "now");
+    EXPECT_THAT(script_.stream_is_marked({}), Contains("finish_postgres"));
+}
+
+TEST_F(RelayMark, ThatCannotBeWrittenBecauseTheBrokerIsAwayKeepsTheReplicationConnection) {
+    begin(other_rules);
+    script_.broker_fails();
+    EXPECT_THAT(script_.stream_is_marked(refused), Not(Contains("close_postgres")));
 }
 
 TEST_F(RelayMark, SaysAtOnceThatALaterMessageMayHavePassedAnEarlierOne) {
