@@ -90,6 +90,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     }
     account_for_stored(now);
     keep_mark_true();
+    write_mark();  // one that could not be written while the broker was away
     if (phase_ == phase::running && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
     }

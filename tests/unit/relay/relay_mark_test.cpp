@@ -67,6 +67,9 @@ TEST_F(RelayMark, ThatCannotBeWrittenBecauseTheBrokerIsAwayKeepsTheReplicationCo
     begin(other_rules);
     script_.broker_fails();
     EXPECT_THAT(script_.stream_is_marked(refused), Not(Contains("close_postgres")));
+    script_.passes(1s);
+    script_.broker_connects(0);
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now", "comparing-holes-now"));
 }
 
 TEST_F(RelayMark, SaysAtOnceThatALaterMessageMayHavePassedAnEarlierOne) {
