@@ -169,6 +169,7 @@ awaitable<result<void>> switching::require_old_publication() {
             "AS p ON p.oid = n.pnpubid WHERE p.pubname = $2";
     }
     std::vector<std::string> tables;
+    tables.reserve(wanted_.tables.size());
     for (const auto& each : wanted_.tables) {
         tables.push_back(quote_table(each));
     }

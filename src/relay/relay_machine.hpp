@@ -195,6 +195,8 @@ private:
     void begin_history(const lineage& line);
     /// Up to where the WAL of the present history must reach at least.
     [[nodiscard]] lsn read_up_to() const;
+    /// Why nothing of a server's history may be read.
+    [[nodiscard]] std::optional<error> refuses_history_of(const postgres_session& session) const;
     /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
     /// streamed from it where that is false.
     [[nodiscard]] bool joins_history(const postgres_session& session, instant now);

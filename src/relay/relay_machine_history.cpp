@@ -84,6 +84,17 @@ lsn relay_machine::read_up_to() const {
     return known;
 }
 
+std::optional<error> relay_machine::refuses_history_of(const postgres_session& session) const {
+    if (history_ != history{} && !accepts_history_of(session.server.line)) {
+        if (auto refused = refuse_successor(server_.line, session.server.line)) {
+            return refused;
+        }
+    }
+    const bool was_looked_at = lane_->is_open() || lane_->known_sequence() > 0;
+    return was_looked_at ? refuse_history(question_about(session.server, session.slot_confirmed))
+                         : std::nullopt;
+}
+
 bool relay_machine::joins_history(const postgres_session& session, instant now) {
     const bool is_another = session.server.line != server_.line;
     const bool slot_went_back = !session.rows_first && session.slot_confirmed < slot_confirmed_;
@@ -92,15 +103,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         // where the slot stood: the tail tells what came of it.
         read_tail_again();
     }
-    if (history_ != history{} && !accepts_history_of(session.server.line)) {
-        if (const auto refused = refuse_successor(server_.line, session.server.line)) {
-            lose_postgres(*refused, now);
-            return false;
-        }
-    }
-    const auto asked = question_about(session.server, session.slot_confirmed);
-    if (auto refused = lane_->is_open() || lane_->known_sequence() > 0 ? refuse_history(asked)
-                                                                       : std::nullopt) {
+    if (const auto refused = refuses_history_of(session)) {
         lose_postgres(*refused, now);
         return false;
     }
