@@ -176,10 +176,31 @@ output_plugin other_plugin(const config::settings& settings, const postgres_fact
                                                           : output_plugin::pgoutput);
 }
 
+std::string publication_sql(const config::settings& settings) {
+    auto tables = published_tables_of(settings);
+    tables.push_back(control_table());
+    return create_publication_sql(settings.postgres.publication, tables,
+                                  published_operations(settings.outbox));
+}
+
+/// Not what the preflight says of a slot without its publication: this one works as it is.
+error lacks_publication(const config::settings& settings) {
+    return {errc::postgres_unsuitable,
+            "there is no publication " + settings.postgres.publication +
+                ", without which pgoutput relays nothing; slot " + settings.postgres.slot +
+                " was left as it is",
+            publication_sql(settings) +
+                " then let walrelay run go on with wal2json until it has caught up, wait for a "
+                "minute, and try again"};
+}
+
 /// What forbids to relay with the other plugin.
 std::optional<error> objections_to(output_plugin plugin, config::settings settings,
                                    postgres_facts facts,
                                    const std::optional<stream_facts>& stream) {
+    if (plugin == output_plugin::pgoutput && !facts.publication) {
+        return lacks_publication(settings);
+    }
     settings.postgres.plugin = plugin;
     facts.slot_waits = false;
     if (facts.slot) {
@@ -197,7 +218,7 @@ awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
         co_return facts.error();
     }
     postgres::slot_switch change{settings.postgres.slot, other_plugin(settings, *facts),
-                                 settings.postgres.publication, published_tables_of(settings)};
+                                 settings.postgres.publication};
     if (const auto forbids = objections_to(change.to, settings, *facts, stream)) {
         co_return *forbids;
     }
@@ -261,10 +282,7 @@ void print_all(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     fmt::print("{}\n", postgres::create_table_sql(own_table::control));
     if (plugin == output_plugin::pgoutput) {
-        auto tables = published_tables_of(settings);
-        tables.push_back(control_table());
-        fmt::print("{}\n", create_publication_sql(settings.postgres.publication, tables,
-                                                  published_operations(settings.outbox)));
+        fmt::print("{}\n", publication_sql(settings));
     }
     if (run_makes_the_slot(settings)) {
         fmt::print("-- walrelay run makes slot {} together with its snapshot\n",

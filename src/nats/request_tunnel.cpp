@@ -62,19 +62,6 @@ error no_tunnel(std::string said) {
 }  // namespace
 
 struct request_tunnel::works {
-    works() : acceptor(io), client(io), room(io) {}
-
-    asio::io_context io{1};
-    tcp::acceptor acceptor;
-    tcp::socket client;
-    server_session session;
-    std::string token = new_secret_word();
-    asio::steady_timer room;  // cancelled when there is some
-    std::thread thread;
-
-    void listen();
-    void run();
-    asio::awaitable<void> serve();
     /// Somebody who has connected.
     struct visitor {
         explicit visitor(tcp::socket accepted)
@@ -90,6 +77,19 @@ struct request_tunnel::works {
         std::string buffered;
     };
 
+    works() : acceptor(io), client(io), room(io) {}
+
+    asio::io_context io{1};
+    tcp::acceptor acceptor;
+    tcp::socket client;
+    server_session session;
+    std::string token = new_secret_word();
+    asio::steady_timer room;  // cancelled when there is some
+    std::thread thread;
+
+    void listen();
+    void run();
+    asio::awaitable<void> serve();
     asio::awaitable<void> judge(std::shared_ptr<visitor> who);
     asio::awaitable<bool> is_the_library(visitor& who);
     asio::awaitable<std::string> next_line(visitor& who);

@@ -1,7 +1,6 @@
 #include "postgres/slot_switch.hpp"
 
 #include "core/sql_text.hpp"
-#include "postgres/array_literal.hpp"
 #include "postgres/server_error.hpp"
 
 #include <fmt/format.h>
@@ -162,18 +161,13 @@ awaitable<result<void>> switching::require_old_publication() {
     std::string rows =
         "SELECT p.xmin FROM pg_publication AS p WHERE p.pubname = $2 UNION ALL SELECT r.xmin FROM "
         "pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE p.pubname = "
-        "$2 AND r.prrelid = ANY (SELECT to_regclass(each)::oid FROM unnest($3::text[]) AS each)";
+        "$2 AND r.prrelid IS DISTINCT FROM to_regclass('walrelay.control')";
     if (sql_.version_number() >= version_with_schemas) {
         rows +=
             " UNION ALL SELECT n.xmin FROM pg_publication_namespace AS n JOIN pg_publication "
             "AS p ON p.oid = n.pnpubid WHERE p.pubname = $2";
     }
-    std::vector<std::string> tables;
-    tables.reserve(wanted_.tables.size());
-    for (const auto& each : wanted_.tables) {
-        tables.push_back(quote_table(each));
-    }
-    std::vector<std::string> parameters{wanted_.slot, wanted_.publication, array_literal(tables)};
+    std::vector<std::string> parameters{wanted_.slot, wanted_.publication};
     const auto old = co_await sql_.query(
         "SELECT coalesce(bool_and(age(made.xmin) > age(s.catalog_xmin)), false) FROM "
         "pg_replication_slots AS s CROSS JOIN (" +

@@ -13,16 +13,14 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <string>
-#include <vector>
 
 namespace walrelay::postgres {
 
 struct slot_switch {
     std::string slot;
     output_plugin to = output_plugin::pgoutput;
-    /// Of pgoutput, and the tables that it must have had all along.
+    /// Of pgoutput: it must have been as it is for all that the slot still sends.
     std::string publication;
-    std::vector<table_name> tables;
 };
 
 /// The name under which the copy waits: never longer than a name may be.

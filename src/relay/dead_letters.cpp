@@ -60,10 +60,8 @@ std::string describe(const dead_letter& letter) {
                       " is set aside in walrelay.dead_letter: " + letter.reason;
     if (letter.event.empty()) {
         return what +
-               ". The letter does not hold its content, so that `walrelay dead-letter retry` "
-               "cannot "
-               "publish it: where the row is still in its table, insert it again, under another "
-               "id, once the cause is removed";
+               ". The letter does not hold its content, and cannot be retried: where the row is "
+               "still in its table, insert it again, under another id, once the cause is removed";
     }
     return what +
            ". Nothing is lost: `walrelay dead-letter list` shows it, and `walrelay dead-letter "

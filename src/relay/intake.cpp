@@ -192,12 +192,18 @@ result<void> intake::take(const logical_message& said, lane& into, frame_read& d
 
 result<void> intake::take_row(tableless& from, const logical_message& said, lane& into,
                               frame_read& done) {
-    const auto row = said.too_large_bytes > 0
-                         ? result<row_insert>(error{errc::message_too_large, ""})
-                         : from.rows.read(said.content);
-    if (row) {
-        return take_event(from.mapper, *row, {}, into, done);
+    if (said.too_large_bytes > 0) {
+        const position where{origin_, place()};
+        return set_message_aside(from, said, row_too_large("", where, said.too_large_bytes), into,
+                                 done);
     }
+    const auto row = from.rows.read(said.content);
+    return row ? take_event(from.mapper, *row, {}, into, done)
+               : set_message_aside(from, said, row.error(), into, done);
+}
+
+result<void> intake::set_message_aside(tableless& from, const logical_message& said,
+                                       const error& why, lane& into, frame_read& done) {
     const auto here = place();
     if (into.covers(here)) {
         return {};
@@ -206,11 +212,9 @@ result<void> intake::take_row(tableless& from, const logical_message& said, lane
     unfilled.where = {origin_, here};
     unfilled.committed_at = transaction_->begin.committed_at;
     const auto known = from.rows.unreadable(said.content);
-    if (said.too_large_bytes > 0) {
-        return set_aside_without_content(from.mapper, known, unfilled,
-                                         row_too_large(unfilled, said.too_large_bytes), done);
-    }
-    return set_aside(from.mapper, known, unfilled, row.error(), done);
+    return said.too_large_bytes > 0
+               ? set_aside_without_content(from.mapper, known, unfilled, why, done)
+               : set_aside(from.mapper, known, unfilled, why, done);
 }
 
 result<void> intake::take_control(const row_insert& row, lane& into, frame_read& done) {
@@ -280,8 +284,8 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
         return {};
     }
     if (row.too_large_bytes > 0) {
-        return set_aside_without_content(mapper, row, filled,
-                                         row_too_large(filled, row.too_large_bytes), done);
+        return set_aside_without_content(
+            mapper, row, filled, row_too_large(filled.id, filled.where, row.too_large_bytes), done);
     }
     if (!made) {
         return set_aside(mapper, row, filled, made.error(), done);

@@ -185,7 +185,11 @@ private:
                       message& out);
     /// The row with too_large_bytes, where it is.
     [[nodiscard]] row_insert with_size(row_insert row) const;
-    [[nodiscard]] error row_too_large(const message& content, std::uint64_t bytes) const;
+    /// `id` is empty where it is not known.
+    [[nodiscard]] error row_too_large(std::string_view id, const position& where,
+                                      std::uint64_t bytes) const;
+    result<void> set_message_aside(tableless& from, const logical_message& said, const error& why,
+                                   lane& into, frame_read& done);
     /// The dead letter tells of the row, but cannot be retried.
     result<void> set_aside_without_content(std::size_t mapper, const row_insert& row,
                                            const message& content, const error& why,

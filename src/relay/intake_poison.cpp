@@ -106,11 +106,11 @@ row_insert intake::with_size(row_insert row) const {
     return row;
 }
 
-error intake::row_too_large(const message& content, std::uint64_t bytes) const {
-    const auto name = content.id.empty() ? "a row" : "row id " + content.id;
+error intake::row_too_large(std::string_view id, const position& where, std::uint64_t bytes) const {
+    const auto name = id.empty() ? std::string("a row") : "row id " + std::string(id);
     return {
         errc::message_too_large,
-        name + " (position " + to_string(content.where) + ") has " + std::to_string(bytes) +
+        name + " (position " + to_string(where) + ") has " + std::to_string(bytes) +
             " bytes, more than delivery.max_row_bytes = " + std::to_string(options_.max_row_bytes),
         "let its writer keep large content elsewhere and refer to it; or raise "
         "delivery.max_row_bytes and the broker's max_payload, and insert the row again"};

@@ -80,7 +80,7 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         before->where.at < tail_->at) {
         return true;
     }
-    return seen.last_position && passes_over_unacked(*seen.last_position, seen.placed);
+    return !empty() && seen.last_position && passes_over_unacked(*seen.last_position, seen.placed);
 }
 
 bool lane::passes_over_unacked(const position& furthest,

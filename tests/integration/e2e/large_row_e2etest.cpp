@@ -49,7 +49,7 @@ TEST_P(LargeRow, IsSetAsideWithoutItsContentAndTheOthersGoOn) {
     EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
 }
 
-TEST_P(LargeRow, TakesTwiceItsSizeOfMemoryAtMost) {
+TEST_P(LargeRow, TakesThreeTimesItsSizeOfMemoryAtMost) {
     constexpr std::size_t size = std::size_t{128} << 20U;
     constexpr std::uint64_t for_all_else = std::uint64_t{96} << 20U;
     bench.start();

@@ -55,6 +55,16 @@ protected:
         return script_.stored_is_read(rows);
     }
 
+    /// Of timeline 2, which left timeline 1 there.
+    void loses_a_server_that_left_at(std::uint64_t commit) {
+        script_.ancestors = {{1, lsn{commit}}};
+        script_.start();
+        script_.broker_connects(0, std::nullopt);
+        script_.postgres_connects_with({7, 2});
+        script_.postgres_fails();
+        script_.passes(1s);
+    }
+
     /// The tables were others before; the stream has "a" and "c" of three rows.
     void begin_comparing() {
         script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
@@ -483,12 +493,7 @@ TEST_F(RelayHistory, RefusesAServerThatHasLessWalThanItHasRead) {
 }
 
 TEST_F(RelayHistory, RefusesATimelineThatDoesNotDescendFromTheOneThatItHasRead) {
-    script_.ancestors = {{1, lsn{second}}};
-    script_.start();
-    script_.broker_connects(0, std::nullopt);
-    script_.postgres_connects_with({7, 2});
-    script_.postgres_fails();
-    script_.passes(1s);
+    loses_a_server_that_left_at(second);
     script_.ancestors = {{1, lsn{first}}};
     EXPECT_THAT(script_.postgres_connects_with({7, 2}), Contains("finish 3"));
     EXPECT_THAT(script_.log_lines(),
@@ -503,24 +508,14 @@ TEST_F(RelayHistory, TakesNoRowOfARestoredDatabaseForOneThatTheStreamHasDropped)
 
 TEST_F(RelayHistory, AcceptsOneHistoryOnly) {
     script_.machine().accept_history();
-    script_.ancestors = {{1, lsn{second}}};
-    script_.start();
-    script_.broker_connects(0, std::nullopt);
-    script_.postgres_connects_with({7, 2});
-    script_.postgres_fails();
-    script_.passes(1s);
+    loses_a_server_that_left_at(second);
     script_.ancestors = {{1, lsn{first}}};
     EXPECT_THAT(script_.postgres_connects_with({7, 2}), Contains("finish 3"));
 }
 
 TEST_F(RelayHistory, AcceptsWhatGoesOnFromAnAcceptedHistory) {
     script_.machine().accept_history();
-    script_.ancestors = {{1, lsn{first}}};
-    script_.start();
-    script_.broker_connects(0, std::nullopt);
-    script_.postgres_connects_with({7, 2});
-    script_.postgres_fails();
-    script_.passes(1s);
+    loses_a_server_that_left_at(first);
     script_.ancestors = {{1, lsn{first}}, {2, lsn{second}}};
     EXPECT_THAT(script_.postgres_connects_with({7, 3}), Not(Contains("finish 3")));
 }

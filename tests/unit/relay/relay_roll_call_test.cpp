@@ -30,6 +30,15 @@ protected:
         script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
         script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
     }
+    /// And sends the row that the stream ends with.
+    void slot_is_back() {
+        script_.newest_rows.reset();
+        script_.postgres_connects_with(relay_script::origin, lsn{first});
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        script_.passes(1ms);
+        script_.postgres_connects_with(relay_script::origin, lsn{first});
+        script_.transaction(first, {"b"});
+    }
     static wall_time at_second(int time) { return wall_time(std::chrono::seconds(time)); }
 
     relay_script script_;
@@ -51,12 +60,7 @@ TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
 TEST_F(RelayAndMissingRow, MissesItAlsoWhereACrashSetsTheSlotBack) {
     script_.postgres_fails();
     script_.passes(1s);
-    script_.newest_rows.reset();
-    script_.postgres_connects_with(relay_script::origin, lsn{first});
-    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
-    script_.passes(1ms);
-    script_.postgres_connects_with(relay_script::origin, lsn{first});
-    script_.transaction(first, {"b"});
+    slot_is_back();
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
 
@@ -64,12 +68,7 @@ TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
     script_.postgres_fails();
     script_.passes(1s);
     script_.wal_end = lsn{second - 8};
-    script_.newest_rows.reset();
-    script_.postgres_connects_with(relay_script::origin, lsn{first});
-    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
-    script_.passes(1ms);
-    script_.postgres_connects_with(relay_script::origin, lsn{first});
-    script_.transaction(first, {"b"});
+    slot_is_back();
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
                 Not(Contains(HasSubstr("look"))));
 }
