@@ -34,7 +34,10 @@ void lane::set_history(const lineage& line) {
     }
     const auto branch = line.end_of(line_.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == line_.origin.system_identifier;
-    if (descends) {
+    // Where no tail is read, only the row that was proved last can be met again (claim_again).
+    // Before a branch that leaves it out, another database can have used the same LSNs.
+    const bool can_be_met = options_.sole_writer || (proved_ && line.shares(*proved_));
+    if (descends && can_be_met) {
         branch_off(*branch);
     } else {
         if (line_.origin != history{}) {

@@ -18,6 +18,21 @@ error went_back(lsn ends, lsn known) {
             how_to_accept_history};
 }
 
+constexpr const char* skips_what_is_shared =
+    "what both have in common is skipped exactly, and what was read beyond that is dropped";
+constexpr const char* knows_ids_alone =
+    "rows that the slot sends again are recognised by Nats-Msg-Id alone";
+
+std::string has_branched(const history& before, const lineage& line, std::optional<lsn> branch) {
+    if (!branch) {
+        return "the database has another history than before (system identifier or timeline "
+               "changed): ";
+    }
+    return "the database is on timeline " + std::to_string(line.origin.timeline) +
+           " now, which left timeline " + std::to_string(before.timeline) + " at LSN " +
+           to_string(*branch) + ": ";
+}
+
 error id_is_taken(const std::string& stream, const std::string& id, std::uint64_t sequence) {
     return {errc::message_refused,
             "stream " + stream + " already has this Nats-Msg-Id (" + id + ") at sequence " +
@@ -31,18 +46,7 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
 void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
-    if (history_ != history{}) {
-        log(log_severity::warning,
-            descends ? "the database is on timeline " + std::to_string(line.origin.timeline) +
-                           " now, which left timeline " + std::to_string(history_.timeline) +
-                           " at LSN " + to_string(*branch) +
-                           ": what both have in common is skipped exactly, and what was read "
-                           "beyond that is dropped"
-                     : "the database has another history than before (system identifier or "
-                       "timeline changed): rows are recognised by Nats-Msg-Id alone until the "
-                       "stream's tail is of the new one");
-    }
-    history_ = line.origin;
+    const auto before = std::exchange(history_, line.origin);
     ledger_ = ledger{};
     write_backs_ = write_backs{write_backs_.wanted()};
     // What was confirmed of the old history must never be reported to the new one.
@@ -55,6 +59,11 @@ void relay_machine::begin_history(const lineage& line) {
     refusals_.clear();
     intake_.begin_history();
     lane_->set_history(line);
+    if (before != history{}) {
+        const bool skips = descends && (options_.lane.sole_writer || lane_->admitted());
+        log(log_severity::warning, has_branched(before, line, descends ? branch : std::nullopt) +
+                                       (skips ? skips_what_is_shared : knows_ids_alone));
+    }
 }
 
 bool relay_machine::accepts_history_of(const lineage& line) const {

@@ -183,5 +183,28 @@ TEST_F(ParallelLane, ClaimsNoRowOfAHistoryThatWasLeft) {
     EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
 }
 
+TEST_F(ParallelLane, KeepsWhatItCanMeetAgainBehindAPromotion) {
+    tested.open(1, {});
+    admit("a", 2);
+    admit("b", 4);
+    send();
+    ack(0);
+    ack(1);
+    tested.set_history({{7, 2}, {{1, lsn{8}}}});
+    EXPECT_TRUE(tested.covers({lsn{2}, {}, 0}));
+}
+
+TEST_F(ParallelLane, ForgetsAllWhereWhatItHasProvedIsNotInTheNewHistory) {
+    tested.open(1, {});
+    admit("a", 2);
+    admit("b", 4);
+    send();
+    ack(0);
+    ack(1);
+    // On the way there the database can have been restored, and have used LSN 2 again.
+    tested.set_history({{7, 2}, {{1, lsn{3}}}});
+    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

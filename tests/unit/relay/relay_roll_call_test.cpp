@@ -73,5 +73,17 @@ TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
                 Not(Contains(HasSubstr("look"))));
 }
 
+TEST_F(RelayAndMissingRow, DoesNotMissItBeforeTheTailIsMet) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.broker_fails();
+    script_.passes(1s);
+    script_.broker_connects(2, commit_position{lsn{second + 8}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    EXPECT_THAT(script_.transaction(second, {"d"}), Not(Contains(HasSubstr("look"))));
+    EXPECT_THAT(script_.transaction(second + 8, {"b"}), Contains("look_for_rows c"));
+}
+
 }  // namespace
 }  // namespace walrelay::relay
