@@ -340,6 +340,10 @@ void checker::on_loss_shown() {
     for (std::size_t index = 0; index < fates_.size(); ++index) {
         const auto commits_at = source_.events()[index].where.commit;
         if (was_lost_[index] && fates_[index] == fate::lost && commits_at >= confirmed_) {
+            if (is_excused(index)) {
+                fates_[index] = fate::excused;
+                continue;
+            }
             fates_[index] = fate::missing;
             --lost_count_;
             settled_ = std::min(settled_, index);
