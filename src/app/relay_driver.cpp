@@ -131,9 +131,7 @@ void relay_driver::obey(relay::action& wanted) {
             [this](const relay::adopt_slot& adopt) { spawn(adopt_slot(adopt.epoch)); },
             [this](const relay::close_postgres&) { close_postgres(); },
             [this](const relay::finish_postgres&) { spawn(finish_postgres(postgres_)); },
-            [this](relay::store_dead_letter& poison) {
-                spawn(set_aside(poison.epoch, std::move(poison.letter)));
-            },
+            [this](relay::store_dead_letters& poison) { spawn(set_aside(std::move(poison))); },
             [this](const relay::ask_stream&) {
                 if (broker_) {
                     broker_->ask_stream();
@@ -141,7 +139,7 @@ void relay_driver::obey(relay::action& wanted) {
             },
             [this](const relay::mark_stream& mark) { spawn(mark_stream(mark)); },
             [this](const relay::read_stored& which) { spawn(read_stored(which)); },
-            [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which.ids))); },
+            [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which))); },
             [this](relay::write_back& rows) {
                 spawn(write_back(rows.epoch, std::move(rows.batch)));
             },

@@ -54,10 +54,10 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
 }
 
-asio::awaitable<void> relay_driver::look_for_rows(std::vector<std::string> ids) {
+asio::awaitable<void> relay_driver::look_for_rows(relay::look_for_rows wanted) {
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    const auto missing = co_await find_missing(on, settings_, std::move(ids));
-    machine_.rows_looked_for(missing, now());
+    const auto missing = co_await find_missing(on, settings_, std::move(wanted.ids));
+    machine_.rows_looked_for(wanted.epoch, missing, now());
     settle();
 }
 
@@ -202,17 +202,17 @@ audit::known_history relay_driver::known_history() const {
             settings_.nats.sole_writer};
 }
 
-asio::awaitable<void> relay_driver::set_aside(std::uint64_t epoch, dead_letter letter) {
-    // Belongs to the connection whose row it is, and ends with it.
+asio::awaitable<void> relay_driver::set_aside(relay::store_dead_letters wanted) {
+    // Belongs to the connection whose rows they are, and ends with it.
     const auto over = postgres_;
-    if (!over || over->epoch != epoch) {
+    if (!over || over->epoch != wanted.epoch) {
         co_return;
     }
-    const auto stored = co_await over->writes.set_aside(letter);
+    const auto stored = co_await over->writes.set_aside(*wanted.letters);
     if (stored) {
-        machine_.dead_letter_stored(epoch, relay::describe(letter), now());
+        machine_.dead_letters_stored(wanted.epoch, now());
     } else {
-        machine_.dead_letter_failed(epoch, stored.error(), now());
+        machine_.dead_letters_failed(wanted.epoch, stored.error(), now());
     }
     settle();
 }

@@ -62,15 +62,19 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     co_return result<void>{};
 }
 
-awaitable<result<void>> table_writes::set_aside(const dead_letter& letter) {
+awaitable<result<void>> table_writes::set_aside(const std::vector<dead_letter>& letters) {
     const auto ready = co_await open(for_dead_letters_);
     if (!ready) {
         co_return ready.error();
     }
-    const auto table = std::ranges::find(settings_.outbox, letter.source, &outbox_table::table);
-    const outbox_table unknown{.table = letter.source};
-    const auto& source = table == settings_.outbox.end() ? unknown : *table;
-    co_return co_await for_dead_letters_->set_aside(source, letter);
+    static const outbox_table unknown;
+    std::vector<postgres::outbox_writer::row_set_aside> rows;
+    rows.reserve(letters.size());
+    for (const auto& letter : letters) {
+        const auto table = std::ranges::find(settings_.outbox, letter.source, &outbox_table::table);
+        rows.push_back({table == settings_.outbox.end() ? &unknown : &*table, &letter});
+    }
+    co_return co_await for_dead_letters_->set_aside(std::move(rows));
 }
 
 awaitable<result<void>> table_writes::write_back(const relay::write_back_batch& batch,
@@ -91,11 +95,11 @@ awaitable<result<void>> table_writes::write_back(const relay::write_back_batch& 
 awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(std::size_t table,
                                                                        const std::string& key) {
     using fetched = std::optional<relay::table_row>;
-    const auto ready = co_await open(for_dead_letters_);
+    const auto ready = co_await open(for_fetches_);
     if (!ready) {
         co_return ready.error();
     }
-    const auto rows = co_await for_dead_letters_->fetch(settings_.outbox[table], key);
+    const auto rows = co_await for_fetches_->fetch(settings_.outbox[table], key);
     if (!rows) {
         co_return rows.error();
     }
@@ -105,7 +109,7 @@ awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(std::size
 
 void table_writes::close() {
     closed_ = true;
-    for (auto* const writer : {&for_dead_letters_, &for_write_backs_}) {
+    for (auto* const writer : {&for_dead_letters_, &for_write_backs_, &for_fetches_}) {
         if (*writer) {
             (*writer)->close();
         }

@@ -17,11 +17,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace walrelay::app {
 
-/// A write-back may run while a dead letter is stored: each kind has a connection of its own, made
-/// when it is first needed and again after a failure.
+/// All kinds may run side by side: each has a connection of its own, made when it is first needed,
+/// and again after a failure.
 class table_writes {
 public:
     /// The settings must outlive it.
@@ -29,12 +30,13 @@ public:
         : executor_(std::move(executor)), settings_(settings) {}
 
     /// One at a time.
-    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(const dead_letter& letter);
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(
+        const std::vector<dead_letter>& letters);
     /// One at a time. `origin` is the history of the rows' positions.
     [[nodiscard]] boost::asio::awaitable<result<void>> write_back(
         const relay::write_back_batch& batch, history origin);
 
-    /// The row of this id, nothing where there is none. Not while a dead letter is stored.
+    /// The row of this id, nothing where there is none. One at a time.
     [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
         std::size_t table, const std::string& key);
 
@@ -49,6 +51,7 @@ private:
     const config::settings& settings_;
     std::optional<postgres::outbox_writer> for_dead_letters_;
     std::optional<postgres::outbox_writer> for_write_backs_;
+    std::optional<postgres::outbox_writer> for_fetches_;
     bool closed_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -123,8 +124,8 @@ std::string beginning_of(const std::string& text, std::size_t bytes) {
 }
 
 /// The letter, and the status of its row only where the letter is new.
-std::vector<statement> with_status(const dead_letter& letter, const dead_letter_status& status,
-                                   std::size_t error_bytes) {
+statement with_status(const dead_letter& letter, const dead_letter_status& status,
+                      std::size_t error_bytes) {
     auto parameters = parameters_of(letter);
     const auto next = [&](std::string value) {
         parameters.push_back(std::move(value));
@@ -133,14 +134,38 @@ std::vector<statement> with_status(const dead_letter& letter, const dead_letter_
     const auto key = next(status.key);
     const auto why = next(beginning_of(letter.reason, error_bytes));
     const auto attempts = next(std::to_string(letter.attempts));
-    statement both{
-        fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
-                    insert_sql, status.make_update(key, why, attempts))};
-    both.parameters.assign(parameters.begin(), parameters.end());
-    if (!status.marked) {
-        return {std::move(both)};
+    return {fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
+                        insert_sql, status.make_update(key, why, attempts)),
+            {parameters.begin(), parameters.end()}};
+}
+
+statement statement_of(const letter_to_store& each, std::size_t error_bytes) {
+    if (each.status) {
+        return with_status(*each.letter, *each.status, error_bytes);
     }
-    return {{mark_as_own_sql}, std::move(both), {empty_control_sql}};
+    const auto parameters = parameters_of(*each.letter);
+    return {insert_sql, {parameters.begin(), parameters.end()}};
+}
+
+bool is_marked(const letter_to_store& each) {
+    return each.status && each.status->marked;
+}
+
+/// Marked as walrelay's own where that is needed.
+std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
+                                      std::size_t error_bytes) {
+    const bool marked = std::ranges::any_of(letters, is_marked);
+    std::vector<statement> all;
+    if (marked) {
+        all.push_back({mark_as_own_sql});
+    }
+    for (const auto& each : letters) {
+        all.push_back(statement_of(each, error_bytes));
+    }
+    if (marked) {
+        all.push_back({empty_control_sql});
+    }
+    return all;
 }
 
 error explain_status(const server_report& report, const connection& sql, const dead_letter& letter,
@@ -166,13 +191,19 @@ error explain_status(const server_report& report, const connection& sql, const d
     return failure;
 }
 
-awaitable<answer> insert_with_status(connection& sql, const dead_letter& letter,
-                                     const dead_letter_status& status) {
+error explain_letter(const server_report& report, const connection& sql,
+                     const letter_to_store& each) {
+    return each.status ? explain_status(report, sql, *each.letter, *each.status)
+                       : explain_insert(report, sql, *each.letter);
+}
+
+awaitable<answer> insert(connection& sql, const letter_to_store& each) {
     constexpr std::size_t fewest_bytes = 16;
-    for (auto error_bytes = letter.reason.size();; error_bytes /= 2) {
-        auto all = with_status(letter, status, error_bytes);
+    for (auto error_bytes = each.letter->reason.size();; error_bytes /= 2) {
+        std::vector<letter_to_store> alone{each};
+        auto all = transaction_of(alone, error_bytes);
         auto done = co_await sql.ask_together(std::move(all));
-        const bool is_too_long = done.has_error() &&
+        const bool is_too_long = each.status && done.has_error() &&
                                  done.error().sqlstate == sqlstate::too_long_for_column &&
                                  error_bytes > fewest_bytes;
         if (!is_too_long) {
@@ -190,57 +221,59 @@ awaitable<result<void>> make_missing(connection& sql, const server_report& repor
     return create_table(sql, table, std::move(outboxes));
 }
 
-awaitable<result<void>> insert(connection& sql, const dead_letter& letter,
-                               std::vector<table_name> outboxes) {
-    auto parameters = parameters_of(letter);
-    if (size_of(parameters) > stored_bytes_limit) {
-        co_return too_large(letter);
+awaitable<result<void>> store(connection& sql, const letter_to_store& each,
+                              std::vector<table_name> outboxes) {
+    if (size_of(parameters_of(*each.letter)) > stored_bytes_limit) {
+        co_return too_large(*each.letter);
     }
-    auto done = co_await sql.ask(insert_sql, parameters);
+    auto done = co_await insert(sql, each);
     if (done.has_error() && is_missing(done.error())) {
-        const auto made = co_await make_missing(sql, done.error(), letter, std::move(outboxes));
+        const auto made =
+            co_await make_missing(sql, done.error(), *each.letter, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
-        done = co_await sql.ask(insert_sql, std::move(parameters));
+        done = co_await insert(sql, each);
     }
     if (done.has_error()) {
-        co_return explain_insert(done.error(), sql, letter);
+        co_return explain_letter(done.error(), sql, each);
     }
     co_return result<void>{};
 }
 
-}  // namespace
-
-awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter,
-                                          std::vector<table_name> outboxes) {
-    const auto durable = co_await sql.query(wait_for_flush_sql);
-    if (!durable) {
-        co_return durable.error();
+/// Whether PostgreSQL took them. Where it did not, each of them tells why.
+awaitable<bool> store_together(connection& sql, const std::vector<letter_to_store>& letters) {
+    std::size_t bytes = 0;
+    for (const auto& each : letters) {
+        bytes += size_of(parameters_of(*each.letter));
     }
-    co_return co_await insert(sql, letter, std::move(outboxes));
+    if (bytes > stored_bytes_limit) {
+        co_return false;
+    }
+    auto all = transaction_of(letters, std::string::npos);
+    const auto done = co_await sql.ask_together(std::move(all));
+    co_return !done.has_error();
 }
 
-awaitable<result<void>> store_dead_letter(connection& sql, const dead_letter& letter,
-                                          const dead_letter_status& status,
-                                          std::vector<table_name> outboxes) {
+}  // namespace
+
+awaitable<result<void>> store_dead_letters(connection& sql, std::vector<letter_to_store> letters,
+                                           std::vector<table_name> outboxes) {
     const auto durable = co_await sql.query(wait_for_flush_sql);
     if (!durable) {
         co_return durable.error();
     }
-    if (size_of(parameters_of(letter)) > stored_bytes_limit) {
-        co_return too_large(letter);
-    }
-    auto done = co_await insert_with_status(sql, letter, status);
-    if (done.has_error() && is_missing(done.error())) {
-        const auto made = co_await make_missing(sql, done.error(), letter, std::move(outboxes));
-        if (!made) {
-            co_return made.error();
+    if (letters.size() > 1) {
+        const bool stored = co_await store_together(sql, letters);
+        if (stored) {
+            co_return result<void>{};
         }
-        done = co_await insert_with_status(sql, letter, status);
     }
-    if (done.has_error()) {
-        co_return explain_status(done.error(), sql, letter, status);
+    for (const auto& each : letters) {
+        auto stored = co_await store(sql, each, outboxes);
+        if (!stored) {
+            co_return stored;
+        }
     }
     co_return result<void>{};
 }

@@ -12,6 +12,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,18 +31,21 @@ struct dead_letter_status {
     bool marked = false;
 };
 
-/// Returns once the letter is committed and flushed; makes the table where it is missing. A letter
-/// that is there already, by its position, is left as it is. errc::postgres_unsuitable, with the
-/// SQL that mends it, if PostgreSQL would refuse it for ever; else what `connection::query` gives.
-/// `outboxes` as in own_tables.hpp, in addition to the letter's.
-[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
-    connection& sql, const dead_letter& letter, std::vector<table_name> outboxes = {});
+/// A letter, and what is changed in its row with it: both or none.
+struct letter_to_store {
+    const dead_letter* letter = nullptr;
+    std::optional<dead_letter_status> status = {};
+};
 
-/// The same, and the status of its row with it: both or none. A letter that is there already
-/// changes nothing. An error text that is too long for its column is shortened.
-[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letter(
-    connection& sql, const dead_letter& letter, const dead_letter_status& status,
-    std::vector<table_name> outboxes = {});
+/// Returns once all of them are committed and flushed; makes the table where it is missing. Those
+/// that PostgreSQL takes in one transaction go in one; else one by one, so that some can be stored
+/// although there is an error. A letter that is there already, by its position, is left as it is,
+/// and its row with it. An error text that is too long for its column is shortened.
+/// errc::postgres_unsuitable, with the SQL that mends it, if PostgreSQL would refuse it for ever;
+/// else what `connection::query` gives. `outboxes` as in own_tables.hpp, in addition to the
+/// letters'.
+[[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letters(
+    connection& sql, std::vector<letter_to_store> letters, std::vector<table_name> outboxes = {});
 
 /// Those of rows that a slot sends again which has confirmed no more than `confirmed`, on whichever
 /// timeline. None where there is no such table.

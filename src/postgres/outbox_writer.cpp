@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -247,27 +248,49 @@ awaitable<result<row_set>> outbox_writer::fetch(const outbox_table& table, const
     co_return std::move(*rows);
 }
 
-awaitable<result<void>> outbox_writer::set_aside(const outbox_table& table,
-                                                 const dead_letter& letter) {
-    if (table.on_dead_letter.empty() || !letter.key) {
-        co_return co_await store_dead_letter(sql_, letter, outboxes_);
+awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
+    const row_set_aside& row) {
+    std::optional<dead_letter_status> status;
+    const auto& table = *row.table;
+    if (table.on_dead_letter.empty() || !row.letter->key) {
+        co_return std::move(status);
     }
     const auto kind = co_await kind_of_key(table);
     if (!kind) {
         co_return kind.error();
     }
-    dead_letter_status status{table.table, kind->text_of(*letter.key), {}, kind->is_marked};
-    auto unseen = unseen_rows_sql(table, kind->type, false);
-    std::vector<std::string> keys{status.key};
-    const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(keys));
-    if (!seen) {
-        co_return seen.error();
-    }
-    status.make_update = [&](std::string_view key, std::string_view why,
-                             std::string_view attempts) {
-        return on_dead_letter_sql(table, kind->type, key, why, attempts);
+    status.emplace();
+    status->table = table.table;
+    status->key = kind->text_of(*row.letter->key);
+    status->marked = kind->is_marked;
+    status->make_update = [&table, type = kind->type](std::string_view of, std::string_view why,
+                                                      std::string_view attempts) {
+        return on_dead_letter_sql(table, type, of, why, attempts);
     };
-    co_return co_await store_dead_letter(sql_, letter, status, outboxes_);
+    co_return std::move(status);
+}
+
+awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows) {
+    std::vector<letter_to_store> letters;
+    std::map<const outbox_table*, std::vector<std::string>> changed;
+    for (const auto& row : rows) {
+        auto status = co_await status_of(row);
+        if (!status) {
+            co_return status.error();
+        }
+        if (*status) {
+            changed[row.table].push_back((*status)->key);
+        }
+        letters.push_back({row.letter, std::move(*status)});
+    }
+    for (auto& [table, keys] : changed) {
+        auto unseen = unseen_rows_sql(*table, key_kinds_[table->table].type, false);
+        const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(keys));
+        if (!seen) {
+            co_return seen.error();
+        }
+    }
+    co_return co_await store_dead_letters(sql_, std::move(letters), outboxes_);
 }
 
 }  // namespace walrelay::postgres

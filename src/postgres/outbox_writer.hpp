@@ -10,6 +10,7 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "postgres/connection.hpp"
+#include "postgres/dead_letter_store.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -47,10 +48,13 @@ public:
                                                                   std::vector<written_row> rows,
                                                                   bool retried);
 
-    /// As store_dead_letter, and in the same transaction outbox.on_dead_letter, where the table has
-    /// it and the letter a key. Nothing is changed for a letter that is there already.
-    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(const outbox_table& table,
-                                                                 const dead_letter& letter);
+    struct row_set_aside {
+        const outbox_table* table = nullptr;
+        const dead_letter* letter = nullptr;
+    };
+    /// As store_dead_letters, and in the same transaction outbox.on_dead_letter, where the table
+    /// has it and the letter a key. Nothing is changed for a letter that is there already.
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(std::vector<row_set_aside> rows);
 
     /// The row of this key as it is now, with all its columns; empty where there is none. Errors:
     /// postgres_unsuitable where the role may not read the table, with the grant; else as
@@ -81,6 +85,8 @@ private:
     boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
     boost::asio::awaitable<result<void>> see(const outbox_table& table, const key_kind& kind,
                                              const std::vector<written_row>& rows, bool retried);
+    boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(
+        const row_set_aside& row);
     boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
     [[nodiscard]] error explain_refusal(const server_report& report, const outbox_table& table,
                                         const std::string& statement) const;

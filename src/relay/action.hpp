@@ -1,8 +1,8 @@
 // What the relay machine wants done. Small values: the driver obeys them and decides nothing.
 #pragma once
 
-#include "core/dead_letter.hpp"
 #include "core/error.hpp"
+#include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/stored_rows.hpp"
 #include "relay/stream_owner.hpp"
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -55,11 +56,11 @@ struct publish {
 struct send_status {
     std::string bytes;
 };
-/// Commit the dead letter in the database, then report dead_letter_stored or dead_letter_failed
+/// Commit the dead letters in the database, then report dead_letters_stored or dead_letters_failed
 /// with this epoch of the PostgreSQL connection.
-struct store_dead_letter {
+struct store_dead_letters {
     std::uint64_t epoch = 0;
-    dead_letter letter;
+    std::shared_ptr<const dead_letters> letters;
 };
 /// Ask the stream what it ends with, and report stream_answered with the epoch of the connection.
 struct ask_stream {};
@@ -76,8 +77,9 @@ struct read_stored {
     stored_rows_request wanted;
 };
 /// Find out which of these message ids are neither in the stream nor in the dead letters, and
-/// report rows_looked_for.
+/// report rows_looked_for with this epoch of the PostgreSQL connection.
 struct look_for_rows {
+    std::uint64_t epoch = 0;
     std::vector<std::string> ids;
 };
 /// Write the rows back as the configuration says of their table, and report written_back or
@@ -117,7 +119,7 @@ struct finish {
 };
 
 using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
-                            finish_postgres, adopt_slot, publish, send_status, store_dead_letter,
+                            finish_postgres, adopt_slot, publish, send_status, store_dead_letters,
                             ask_stream, mark_stream, read_stored, look_for_rows, write_back,
                             fetch_row, ask_replayed, store_halt, write_log, finish>;
 

@@ -44,7 +44,8 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     while (next_ != end() && at(next_).settled) {
         ++next_;
     }
-    if (!may_send() || next_ == end() || next_ - first() >= in_flight_limit()) {
+    if (!may_send() || next_ == end() || at(next_).waiting ||
+        next_ - first() >= in_flight_limit()) {
         return std::nullopt;
     }
     if (proven_ && now - last_ack_at() > proof_lasts) {

@@ -48,7 +48,7 @@ struct frame_read {
     };
     std::optional<transaction_end> ended = {};
     std::optional<wal::keepalive> alive = {};
-    /// The row cannot be delivered. Nothing more is to be read until the dead letter is stored.
+    /// The row cannot be delivered. Nothing behind it may reach the stream until this is stored.
     std::optional<dead_letter> dead = {};
     /// The event is in the lane, or the stream has it, and its row is to be written back.
     std::optional<awaited_row> awaited = {};

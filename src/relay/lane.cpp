@@ -69,6 +69,7 @@ void lane::take_in(entry& added) {
     added.stored = false;
     added.settled = false;
     added.in_stream = false;
+    added.waiting = false;
     added.next_of_aggregate = 0;
     bytes_ += added.content.size_bytes();
     admitted_ = added.content.where.at;
@@ -95,6 +96,25 @@ void lane::admit_settled(const position& where) {
     take_in(added);
     added.stored = true;
     added.settled = true;
+    forget_stored();
+}
+
+void lane::admit_waiting(const position& where) {
+    vacancy().where = where;
+    entry& added = at(end_);
+    take_in(added);
+    added.waiting = true;
+}
+
+void lane::settle_waiting(commit_position up_to) {
+    for (auto index = first_; index != end_ && at(index).content.where.at <= up_to; ++index) {
+        entry& each = at(index);
+        if (each.waiting) {
+            each.waiting = false;
+            each.stored = true;
+            each.settled = true;
+        }
+    }
     forget_stored();
 }
 
@@ -324,7 +344,7 @@ void lane::skip_up_to(commit_position where) {
 void lane::forget_first() {
     entry& leaving = at(first_);
     bytes_ -= leaving.content.size_bytes();
-    stored_count_ += leaving.settled ? 0 : 1;
+    stored_count_ += leaving.settled || leaving.waiting ? 0 : 1;
     leaving.content.clear(kept_bytes);
     ++first_;
 }

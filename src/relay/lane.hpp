@@ -190,8 +190,13 @@ public:
     void admit();
     /// The same for the row of `vacancy()` that the stream had before.
     void admit_stored();
-    /// An event that is settled without the stream (a dead letter) takes its place in the order.
+    /// An event that is settled without the stream takes its place in the order.
     void admit_settled(const position& where);
+    /// The same for one that is to be settled so (a dead letter): until then no later message may
+    /// reach the stream, whose tail would cover it.
+    void admit_waiting(const position& where);
+    /// Those up to this one are settled now, as far as they are still in the window.
+    void settle_waiting(commit_position up_to);
     /// Empties the window: everything that is not known to be stored is read again from the source.
     /// Only while closed.
     void start_over();
@@ -293,6 +298,7 @@ protected:
         bool stored = false;     // acked, or settled
         bool settled = false;    // without a publish
         bool in_stream = false;  // although it is settled
+        bool waiting = false;    // to be settled without a publish
         /// parallel_lane: the next message of the same aggregate; 0 if there is none.
         std::uint64_t next_of_aggregate = 0;
     };

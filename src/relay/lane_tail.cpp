@@ -102,7 +102,7 @@ bool lane::passes_over_unacked(const position& furthest,
     bool is_missed = false;
     for (std::uint64_t index = first_; index != end_; ++index) {
         const auto& mine = at(index).content;
-        if (mine.where.origin != furthest.origin || at(index).settled) {
+        if (mine.where.origin != furthest.origin || at(index).settled || at(index).waiting) {
             continue;
         }
         if (mine.where.at > furthest.at) {
@@ -207,7 +207,7 @@ bool lane::sent_itself(const position& where, std::string_view id) const {
         return same(proved_id_);
     }
     for (std::uint64_t index = first_; index != end_; ++index) {
-        if (at(index).content.where == where && !at(index).settled) {
+        if (at(index).content.where == where && !at(index).settled && !at(index).waiting) {
             return same(at(index).content.id);
         }
     }

@@ -8,7 +8,7 @@ void parallel_lane::on_open(const stream_tail& /*tail*/) {
     sent_.clear();
     in_flight_ = 0;
     for (std::uint64_t index = first(); index != end(); ++index) {
-        if (!at(index).settled) {
+        if (!at(index).settled && !at(index).waiting) {
             at(index).next_of_aggregate = 0;
             on_admitted(index);
         }

@@ -26,7 +26,8 @@ relay_machine::relay_machine(relay_options options, std::vector<outbox::table_ma
       write_back_backoff_(options_.backoff, seed + 2),
       hold_back_(options_.confirm_delay),
       broker_(options_.backoff, seed),
-      postgres_(options_.backoff, seed + 1) {}
+      postgres_(options_.backoff, seed + 1),
+      letters_(options_.lane.window_bytes) {}
 
 void relay_machine::start() {
     actions_.emplace_back(to_broker(broker_.connect()));
@@ -66,6 +67,9 @@ void relay_machine::time_passed(instant now) {
     if (write_back_at_ && *write_back_at_ <= now.monotonic) {
         write_back_at_.reset();
         write_back_what_is_stored();
+    }
+    if (const auto due = letters_told_.deadline(); due && *due <= now.monotonic) {
+        sum_letters_up();
     }
     confirm_what_was_held(now);
     if (const auto due = feedback_.deadline();
@@ -209,6 +213,7 @@ void relay_machine::end() {
     if (!broker_.is_idle()) {
         actions_.emplace_back(close_broker{});
     }
+    sum_letters_up();
     log(log_severity::info, "stopped: " + counted(lane_->stored_count(), "message") +
                                 " stored, slot " + options_.slot + " confirmed up to " +
                                 to_string(confirmed()));
@@ -235,6 +240,7 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(question_deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());
+        consider(letters_told_.deadline());
     }
     return phase_ == phase::ended ? std::nullopt : earliest;
 }

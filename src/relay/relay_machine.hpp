@@ -127,10 +127,11 @@ public:
     void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
                      instant now);
     /// `what` is for the log.
-    void dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now);
-    void dead_letter_failed(std::uint64_t epoch, const error& why, instant now);
+    void dead_letters_stored(std::uint64_t epoch, instant now);
+    void dead_letters_failed(std::uint64_t epoch, const error& why, instant now);
     /// Which of the ids of look_for_rows are nowhere.
-    void rows_looked_for(const result<std::vector<std::string>>& missing, instant now);
+    void rows_looked_for(std::uint64_t epoch, const result<std::vector<std::string>>& missing,
+                         instant now);
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
@@ -232,6 +233,9 @@ private:
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.
     void keep_dead(const std::vector<position>& letters);
+    void set_aside(dead_letter letter);
+    void store_next_letters();
+    void sum_letters_up();
     void ask_whose_it_is(instant now);
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
@@ -240,6 +244,7 @@ private:
     void note_delivered(const frame_read& read,
                         const std::optional<commit_position>& newest_before);
     void end_roll_call(lsn read_up_to);
+    void look_for_missing();
     /// The sequences of the messages that may be from before the present configuration.
     [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
     void begin_backfill(postgres_session session, instant now);
@@ -266,7 +271,8 @@ private:
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
         // The next start would compare rows for a mark that is written in part.
         const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
-        return (lane_->empty() || sends_no_more) && write_backs_.empty() && !writes_mark;
+        return (lane_->empty() || sends_no_more) && write_backs_.empty() && letters_.empty() &&
+               !writes_mark;
     }
     void confirm_what_was_held(instant now);
     /// When the stream is to be asked, or its answer is overdue.
@@ -350,8 +356,8 @@ private:
     bool gap_ = false;
     /// The last event that was known when this relay lost the slot.
     std::optional<commit_position> left_at_;
-    /// The dead letter that is being stored.
-    std::optional<position> setting_aside_;
+    dead_letter_queue letters_;
+    dead_letter_log letters_told_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
     /// On a standby: what is known to be of the session's timeline.
@@ -367,6 +373,8 @@ private:
     bool step_down_is_due_ = false;
     std::uint64_t dead_letter_count_ = 0;
     roll_call roll_call_;
+    /// Ids that are being looked for; again, where the connection ends before the answer.
+    std::vector<std::string> looked_for_;
     std::deque<action> actions_;
 };
 

@@ -119,6 +119,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
     if ((is_another || session.server.wal_end < roll_call_.until()) && history_ != history{}) {
         // The rows that it asks for may be of a server that was left, or restored.
         roll_call_ = roll_call{};
+        looked_for_.clear();
     }
     if (is_another) {
         begin_history(session.server.line);

@@ -3,6 +3,7 @@
 #include "relay/relay_machine.hpp"
 #include "relay/relay_words.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
@@ -99,6 +100,15 @@ bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
 void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now) {
     mark_.leave_as_it_is();
     doubted_sequence_ = last_sequence;
+    const auto& known = mark_.known();
+    if (known && !known->rules.empty() && !is_being_compared(*known)) {
+        // The rules stand there already. What came in between was sent before, by others perhaps.
+        auto mark = *known;
+        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_until = std::max(mark.disordered_until.value_or(0), last_sequence);
+        mark.disordered_below = std::max(mark.disordered_below, server_.wal_end);
+        mark_.change(std::move(mark));
+    }
     if (broker_.is_up()) {
         lose_broker(
             {errc::broker_lost,
@@ -127,7 +137,8 @@ void relay_machine::keep_mark_true() {
     auto mark = mark_now();
     const auto& known = mark_.known();
     if (known) {
-        mark.disordered_after = known->disordered_after;
+        // Where the broker has lost messages, others get their sequences, and can be in disorder.
+        mark.disordered_after = std::min(known->disordered_after, lane_->known_sequence());
         mark.disordered_until = known->disordered_until;
         mark.disordered_below = known->disordered_below;
     }

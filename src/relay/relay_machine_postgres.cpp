@@ -42,6 +42,12 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
+    if (phase_ == phase::draining) {
+        // Nothing more is read, so that there is nothing to confirm, and nothing to be judged.
+        drop_source();
+        postgres_.shut();
+        return;
+    }
     complete_server(session);
     if (session.rows_first) {
         begin_backfill(std::move(session), now);
@@ -81,6 +87,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
     call_the_roll(new_tables ? std::nullopt : session.newest_rows);
+    look_for_missing();
     keep_mark_true();
     account_for_stored(now);
     log(log_severity::info,
@@ -98,19 +105,6 @@ void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
     const auto stored = lane_->stored_up_to();
     const bool is_behind = stored && stored->commit < slot_confirmed;
     hold_back_.begin_at(slot_confirmed, is_behind ? stored : std::nullopt);
-}
-
-void relay_machine::keep_dead(const std::vector<position>& letters) {
-    if (!options_.dead_letters) {
-        return;
-    }
-    std::vector<commit_position> ours;
-    for (const auto& letter : letters) {
-        if (server_.line.shares(letter)) {
-            ours.push_back(letter.at);
-        }
-    }
-    intake_.keep_dead(std::move(ours));
 }
 
 bool relay_machine::slot_was_moved(const postgres_session& session) const {
@@ -224,7 +218,7 @@ void relay_machine::drop_source() {
     feedback_.end();
     ledger_.forget_pending();
     forget_write_backs();
-    setting_aside_.reset();
+    letters_.clear();
     fetching_ = false;
     replayed_.reset();
     asking_for_timeline_ = false;
@@ -281,8 +275,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         return;
     }
     if (read.dead) {
-        setting_aside_ = read.dead->where;
-        actions_.emplace_back(store_dead_letter{postgres_.epoch(), std::move(*read.dead)});
+        set_aside(std::move(*read.dead));
     }
     if (read.awaited) {
         const bool may_be_stored = read.awaited->reread;
@@ -312,26 +305,6 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         if (read.alive->reply_requested) {
             feedback_.requested(now.monotonic);
         }
-    }
-}
-
-void relay_machine::dead_letter_stored(std::uint64_t epoch, const std::string& what, instant now) {
-    if (epoch != postgres_.epoch() || !setting_aside_) {
-        return;
-    }
-    log(log_severity::warning, what);
-    const auto where = *std::exchange(setting_aside_, std::nullopt);
-    // Another relay may have been here before: the tail that was read meanwhile is further.
-    if (!lane_->covers(where.at)) {
-        lane_->admit_settled(where);
-    }
-    ++dead_letter_count_;
-    account_for_stored(now);
-}
-
-void relay_machine::dead_letter_failed(std::uint64_t epoch, const error& why, instant now) {
-    if (epoch == postgres_.epoch() && setting_aside_) {
-        lose_postgres(why, now);
     }
 }
 

@@ -92,13 +92,23 @@ void relay_machine::end_roll_call(lsn read_up_to) {
                                    " of the newest in the outbox tables (message ids " +
                                    some_of(ids) + "), and the last messages of stream " +
                                    options_.stream + " do not show them: looking in all of it");
-    actions_.emplace_back(look_for_rows{std::move(ids)});
+    looked_for_ = std::move(ids);
+    look_for_missing();
 }
 
-void relay_machine::rows_looked_for(const result<std::vector<std::string>>& missing, instant now) {
-    if (phase_ != phase::running) {
+void relay_machine::look_for_missing() {
+    if (!looked_for_.empty()) {
+        actions_.emplace_back(look_for_rows{postgres_.epoch(), looked_for_});
+    }
+}
+
+void relay_machine::rows_looked_for(std::uint64_t epoch,
+                                    const result<std::vector<std::string>>& missing, instant now) {
+    if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up()) {
+        // The next server can be another one, which never had them.
         return;
     }
+    looked_for_.clear();
     if (!missing) {
         log(log_severity::warning, to_string(missing.error()) +
                                        "; so it is not known whether they are missing: walrelay "

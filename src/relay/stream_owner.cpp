@@ -218,7 +218,8 @@ std::uint64_t disordered_from(const std::optional<stream_owner>& mark, lsn slot_
     const auto& until = mark->disordered_until;
     const bool counts = !until || (*until > mark->disordered_after &&
                                    slot_confirmed.value <= mark->disordered_below.value + how_far);
-    return counts ? mark->disordered_after : known;
+    // A broker that has lost messages gives their sequences to others.
+    return counts ? std::min(mark->disordered_after, known) : known;
 }
 
 std::string rules_of_comparison(std::string_view fingerprint, bool with_ids, bool has_holes) {

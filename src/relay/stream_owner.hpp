@@ -77,6 +77,7 @@ inline constexpr std::string_view holes_rules = "holes";
 
 /// From where on the stream is to be called disordered if another disorder begins behind sequence
 /// `known`: an earlier one counts as long as the slot sends rows of it, or can go back to them.
+/// `known` is the last sequence that the stream has.
 [[nodiscard]] std::uint64_t disordered_from(const std::optional<stream_owner>& mark,
                                             lsn slot_confirmed, std::uint64_t known);
 

@@ -139,8 +139,8 @@ void relay_process::look_for_rows(const relay::look_for_rows& wanted) {
                                     missing.push_back(id);
                                 }
                             }
-                            happens([this, missing](relay::relay_machine& machine) {
-                                machine.rows_looked_for(missing, now());
+                            happens([this, wanted, missing](relay::relay_machine& machine) {
+                                machine.rows_looked_for(wanted.epoch, missing, now());
                             });
                         }));
 }
@@ -181,28 +181,41 @@ void relay_process::read_frames() {
     });
 }
 
-void relay_process::set_aside(const relay::store_dead_letter& poison) {
+void relay_process::set_aside(const relay::store_dead_letters& poison) {
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
     around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
-                                        letter = poison.letter, server = server_] {
-        auto stored = server == around_.source.incarnation() &&
-                      around_.source.store_dead_letter(letter, around_.watch);
-        // The connection may end when the letter is committed and the relay has not heard of it.
+                                        letters = poison.letters, server = server_] {
+        auto stored = store(*letters, server);
+        // The connection may end when they are committed and the relay has not heard of it.
         stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
         if (life == life_) {
-            happens([this, epoch, letter, stored](relay::relay_machine&) {
-                dead_letter_answered(epoch, letter, stored);
+            happens([this, epoch, stored](relay::relay_machine&) {
+                dead_letters_answered(epoch, stored);
             });
         }
     });
 }
 
-void relay_process::dead_letter_answered(std::uint64_t epoch, const dead_letter& letter,
-                                         bool stored) {
+/// Where one of them is refused, those before it have been committed one by one.
+bool relay_process::store(const relay::dead_letters& letters, std::uint64_t server) {
+    for (const auto& letter : letters) {
+        if (server != around_.source.incarnation() ||
+            !around_.source.store_dead_letter(letter, around_.watch)) {
+            return false;
+        }
+        if (letters.size() > 1 &&
+            around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void relay_process::dead_letters_answered(std::uint64_t epoch, bool stored) {
     if (stored) {
-        machine_->dead_letter_stored(epoch, relay::describe(letter), now());
+        machine_->dead_letters_stored(epoch, now());
     } else {
-        machine_->dead_letter_failed(
+        machine_->dead_letters_failed(
             epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
     }
 }

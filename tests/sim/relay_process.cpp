@@ -193,7 +193,7 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::adopt_slot& adopt) { adopt_slot(adopt.epoch); },
                    [this](const relay::close_postgres&) { close_postgres(); },
                    [this](const relay::finish_postgres&) { finish_postgres(); },
-                   [this](const relay::store_dead_letter& poison) { set_aside(poison); },
+                   [this](const relay::store_dead_letters& poison) { set_aside(poison); },
                    [this](const relay::ask_stream&) {
                        if (broker_) {
                            broker_->ask_stream();

@@ -97,10 +97,11 @@ private:
     [[nodiscard]] std::vector<position> letters_to_come() const;
     void look_for_rows(const relay::look_for_rows& wanted);
     void fetch_row(const relay::fetch_row& wanted);
-    void set_aside(const relay::store_dead_letter& poison);
+    void set_aside(const relay::store_dead_letters& poison);
+    [[nodiscard]] bool store(const relay::dead_letters& letters, std::uint64_t server);
     void write_back(const relay::write_back& rows);
     void store_halt(const relay::store_halt& halt);
-    void dead_letter_answered(std::uint64_t epoch, const dead_letter& letter, bool stored);
+    void dead_letters_answered(std::uint64_t epoch, bool stored);
     void close_broker();
     void close_postgres();
     void finish_postgres();

@@ -29,6 +29,14 @@ dead_letter sample(std::uint64_t ordinal = 0) {
 
 class DeadLetterStore : public postgres_fixture {
 protected:
+    result<void> store_with(postgres::connection& sql, const std::vector<dead_letter>& letters) {
+        std::vector<postgres::letter_to_store> all;
+        for (const auto& letter : letters) {
+            all.push_back({&letter});
+        }
+        return run(postgres::store_dead_letters(sql, std::move(all)));
+    }
+
     postgres::connection connect_as(const std::string& role) {
         auto wanted = options(postgres::connection_kind::sql);
         wanted.conninfo += " user=" + role;
@@ -38,7 +46,7 @@ protected:
 
     void store(const dead_letter& letter) {
         auto sql = connect();
-        const auto stored = run(postgres::store_dead_letter(sql, letter));
+        const auto stored = store_with(sql, {letter});
         ASSERT_TRUE(stored.has_value()) << to_string(stored.error());
     }
 
@@ -125,11 +133,31 @@ TEST_F(DeadLetterStore, KeepsAPositionOnce) {
     EXPECT_EQ(stored("count(*)"), "2");
 }
 
+TEST_F(DeadLetterStore, KeepsManyInOneTransaction) {
+    std::vector<dead_letter> many;
+    for (std::uint64_t ordinal = 0; ordinal < 1000; ++ordinal) {
+        many.push_back(sample(ordinal));
+    }
+    store(many.front());
+    auto sql = connect();
+    const auto done = store_with(sql, many);
+    ASSERT_TRUE(done.has_value()) << to_string(done.error());
+    EXPECT_EQ(stored("count(*)"), "1000");
+    EXPECT_EQ(stored("count(DISTINCT xmin::text)"), "2") << "the first was there";
+}
+
+TEST_F(DeadLetterStore, MakesTheTableForManyAsForOne) {
+    auto sql = connect();
+    const auto done = store_with(sql, {sample(1), sample(2)});
+    ASSERT_TRUE(done.has_value()) << to_string(done.error());
+    EXPECT_EQ(stored("count(*)"), "2");
+}
+
 TEST_F(DeadLetterStore, WaitsForTheFlushWhereTheRoleWouldNot) {
     const auto role = make_role("SUPERUSER");
     writer_->execute("ALTER ROLE " + role + " SET synchronous_commit = off");
     auto sql = connect_as(role);
-    ASSERT_TRUE(run(postgres::store_dead_letter(sql, sample())).has_value());
+    ASSERT_TRUE(store_with(sql, {sample()}).has_value());
     const auto setting = run(sql.query("SHOW synchronous_commit"));
     EXPECT_EQ(setting->text(0, 0), "on");
 }
@@ -137,7 +165,7 @@ TEST_F(DeadLetterStore, WaitsForTheFlushWhereTheRoleWouldNot) {
 TEST_F(DeadLetterStore, SaysWhoMustMakeTheTable) {
     const auto role = make_role();
     auto sql = connect_as(role);
-    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    const auto stored = store_with(sql, {sample()});
     ASSERT_TRUE(stored.has_error());
     EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
     EXPECT_THAT(stored.error().what, HasSubstr("may not create the table walrelay.dead_letter"));
@@ -152,12 +180,12 @@ TEST_F(DeadLetterStore, NeedsNoMoreThanTheGrantsThatItNames) {
     ASSERT_TRUE(
         run(postgres::create_table(owner, postgres::own_table::dead_letter, {})).has_value());
     auto sql = connect_as(role);
-    const auto refused = run(postgres::store_dead_letter(sql, sample()));
+    const auto refused = store_with(sql, {sample()});
     ASSERT_TRUE(refused.has_error());
     EXPECT_EQ(refused.error().code, errc::postgres_unsuitable);
     EXPECT_EQ(refused.error().remedy, postgres::grants_sql(postgres::own_table::dead_letter, role));
     writer_->execute(refused.error().remedy);
-    const auto granted = run(postgres::store_dead_letter(sql, sample()));
+    const auto granted = store_with(sql, {sample()});
     EXPECT_TRUE(granted.has_value()) << to_string(granted.error());
     EXPECT_TRUE(run(postgres::create_table(sql, postgres::own_table::dead_letter, {})).has_value());
 }
@@ -165,7 +193,7 @@ TEST_F(DeadLetterStore, NeedsNoMoreThanTheGrantsThatItNames) {
 TEST_F(DeadLetterStore, NamesATableOfAnotherShape) {
     writer_->execute("CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (id int)");
     auto sql = connect();
-    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    const auto stored = store_with(sql, {sample()});
     ASSERT_TRUE(stored.has_error());
     EXPECT_EQ(stored.error().code, errc::postgres_unsuitable);
     EXPECT_THAT(stored.error().remedy, HasSubstr("RENAME TO dead_letter_before"));
@@ -174,7 +202,7 @@ TEST_F(DeadLetterStore, NamesATableOfAnotherShape) {
 TEST_F(DeadLetterStore, LeavesALostConnectionToTheCaller) {
     auto sql = connect();
     sql.close();
-    const auto stored = run(postgres::store_dead_letter(sql, sample()));
+    const auto stored = store_with(sql, {sample()});
     ASSERT_TRUE(stored.has_error());
     EXPECT_EQ(stored.error().code, errc::postgres_lost);
 }

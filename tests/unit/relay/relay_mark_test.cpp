@@ -63,6 +63,25 @@ TEST_F(RelayMark, IsWrittenToItsEndBeforeAStop) {
     EXPECT_THAT(script_.stream_is_marked({}), Contains("finish_postgres"));
 }
 
+TEST_F(RelayMark, DisorderBeginsWhereTheStreamEndsOnceItHasLostMessages) {
+    script_.description = std::string(same_rules) + " disordered=45-50-180";
+    script_.start();
+    script_.broker_connects(2, commit_position{lsn{0x100}, lsn{1}, 0});
+    script_.postgres_connects_with(relay_script::origin, lsn{0x101});
+    EXPECT_EQ(script_.disordered_after(), 2U);
+}
+
+TEST_F(RelayMark, IsWrittenToItsEndWithoutARegardToASlotThatComesMeanwhile) {
+    begin(other_rules);
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.stops();
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{0x1000}),
+                ElementsAre("close_postgres"));
+    script_.stream_is_marked({});
+    EXPECT_THAT(script_.stream_is_marked({}), Contains("finish 0"));
+}
+
 TEST_F(RelayMark, ThatCannotBeWrittenBecauseTheBrokerIsAwayKeepsTheReplicationConnection) {
     begin(other_rules);
     script_.broker_fails();
@@ -118,6 +137,22 @@ TEST_F(RelayMark, ThatAServerWithoutTheMessagesLetPassGoesNoFurther) {
     EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"))
         << "by the rules of now, the last message would be a claim";
     EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now"));
+}
+
+TEST_F(RelayMark, DoesNotHoldForAMessageThatCameInBeforeItWasWritten) {
+    begin(other_rules);
+    script_.stream_is_marked(0);
+    EXPECT_THAT(script_.stream_is_marked(1), ElementsAre("close_broker"));
+    script_.passes(1s);
+    // Sent by a relay of other rules, whose tables are no longer asked for.
+    script_.description =
+        "walrelay slot=slot database=app system=7 timeline=1 rules=now.0 disordered=0-0-1";
+    script_.broker_connects(1, at(0x90).at);
+    script_.passes(1s);
+    EXPECT_EQ(script_.disordered_until(), 1U);
+    script_.stream_is_marked(1);
+    script_.postgres_connects();
+    EXPECT_THAT(script_.stream_is_marked(1), ElementsAre("read_stored since 0/0"));
 }
 
 TEST_F(RelayMark, ThatTheStreamWasSeenWholeForHolds) {

@@ -18,7 +18,7 @@ using testing::Not;
 
 relay_options options(bool dead_letters) {
     relay_options wanted;
-    wanted.lane = {4, 1000, 5s};
+    wanted.lane = {8, 10000, 5s};
     wanted.max_attempts = 3;
     wanted.dead_letters = dead_letters;
     return wanted;
@@ -71,14 +71,73 @@ TEST_F(RelayPoison, LimitUnderWhichNothingFitsMakesNone) {
         << "it goes on once the limit is corrected";
 }
 
-TEST_F(RelayPoison, IsStoredBeforeAnythingBehindItIsRead) {
+TEST_F(RelayPoison, IsStoredBeforeAnythingBehindItIsSent) {
     connect();
     script.transaction(100, {"a"});
     EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
-    EXPECT_FALSE(script.machine().wants_frames());
-    EXPECT_THAT(script.dead_letter_is_stored(), IsEmpty());
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    script.acks(1);
     EXPECT_TRUE(script.machine().wants_frames());
-    EXPECT_EQ(script.last_log(), "a row is set aside");
+    EXPECT_THAT(script.transaction(300, {"c"}), IsEmpty());
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("publish c@1"));
+    EXPECT_THAT(script.last_log(), HasSubstr("is set aside in walrelay.dead_letter"));
+}
+
+TEST_F(RelayPoison, IsStoredTogetherWithWhatComesWhileAnotherIsStored) {
+    connect();
+    EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
+    for (const auto commit : {200U, 300U, 400U}) {
+        if (commit > 200U) {
+            EXPECT_THAT(poison_arrives(commit), IsEmpty());
+        }
+        script.frame(test::commit_frame(lsn{commit}, lsn{commit + 1}));
+    }
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("dead_letters 0/12C.0 0/190.0"));
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+    script.dead_letter_is_stored();
+    EXPECT_EQ(script.machine().confirmed(), lsn{401});
+    EXPECT_EQ(script.machine().dead_letter_count(), 3U);
+}
+
+TEST_F(RelayPoison, WaitsForItsPlaceWhereTheBrokerIsAwayMeanwhile) {
+    connect();
+    script.transaction(100, {"a"});
+    poison_arrives(200);
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    script.transaction(300, {"c"});
+    script.broker_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.broker_connects(0), ElementsAre("publish a@0"));
+    EXPECT_THAT(script.acks(1), Not(Contains(HasSubstr("publish"))));
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("publish c@1"));
+}
+
+TEST_F(RelayPoison, IsNoLossWhereALaterMessageOfTheWindowIsInTheStream) {
+    connect();
+    poison_arrives(200);
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    script.dead_letter_is_stored();
+    script.transaction(300, {"c"});
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(1, commit_position{lsn{300}, lsn{1}, 0});
+    EXPECT_THAT(script.marks(), Not(Contains(HasSubstr("holes"))));
+}
+
+TEST_F(RelayPoison, IsSummedUpInTheLogWhereThereAreMany) {
+    connect();
+    const auto lines_before = script.log_count();
+    for (std::uint64_t commit = 200; commit < 200 + 13; ++commit) {
+        poison_arrives(commit);
+        script.frame(test::commit_frame(lsn{commit}, lsn{commit + 1}));
+        script.dead_letter_is_stored();
+    }
+    EXPECT_EQ(script.log_count() - lines_before, 10U);
+    script.passes(10s);
+    EXPECT_EQ(script.log_count() - lines_before, 11U);
+    EXPECT_THAT(
+        script.last_log(),
+        HasSubstr("besides: 3 rows of table public.outbox (the last one: row at position "));
 }
 
 TEST_F(RelayPoison, IsConfirmedWithItsTransactionOnceAllBeforeItIsStored) {

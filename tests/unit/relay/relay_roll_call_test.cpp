@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 using test::relay_script;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 constexpr std::uint64_t first = 800;
@@ -71,6 +72,31 @@ TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
     slot_is_back();
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
                 Not(Contains(HasSubstr("look"))));
+}
+
+TEST_F(RelayAndMissingRow, HaltsWhereItIsNowhere) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    EXPECT_THAT(script_.rows_are_missing({"c"}), Contains("store_halt"));
+}
+
+TEST_F(RelayAndMissingRow, LooksAgainWhereTheConnectionEndsMeanwhile) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.postgres_fails();
+    EXPECT_THAT(script_.rows_are_missing({"c"}), IsEmpty());
+    script_.passes(1s);
+    script_.newest_rows.reset();
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{first + 1}),
+                Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, LooksNoMoreWhereAnotherServerAnswers) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{first + 8}}};
+    EXPECT_THAT(script_.postgres_connects_with({7, 2}, lsn{first + 1}),
+                Not(Contains(HasSubstr("look"))));
+    EXPECT_THAT(script_.rows_are_missing({"c"}), IsEmpty());
 }
 
 TEST_F(RelayAndMissingRow, DoesNotMissItBeforeTheTailIsMet) {

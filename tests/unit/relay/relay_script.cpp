@@ -69,9 +69,13 @@ struct describer {
     std::string operator()(const relay::send_status& each) const {
         return "status " + to_string(flushed_in(each.bytes));
     }
-    std::string operator()(const relay::store_dead_letter& each) const {
-        return "dead_letter " + to_string(each.letter.where.at.commit) + "." +
-               std::to_string(each.letter.where.at.index);
+    std::string operator()(const relay::store_dead_letters& each) const {
+        std::string text = each.letters->size() == 1 ? "dead_letter" : "dead_letters";
+        for (const auto& letter : *each.letters) {
+            text += " " + to_string(letter.where.at.commit) + "." +
+                    std::to_string(letter.where.at.index);
+        }
+        return text;
     }
     std::string operator()(const relay::ask_stream&) const { return "ask_stream"; }
     std::string operator()(const relay::mark_stream&) const { return "mark_stream"; }
@@ -156,8 +160,10 @@ void relay_script::note(const relay::action& wanted) {
         mark_to_be_ = marking->to_be;
     } else if (const auto* const reading = std::get_if<relay::read_stored>(&wanted)) {
         has_holes_ = reading->wanted.has_holes;
-    } else if (const auto* const dead = std::get_if<relay::store_dead_letter>(&wanted)) {
-        letter_ = dead->letter;
+    } else if (const auto* const dead = std::get_if<relay::store_dead_letters>(&wanted)) {
+        letter_ = dead->letters->back();
+    } else if (const auto* const looking = std::get_if<relay::look_for_rows>(&wanted)) {
+        looking_epoch_ = looking->epoch;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
@@ -255,12 +261,17 @@ std::vector<std::string> relay_script::postgres_fails(errc code) {
 }
 
 std::vector<std::string> relay_script::dead_letter_is_stored() {
-    machine_.dead_letter_stored(postgres_epoch_, "a row is set aside", now());
+    machine_.dead_letters_stored(postgres_epoch_, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::rows_are_missing(const std::vector<std::string>& ids) {
+    machine_.rows_looked_for(looking_epoch_, ids, now());
     return collect();
 }
 
 std::vector<std::string> relay_script::dead_letter_fails(errc code) {
-    machine_.dead_letter_failed(postgres_epoch_, {code, "no dead letter", "grant it"}, now());
+    machine_.dead_letters_failed(postgres_epoch_, {code, "no dead letter", "grant it"}, now());
     return collect();
 }
 

@@ -66,6 +66,8 @@ public:
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> halt_is_stored();
     std::vector<std::string> dead_letter_is_stored();
+    /// For the connection of which the last look_for_rows was.
+    std::vector<std::string> rows_are_missing(const std::vector<std::string>& ids);
     std::vector<std::string> dead_letter_fails(errc code);
     std::vector<std::string> rows_are_written_back();
     std::vector<std::string> write_back_fails(errc code);
@@ -88,11 +90,16 @@ public:
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
     [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_.rules; }
+    [[nodiscard]] std::uint64_t disordered_after() const { return mark_to_be_.disordered_after; }
+    [[nodiscard]] std::optional<std::uint64_t> disordered_until() const {
+        return mark_to_be_.disordered_until;
+    }
     /// The last dead letter that was to be stored.
     [[nodiscard]] const dead_letter& letter() const { return letter_; }
     /// Of the last read_stored: see stored_rows_request.
     [[nodiscard]] bool stream_may_have_holes() const { return has_holes_; }
     [[nodiscard]] lsn rules_hold_since() const { return mark_to_be_.since; }
+    [[nodiscard]] std::size_t log_count() const { return log_lines_.size(); }
     [[nodiscard]] std::string last_log() const {
         return log_lines_.empty() ? "" : log_lines_.back();
     }
@@ -125,6 +132,7 @@ private:
     relay::stream_owner mark_to_be_;
     bool has_holes_ = false;
     dead_letter letter_;
+    std::uint64_t looking_epoch_ = 0;
     std::optional<lsn> reported_;
     std::optional<error> halted_for_;
 };

@@ -60,6 +60,7 @@ TEST(StreamOwner, KeepsADisorderInMindThatTheSlotCanGoBackTo) {
     marked->disordered_after = 3;
     marked->disordered_until.reset();
     EXPECT_EQ(disordered_from(marked, lsn{100}, 7), 3U);
+    EXPECT_EQ(disordered_from(marked, lsn{100}, 2), 2U) << "the broker has lost messages";
     marked->disordered_until = 5;
     marked->disordered_below = lsn{100};
     EXPECT_EQ(disordered_from(marked, lsn{100}, 7), 3U);
