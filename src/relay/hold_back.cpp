@@ -28,8 +28,17 @@ void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, mono
         held_.back().last_event = last_event;
         return;
     }
-    const auto span = std::max(delay_ / portions_per_delay, std::chrono::milliseconds(1));
-    held_.push_back({up_to, last_event, now + span});
+    held_.push_back({up_to, last_event, now + span()});
+}
+
+std::chrono::milliseconds hold_back::span() const {
+    return std::max(delay_ / portions_per_delay, std::chrono::milliseconds(1));
+}
+
+void hold_back::wait_again(monotonic_time now) {
+    for (auto& each : held_) {
+        each.closes = now + span();
+    }
 }
 
 void hold_back::asked(std::uint64_t known_sequence, monotonic_time now) {

@@ -46,6 +46,10 @@ public:
     void freeze(monotonic_time now);
     void thaw(monotonic_time now);
 
+    /// Others have written to the stream meanwhile, perhaps in the place of what was acked and lost
+    /// since: what they have written has not waited yet.
+    void wait_again(monotonic_time now);
+
     /// The broker has lost what it acked behind `kept`, or all of it: that waits no longer, as the
     /// slot sends it again. What it kept goes on waiting, and what is confirmed stays so.
     void forget_held(std::optional<commit_position> kept);
@@ -72,6 +76,7 @@ private:
         monotonic_time closes;
     };
 
+    [[nodiscard]] std::chrono::milliseconds span() const;
     void confirm(lsn up_to, std::optional<commit_position> last_event);
 
     std::chrono::milliseconds delay_;

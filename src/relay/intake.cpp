@@ -77,6 +77,7 @@ frame_read intake::read_published_row(std::size_t mapper, const row_insert& row,
     frame_read done;
     transaction_->stand_at(transaction_->begin.commit);
     into.admit_settled({origin_, place()});
+    transaction_->last_published = transaction_->at;
     await_write_back(mapper, row, false, true, done);
     return done;
 }
@@ -84,7 +85,7 @@ frame_read intake::read_published_row(std::size_t mapper, const row_insert& row,
 frame_read intake::end_snapshot(lsn consistent_point) {
     WALRELAY_ASSERT(transaction_.has_value());
     frame_read done;
-    done.ended = {transaction_->last_event, consistent_point};
+    done.ended = {transaction_->last_event, transaction_->last_published, consistent_point};
     transaction_.reset();
     return done;
 }
@@ -138,7 +139,7 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
     if (const auto* const begin = std::get_if<transaction_begin>(&*decoded)) {
         transaction_ = open_transaction{*begin};
     } else if (const auto* const commit = std::get_if<transaction_commit>(&*decoded)) {
-        done.ended = {transaction_->last_event, commit->end};
+        done.ended = {transaction_->last_event, transaction_->last_published, commit->end};
         transaction_.reset();
     } else if (!std::holds_alternative<nothing_to_relay>(*decoded)) {
         transaction_->stand_at(data.start);
@@ -271,6 +272,9 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
                                  std::string_view occasion, lane& into, frame_read& done) {
     const bool retried = occasion.starts_with("retry");
     if (into.covers(here)) {
+        if (!is_dead(here)) {
+            transaction_->last_published = here;
+        }
         await_write_back(mapper, row, retried, true, done);
         return into.claim() ? pass_over(here, mapper, row, occasion, into, done) : result<void>{};
     }
@@ -280,6 +284,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     const auto made = fill(mapper, row, occasion, filled);
     if (stored_.contains(here) || (into.is_resuming() && into.has_stored(filled))) {
         into.admit_stored();
+        transaction_->last_published = here;
         await_write_back(mapper, row, retried, true, done);
         return {};
     }
@@ -291,6 +296,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
         return set_aside(mapper, row, filled, made.error(), done);
     }
     into.admit();
+    transaction_->last_published = here;
     await_write_back(mapper, row, retried, false, done);
     return {};
 }

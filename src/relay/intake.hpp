@@ -44,6 +44,8 @@ struct frame_read {
     /// Set where the frame ended a transaction.
     struct transaction_end {
         std::optional<commit_position> last_event;
+        /// No dead letter.
+        std::optional<commit_position> last_published;
         lsn end;
     };
     std::optional<transaction_end> ended = {};
@@ -142,6 +144,7 @@ private:
         /// Of the change that is being read; nothing before the first.
         std::optional<commit_position> at = {};
         std::optional<commit_position> last_event = {};
+        std::optional<commit_position> last_published = {};
         /// Walrelay's own: its updates are write-backs, also those that move rows.
         bool own = false;
 
@@ -200,6 +203,7 @@ private:
                           frame_read& done);
     /// The change that is being read is an event: its position.
     commit_position place();
+    [[nodiscard]] bool is_dead(commit_position where) const;
     [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
     result<table_catalog::answer> whose(const relation& table);
     /// Fails where the table may have been a partition of an outbox when the row was written.

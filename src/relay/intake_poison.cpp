@@ -65,6 +65,10 @@ void intake::keep_dead(std::vector<commit_position> letters) {
     std::sort(dead_.begin(), dead_.end());
 }
 
+bool intake::is_dead(commit_position where) const {
+    return std::binary_search(dead_.begin(), dead_.end(), where);
+}
+
 void intake::condemn_row(const std::string& message_id, condemnation reason) {
     condemned_rows_.insert_or_assign(message_id, std::move(reason));
 }
@@ -78,8 +82,7 @@ const condemnation* intake::condemnation_of(const message& content) const {
     if (found != condemned_.end()) {
         return &found->second;
     }
-    const bool is_dead = std::binary_search(dead_.begin(), dead_.end(), content.where.at);
-    return is_dead ? &already_dead() : nullptr;
+    return is_dead(content.where.at) ? &already_dead() : nullptr;
 }
 
 result<void> intake::check_size(const message& candidate) const {

@@ -55,8 +55,7 @@ result<void> intake::pass_over(commit_position here, std::size_t mapper, const r
     // Only the id matters, and a row that can no longer be mapped has none.
     static_cast<void>(fill(mapper, row, occasion, same));
     if (here != tail.where.at) {
-        const bool is_dead = std::binary_search(dead_.begin(), dead_.end(), here);
-        if (!is_dead && into.leaves_out(here, same.id)) {
+        if (!is_dead(here) && into.leaves_out(here, same.id)) {
             done.left_out = same.id;
         }
         return {};

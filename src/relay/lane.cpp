@@ -66,6 +66,7 @@ void lane::take_in(entry& added) {
     WALRELAY_ASSERT(!covers(added.content.where.at));
     WALRELAY_ASSERT(added.content.where.origin == line_.origin);
     added.sent = false;
+    added.offered = false;
     added.stored = false;
     added.settled = false;
     added.in_stream = false;
@@ -253,6 +254,7 @@ outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,
                     monotonic_time now) {
     entry& sending = at(index);
     sending.sent = true;
+    sending.offered = true;
     sending.sent_at = now;
     sending.behind_sequence = expected.value_or(known_sequence_);
     return {{epoch_, index}, expected, &sending.content};

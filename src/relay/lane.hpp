@@ -295,6 +295,7 @@ protected:
         /// As it was sent: what the stream must end with (fenced_lane), or had at least.
         std::uint64_t behind_sequence = 0;
         bool sent = false;       // on this connection
+        bool offered = false;    // on this or an earlier one
         bool stored = false;     // acked, or settled
         bool settled = false;    // without a publish
         bool in_stream = false;  // although it is settled

@@ -207,7 +207,7 @@ bool lane::sent_itself(const position& where, std::string_view id) const {
         return same(proved_id_);
     }
     for (std::uint64_t index = first_; index != end_; ++index) {
-        if (at(index).content.where == where && !at(index).settled && !at(index).waiting) {
+        if (at(index).content.where == where && at(index).offered && !at(index).settled) {
             return same(at(index).content.id);
         }
     }

@@ -6,20 +6,18 @@
 
 namespace walrelay::relay {
 
-void ledger::transaction_ended(std::optional<commit_position> last_event, lsn end) {
+void ledger::transaction_ended(std::optional<commit_position> last_event,
+                               std::optional<commit_position> last_published, lsn end) {
     const bool stored = !last_event || (stored_ && *last_event <= *stored_);
     if (stored && pending_.empty()) {
-        if (last_event) {
-            acked_event_ = last_event;
-        }
-        ack(end);
+        ack(last_published, end);
     } else if (!last_event) {
         // Rides on the transaction before it, so that a busy database with few outbox rows does
         // not make this queue grow.
         pending_.back().end = std::max(pending_.back().end, end);
     } else {
         WALRELAY_ASSERT(pending_.empty() || pending_.back().last_event < *last_event);
-        pending_.push_back({*last_event, end});
+        pending_.push_back({*last_event, last_published, end});
     }
 }
 
@@ -29,22 +27,24 @@ void ledger::stored_up_to(commit_position where) {
     }
     stored_ = where;
     while (!pending_.empty() && pending_.front().last_event <= where) {
-        acked_event_ = pending_.front().last_event;
-        ack(pending_.front().end);
+        ack(pending_.front().last_published, pending_.front().end);
         pending_.pop_front();
     }
 }
 
 void ledger::idle_at(lsn end) {
     if (settled()) {
-        ack(end);
+        ack(std::nullopt, end);
         return;
     }
     // The server does not repeat itself: what it says now counts as soon as the rest is stored.
     pending_.back().end = std::max(pending_.back().end, end);
 }
 
-void ledger::ack(lsn end) {
+void ledger::ack(std::optional<commit_position> last_published, lsn end) {
+    if (last_published) {
+        acked_event_ = last_published;
+    }
     acked_ = std::max(acked_, end);
 }
 

@@ -23,8 +23,10 @@ namespace walrelay::relay {
 class ledger {
 public:
     /// A transaction has been read to its end. `last_event` is the position of its last outbox
-    /// event, nothing if it has none; transactions come in commit order.
-    void transaction_ended(std::optional<commit_position> last_event, lsn end);
+    /// event, nothing if it has none, `last_published` that of the last one that is no dead letter;
+    /// transactions come in commit order.
+    void transaction_ended(std::optional<commit_position> last_event,
+                           std::optional<commit_position> last_published, lsn end);
 
     /// Every event up to and including this one is stored.
     void stored_up_to(commit_position where);
@@ -40,7 +42,8 @@ public:
 
     /// The end of the last transaction that is stored with all before it. 0 until one is known.
     [[nodiscard]] lsn acked() const { return acked_; }
-    /// The last event of all that `acked` covers; nothing if this ledger saw none.
+    /// The last event of all that `acked` covers and that is in the stream; nothing if this ledger
+    /// saw none.
     [[nodiscard]] std::optional<commit_position> acked_event() const { return acked_event_; }
 
     /// Whether every transaction that was read is stored.
@@ -52,10 +55,11 @@ public:
 private:
     struct transaction {
         commit_position last_event;
+        std::optional<commit_position> last_published;
         lsn end;
     };
 
-    void ack(lsn end);
+    void ack(std::optional<commit_position> last_published, lsn end);
 
     std::deque<transaction> pending_;
     std::optional<commit_position> stored_;

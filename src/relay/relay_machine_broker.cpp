@@ -99,6 +99,9 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
                                        stream_tail tail, instant now) {
     hold_back_.thaw(now.monotonic);
+    if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
+        hold_back_.wait_again(now.monotonic);
+    }
     constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
     stream_created_ = facts.created;
     mark_.seen(own_mark(facts.description, options_.slot, database_));

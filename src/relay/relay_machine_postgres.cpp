@@ -293,7 +293,8 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         if (read.ended->last_event) {
             write_backs_.read_up_to(*read.ended->last_event);
         }
-        ledger_.transaction_ended(read.ended->last_event, read.ended->end);
+        ledger_.transaction_ended(read.ended->last_event, read.ended->last_published,
+                                  read.ended->end);
         postgres_.progressed();
         account_for_stored(now);
     }

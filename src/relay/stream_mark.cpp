@@ -1,5 +1,6 @@
 #include "relay/stream_mark.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::relay {
@@ -12,10 +13,12 @@ void stream_mark::seen(std::optional<stream_owner> shown) {
         known_ = first_step();
     }
     // What this relay has just written need not be there yet.
-    const bool compares = known_ && is_being_compared(*known_) && shown != known_;
-    if (writing_ || compares || shown == shown_) {
+    const bool lags = known_ && is_being_compared(*known_) && shown != known_ &&
+                      std::ranges::find(older_, shown) != older_.end();
+    if (writing_ || lags || shown == shown_) {
         return;
     }
+    older_.clear();
     // Written by another relay, by an operator, or by this one in a request whose answer was lost.
     known_ = shown;
     shown_ = std::move(shown);
@@ -38,11 +41,20 @@ std::optional<stream_owner> stream_mark::take_to_write() {
 void stream_mark::written(bool done) {
     const auto tried = std::exchange(writing_, std::nullopt);
     if (done) {
+        remember_older();
         shown_ = tried;
         was_confirmed_ = tried && is_being_compared(*tried);
     }
     is_refused_ = !done && !shows_rules();
     look_whether_stale();
+}
+
+void stream_mark::remember_older() {
+    constexpr std::size_t most = 8;
+    if (older_.size() == most) {
+        older_.erase(older_.begin());
+    }
+    older_.push_back(shown_);
 }
 
 bool stream_mark::has_other_rules() const {

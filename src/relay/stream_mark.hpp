@@ -6,6 +6,7 @@
 #include "relay/stream_owner.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace walrelay::relay {
 
@@ -33,6 +34,7 @@ public:
     [[nodiscard]] bool is_stale() const { return is_stale_; }
 
 private:
+    void remember_older();
     [[nodiscard]] bool has_other_rules() const;
     [[nodiscard]] stream_owner first_step() const;
     /// What `init` writes says whose the stream is, and claims nothing of its messages.
@@ -42,6 +44,9 @@ private:
     std::optional<stream_owner> known_;
     std::optional<stream_owner> shown_;
     std::optional<stream_owner> writing_;
+    /// What this relay has written over since the description was last another's: a server that
+    /// lags shows it again.
+    std::vector<std::optional<stream_owner>> older_;
     /// There is no mark, and there cannot be one: not asked again before the next look.
     bool is_refused_ = false;
     /// Since the last look, a mark that claims nothing was written, and with it confirmed that the

@@ -107,6 +107,11 @@ bool is_out_of_order(const tail_question& asked) {
         if (before != nullptr && before->where.at >= each.where.at) {
             return true;
         }
+        // Behind a disorder come rows that are not of it.
+        if (before == nullptr && after > 0 &&
+            each.where.at.commit.value + 1 < asked.mark->disordered_below.value) {
+            return true;
+        }
         before = &each;
     }
     return false;

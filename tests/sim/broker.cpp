@@ -412,8 +412,12 @@ bool broker_connection::publish(std::uint64_t index, published what) {
         if (self->arriving_ && number >= *self->arriving_) {
             return;
         }
-        self->server_.world_.after(
-            self->late_by_, [self, index, what] { self->server_.arrived(self, index, what); });
+        self->server_.world_.after(self->late_by_, [self, index, what] {
+            if (self->late_by_ > sim_time(0)) {
+                self->server_.checker_.on_straggler(what.id);
+            }
+            self->server_.arrived(self, index, what);
+        });
     });
     return true;
 }

@@ -331,6 +331,16 @@ void checker::on_stream_lost(const std::vector<stored_message>& left, bool unsee
     }
 }
 
+void checker::on_straggler(const std::string& id) {
+    if (profile_.has(mishap::configuration)) {
+        static_cast<void>(first_missing());  // has a fate for every row
+        was_lost_.resize(fates_.size(), false);
+        if (const auto index = index_of_row(id); index < was_lost_.size()) {
+            was_lost_[index] = true;
+        }
+    }
+}
+
 void checker::on_loss_shown() {
     if (profile_.confirm_delay == sim_time(0)) {
         return;

@@ -58,6 +58,9 @@ public:
     /// The stream has lost its end; `left` is what it still has. Where it happens `unseen`, with no
     /// connection ended, nothing is promised of it beside others.
     void on_stream_lost(const std::vector<stored_message>& left, bool unseen);
+    /// A publish of a process that has ended is about to arrive, where the configuration can have
+    /// changed since: it can fit in before rows that are missing (docs/guarantees.md).
+    void on_straggler(const std::string& id);
     /// An ack tells its client that the stream has lost what it had acked before: what the slot has
     /// not confirmed by then must come again.
     void on_loss_shown();

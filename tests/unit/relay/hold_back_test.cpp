@@ -73,6 +73,16 @@ TEST(HoldBack, KeepsTheLastEventWhereOnlyOtherTablesMove) {
     EXPECT_EQ(gate.confirmed_event(), at(100));
 }
 
+TEST(HoldBack, WaitsAgainForWhatAnotherRelayCanHaveWrittenInItsPlace) {
+    hold_back gate(10s);
+    gate.acked(lsn{110}, at(100), start);
+    gate.wait_again(start + 8s);
+    look(gate, start + 17s);
+    EXPECT_EQ(gate.confirmed(), lsn{});
+    look(gate, start + 20s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+}
+
 TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), start);

@@ -130,8 +130,7 @@ TEST_F(RelayMark, ThatAServerWithoutTheMessagesLetPassGoesNoFurther) {
     EXPECT_THAT(script_.stream_is_marked(3), ElementsAre("close_broker"));
     EXPECT_THAT(script_.last_log(), HasSubstr("stream S ends with sequence 3, but"));
     script_.passes(1s);
-    script_.description =
-        "walrelay slot=slot database=app system=7 timeline=1 rules=comparing-holes-now.1";
+    script_.description = script_.written_mark();
     script_.broker_connects(3, at(0x90).at);
     script_.passes(1s);
     EXPECT_THAT(script_.postgres_connects(), ElementsAre("read_stored since 0/0"))
@@ -153,6 +152,17 @@ TEST_F(RelayMark, DoesNotHoldForAMessageThatCameInBeforeItWasWritten) {
     script_.stream_is_marked(1);
     script_.postgres_connects();
     EXPECT_THAT(script_.stream_is_marked(1), ElementsAre("read_stored since 0/0"));
+}
+
+TEST_F(RelayMark, RowThatWaitsForItHasNotComeToTheStreamByThisRelay) {
+    begin(other_rules);
+    script_.transaction(0x100, {"a"});
+    script_.stream_is_marked(1);
+    script_.passes(1s);
+    script_.description = script_.written_mark();
+    EXPECT_THAT(script_.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0}),
+                Contains("close_postgres"))
+        << "what else the stream has is not known";
 }
 
 TEST_F(RelayMark, ThatTheStreamWasSeenWholeForHolds) {

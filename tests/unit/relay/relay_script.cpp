@@ -158,6 +158,7 @@ void relay_script::note(const relay::action& wanted) {
     } else if (const auto* const marking = std::get_if<relay::mark_stream>(&wanted)) {
         marks_.push_back(marking->owner.rules);
         mark_to_be_ = marking->to_be;
+        written_mark_ = to_string(marking->owner);
     } else if (const auto* const reading = std::get_if<relay::read_stored>(&wanted)) {
         has_holes_ = reading->wanted.has_holes;
     } else if (const auto* const dead = std::get_if<relay::store_dead_letters>(&wanted)) {

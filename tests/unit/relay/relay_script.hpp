@@ -90,6 +90,8 @@ public:
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
     [[nodiscard]] const std::string& mark_to_be() const { return mark_to_be_.rules; }
+    /// The last one that was to be written, as a description.
+    [[nodiscard]] const std::string& written_mark() const { return written_mark_; }
     [[nodiscard]] std::uint64_t disordered_after() const { return mark_to_be_.disordered_after; }
     [[nodiscard]] std::optional<std::uint64_t> disordered_until() const {
         return mark_to_be_.disordered_until;
@@ -130,6 +132,7 @@ private:
     std::vector<std::string> log_lines_;
     std::vector<std::string> marks_;
     relay::stream_owner mark_to_be_;
+    std::string written_mark_;
     bool has_holes_ = false;
     dead_letter letter_;
     std::uint64_t looking_epoch_ = 0;

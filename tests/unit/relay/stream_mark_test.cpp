@@ -194,13 +194,26 @@ TEST(StreamMark, IsLeftAsItIsWhereItsFirstStepWasAMistake) {
     EXPECT_EQ(to_write(mark), "");
 }
 
-TEST(StreamMark, OfAComparisonStaysUntilItEnds) {
+TEST(StreamMark, OfAComparisonStaysWhereAServerShowsAnOlderOne) {
     stream_mark mark;
+    mark.seen(of("old"));
     mark.change(of("comparing-new"));
     static_cast<void>(mark.take_to_write());
     mark.written(true);
     mark.seen(of("old"));
     EXPECT_EQ(mark.known(), of("comparing-new"));
+}
+
+TEST(StreamMark, OfAComparisonGivesWayToThatOfAnotherRelay) {
+    stream_mark mark;
+    mark.seen(of("old"));
+    mark.change(of("comparing-new"));
+    static_cast<void>(mark.take_to_write());
+    mark.written(true);
+    auto later = of("comparing-new");
+    later.timeline = 2;
+    mark.seen(later);
+    EXPECT_EQ(mark.known(), later) << "it tells of a timeline that must not be left again";
 }
 
 }  // namespace

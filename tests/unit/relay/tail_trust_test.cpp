@@ -157,6 +157,18 @@ TEST_F(TailTrust, ComparesWhereTheSlotHasGoneBackIntoADisorder) {
     EXPECT_EQ(answer().what, kind::exact) << "the last one came after all of them";
 }
 
+TEST_F(TailTrust, ComparesWhereAMessageBehindADisorderIsOfARowBeforeItsEnd) {
+    mark->disordered_until = 9;
+    mark->disordered_below = lsn{1201};
+    tail_is(2, 896);
+    tail.placed = {{9, *tail.last_position, "a"}, {10, *tail.last_position, "forged"}};
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_TRUE(answer().compares_ids);
+    tail_is(2, 1200);
+    tail.placed = {{10, *tail.last_position, "a"}};
+    EXPECT_EQ(answer().what, kind::claim);
+}
+
 TEST_F(TailTrust, BelievesNoPlaceWhileRowsAreCompared) {
     tail_is(2, 896);
     mark->rules = std::string(comparing_ids_rules) + "-" + rules;
