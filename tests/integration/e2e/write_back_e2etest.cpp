@@ -148,6 +148,21 @@ TEST_P(WriteBack, DeadLetterIsNeitherDeletedNorPublishedWhenItIsReadAgain) {
     EXPECT_EQ(count("true"), "1");
 }
 
+TEST_P(WriteBack, DeadLettersSaySoInTheirRowsWhereTheyComeTogether) {
+    bench.create_table();
+    bench.execute("ALTER TABLE outbox_events ALTER last_error TYPE varchar(40)");
+    bench.set_outbox(with_statuses);
+    bench.start();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+        "status, version, created_at) SELECT gen_random_uuid(), '', 'a', 'e', '{}', 'pending', 7, "
+        "now() FROM generate_series(1, 200)");
+    ASSERT_TRUE(becomes("status = 'dead_letter' AND retry_count = 3", "200"));
+    EXPECT_EQ(value("SELECT count(*) FROM walrelay.dead_letter"), "200");
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+}
+
 TEST_P(WriteBack, DeadLetterSaysSoInItsRow) {
     bench.create_table();
     bench.execute("ALTER TABLE outbox_events ALTER last_error TYPE varchar(40)");
