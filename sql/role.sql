@@ -3,6 +3,7 @@
 --
 --     psql -d app -f sql/role.sql
 --     psql -d app -v role=relay -v outbox=public.outbox -v slot=relay -f sql/role.sql
+--     psql -d app -v message_writer=app -f sql/role.sql      for an outbox with message_prefix
 --
 -- It makes no password: set one, or let pg_hba.conf know the role in another way.
 \set ON_ERROR_STOP on
@@ -46,3 +47,11 @@ SELECT format('ALTER PUBLICATION %I ADD TABLE walrelay.control', :'publication')
 -- Partitions that were there (sql/partition.sql), for wal2json and a partitioned outbox.
 \ir partition.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";
+
+-- An outbox with message_prefix: by default every role may write logical messages, and so rows of it.
+\if :{?message_writer}
+SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', oid::regprocedure),
+       format('GRANT EXECUTE ON FUNCTION %s TO %I', oid::regprocedure, :'message_writer')
+  FROM pg_proc
+ WHERE proname = 'pg_logical_emit_message' AND pronamespace = 'pg_catalog'::regnamespace \gexec
+\endif

@@ -86,6 +86,12 @@ struct table_facts {
     std::vector<column> columns = {};
     /// Of the write-backs that the configuration asks for.
     std::vector<refused_statement> refused = {};
+    /// Those of SELECT, UPDATE and DELETE from which row-level security can hide rows.
+    std::vector<std::string> hidden_from = {};
+    /// Who may attach a trigger to it, or to a partition, and is not trusted: `PUBLIC`, or quoted.
+    std::vector<std::string> trigger_makers = {};
+    /// Triggers that run a function of a role that is not trusted.
+    std::vector<std::string> foreign_triggers = {};
 };
 
 /// A table that was a partition of an outbox, and that is none now.
@@ -156,6 +162,8 @@ struct postgres_facts {
     /// outbox is partitioned: needed to tell a partition that is new from a table that is none of
     /// ours.
     std::vector<table_name> other_tables = {};
+    /// Who may call pg_logical_emit_message, beside superusers: `PUBLIC`, or quoted.
+    std::vector<std::string> message_writers = {};
     /// What is remembered of partitions; read only for wal2json and partitioned outboxes.
     std::vector<gone_partition> gone_partitions = {};
     /// Domains and the base type each stands for, so that a domain over jsonb is taken as jsonb.

@@ -3,6 +3,7 @@
 #include "postgres/fact_reader.hpp"
 #include "postgres/fragment_path.hpp"
 #include "postgres/inspection_queries.hpp"
+#include "postgres/outbox_guards.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/plugin_probe.hpp"
 #include "postgres/slot_switch.hpp"
@@ -263,6 +264,9 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     }
     if (step.has_value()) {
         step = co_await inspect_write_backs(sql, request, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_guards(sql, facts);
     }
     if (step.has_error()) {
         co_return step.error();

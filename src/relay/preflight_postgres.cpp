@@ -6,6 +6,7 @@
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
 #include "relay/preflight_descendants.hpp"
+#include "relay/preflight_guards.hpp"
 #include "relay/preflight_own_tables.hpp"
 #include "relay/preflight_slot.hpp"
 #include "relay/preflight_transport.hpp"
@@ -250,11 +251,13 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         if (wanted.tables[index].is_tableless()) {
             look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);
+            look_at_message_writers(wanted.tables[index], facts, found);
             continue;
         }
         look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
         if (facts.tables[index].exists) {
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
+            look_at_guards(wanted.tables[index], facts.tables[index], facts, found);
         }
     }
     look_at_plugin(wanted, facts, found);

@@ -141,6 +141,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         // of tables that were not configured then; and on the way to another timeline the database
         // can have been restored, and have used LSNs again.
         lane_->forget_proof();
+        write_backs_ = write_backs{write_backs_.wanted()};
     }
     if (options_.accepts_history) {
         accepted_ = session.server.line;

@@ -260,6 +260,8 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     const bool seems_unsent = event.defect == poison::sometimes_too_large &&
                               (profile_.rate(hazard::tail_stale) > 0 || profile_.relays > 1);
     if (seems_unsent && now == fate::stored) {
+        written_.resize(source_.events().size(), false);
+        written_[index] = true;
         return;
     }
     if (event.defect == poison::none || now == fate::stored) {

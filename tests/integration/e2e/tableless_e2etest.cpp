@@ -134,6 +134,14 @@ TEST_P(Tableless, VerifyAndInitNeedNoTable) {
     EXPECT_NE(verified.output.find("cannot be told"), std::string::npos) << verified.output;
     EXPECT_NE(bench.command({"verify", "--json"}).output.find(R"("not_compared":["orders"])"),
               std::string::npos);
+    const auto open = bench.command({"check"});
+    EXPECT_EQ(open.exit_code, 1);
+    EXPECT_NE(open.output.find("every role of the database may call pg_logical_emit_message"),
+              std::string::npos)
+        << open.output;
+    bench.execute(
+        "REVOKE EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text), "
+        "pg_logical_emit_message(boolean, text, bytea) FROM PUBLIC");
     EXPECT_EQ(bench.command({"check"}).exit_code, 0);
 }
 
