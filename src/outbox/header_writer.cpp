@@ -9,9 +9,15 @@ field header_writer::value_of(const std::optional<used_column>& used) const {
     return used ? view_.row.fields[used->index] : std::nullopt;
 }
 
+void header_writer::add_unless_empty(std::string_view name, std::string_view value) {
+    if (!value.empty()) {
+        out_.add_header(name, value);
+    }
+}
+
 void header_writer::add_built_in(std::string_view name, std::string_view value) {
     if (view_.plan.headers.empty() || !sets_header(view_.plan, name)) {
-        out_.add_header(name, value);
+        add_unless_empty(name, value);
     }
 }
 
@@ -105,7 +111,7 @@ void header_writer::add_configured() {
         if (complete) {
             scratch_.encoded.clear();
             append_header_value(scratch_.encoded, scratch_.rendered);
-            out_.add_header(header.name, scratch_.encoded);
+            add_unless_empty(header.name, scratch_.encoded);
         }
     }
 }

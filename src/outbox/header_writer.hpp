@@ -1,5 +1,5 @@
-// Puts headers into a message in their order, each value fit for the wire. A header that the
-// configuration sets takes the place of a built-in one of the same name.
+// Puts headers into a message in their order, each value fit for the wire; none that is empty. A
+// header that the configuration sets takes the place of a built-in one of the same name.
 #pragma once
 
 #include "core/message.hpp"
@@ -35,6 +35,9 @@ public:
     void add_configured();
 
 private:
+    /// nats.c before 3.11 takes the line behind an empty value for the value (_processKeyValue in
+    /// msg.c), and with the last header of a message reads none of them.
+    void add_unless_empty(std::string_view name, std::string_view value);
     void add_built_in(std::string_view name, std::string_view value);
     void add_text(std::string_view name, const field& value);
     void add_attribute(std::string_view name, std::string_view value);

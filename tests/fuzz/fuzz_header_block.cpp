@@ -33,6 +33,7 @@ void check_headers(std::string_view block, const message& sent, bool has_sequenc
     for (const auto& [name, value] : fuzz::read_headers(block)) {
         positions += name == "Walrelay-Position" && value == to_string(sent.where) ? 1 : 0;
         ids += name == "Nats-Msg-Id" && value == sent.id ? 1 : 0;
+        require(!value.empty(), "no header is empty");
     }
     require(positions == 1 && fuzz::count_of(block, "\r\nWalrelay-") == 1, "one position");
     require(ids == 1 && fuzz::count_of(block, "Nats-Msg-Id") == 1, "one message id");

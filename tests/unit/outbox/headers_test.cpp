@@ -60,14 +60,16 @@ TEST(Headers, FromMetadataAreMadeFitForTheWire) {
     EXPECT_EQ(header_of(map_row(usual_table(), row), "traceparent"), "a%0D%0ANats%2DMsg-Id: x");
 }
 
-TEST(Headers, AreLeftOutWhereAColumnIsNull) {
+TEST(Headers, AreLeftOutWhereAColumnIsNullOrTheValueEmpty) {
     sample_row row;
     fill_usual(row);
     row.with("tenant", type::text, std::nullopt).with("key", type::text, "");
     const auto sent =
         map_row(with_headers({{"X-Tenant", "t-{tenant}-{id}"}, {"X-Key", "{key}"}}), row);
     EXPECT_EQ(header_of(sent, "X-Tenant"), std::nullopt);
-    EXPECT_EQ(header_of(sent, "X-Key"), "");
+    EXPECT_EQ(header_of(sent, "X-Key"), std::nullopt);
+    row.with("traceparent", type::text, "");
+    EXPECT_EQ(header_of(map_row(usual_table(), row), "traceparent"), std::nullopt);
 }
 
 TEST(Headers, AreEncodedAsAWhole) {
