@@ -66,9 +66,9 @@ key columns_key() {
 key headers_key() {
     const key_description about{
         "outbox", "headers", "",
-        "Headers of each message beside those of walrelay: name and template of the value. A header "
-        "is left out where a column of it is NULL, or its value empty. Names that begin with "
-        "`Nats-` or `Walrelay-` are reserved."};
+        "Headers of each message beside those of walrelay: name and template of the value. A "
+        "header is left out where a column of it is NULL, or its value empty. Names that begin "
+        "with `Nats-` or `Walrelay-` are reserved."};
     return {about,
             value_kind::table,
             {},
