@@ -1,5 +1,6 @@
 #include "postgres/write_back_probe.hpp"
 
+#include "core/sql_text.hpp"
 #include "postgres/server_error.hpp"
 #include "postgres/write_back_sql.hpp"
 
@@ -23,8 +24,24 @@ struct wanted_statement {
     std::string sql;
 };
 
-std::vector<wanted_statement> statements_of(const outbox_table& table, const std::string& type) {
+/// As the clean-up of rows writes it, but by the id; that of partitions drops them.
+std::string delete_later_sql(const outbox_table& table, const std::string& type) {
+    auto sql = "DELETE FROM " + quote_table(table.table) + " WHERE " +
+               quote_identifier(key_column(table)) + " = ANY ($1::text[]::" + type + "[])";
+    if (!table.pending.empty()) {
+        sql += " AND NOT coalesce((" + table.pending + "\n), false)";
+    }
+    return sql;
+}
+
+std::vector<wanted_statement> statements_of(const outbox_table& table, const std::string& type,
+                                            bool partitioned) {
     std::vector<wanted_statement> all;
+    if (table.delete_after && !deletes_at_once(table) && !partitioned) {
+        all.push_back({table.pending.empty() ? "outbox.delete_after"
+                                             : "outbox.delete_after with outbox.pending",
+                       "SELECT, DELETE", delete_later_sql(table, type)});
+    }
     if (deletes_at_once(table)) {
         all.push_back(
             {"outbox.delete_after", "SELECT, DELETE", write_back_sql(table, type, false)});
@@ -72,7 +89,8 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
     for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
         const auto& columns = tables[index].columns;
         const auto key = std::ranges::find(columns, key_column(asked[index]), &column::name);
-        if (key == columns.end() || statements_of(asked[index], "text").empty()) {
+        const bool partitioned = tables[index].partitioned;
+        if (key == columns.end() || statements_of(asked[index], "text", partitioned).empty()) {
             continue;
         }
         std::vector<std::string> which{std::to_string(key->type)};
@@ -80,7 +98,7 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
         if (!type) {
             co_return type.error();
         }
-        const auto wanted = statements_of(asked[index], type->text(0, 0));
+        const auto wanted = statements_of(asked[index], type->text(0, 0), partitioned);
         for (const auto& each : wanted) {
             const auto probed = co_await probe(sql, each, search_path, tables[index]);
             if (!probed) {
