@@ -35,6 +35,8 @@ private:
 
     boost::asio::io_context io_{1};
     boost::asio::signal_set set_{io_, SIGTERM, SIGINT};
+    /// While it is wanted here, SIGHUP ends nothing.
+    boost::asio::signal_set hang_ups_{io_, SIGHUP};
     bool come_ = false;
 };
 
@@ -47,6 +49,18 @@ void on_signals(boost::asio::signal_set& signals, const std::function<void()>& s
                 on_signals(signals, stop);
             }
         });
+}
+
+/// There is nothing to reopen.
+void on_hang_ups(boost::asio::signal_set& signals) {
+    signals.async_wait([&signals](const boost::system::error_code& cancelled, int /*number*/) {
+        if (!cancelled) {
+            log_info(
+                "SIGHUP: files of secrets are read anew at each connection; what else is "
+                "configured takes a restart");
+            on_hang_ups(signals);
+        }
+    });
 }
 
 struct ended_life {
@@ -63,6 +77,8 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     std::random_device random;
     relay_driver driver(io, settings, std::move(mappers), random());
     on_signals(signals, [&driver] { driver.stop(); });
+    boost::asio::signal_set hang_ups(io, SIGHUP);
+    on_hang_ups(hang_ups);
     if (decided.skip_roll_call) {
         driver.skip_roll_call();
     }
@@ -72,6 +88,7 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     driver.start();
     io.run();
     signals.cancel();
+    hang_ups.cancel();
     driver.clean_up();
     ended_life ended{driver.exit_code().value_or(exit_operator_needed)};
     if (ended.exit_code == exit_operator_needed && driver.halted_for()) {
@@ -99,6 +116,9 @@ void stay(const config::settings& settings, halted_relay relay) {
 }  // namespace
 
 int command_run(const config::settings& settings, run_once first_start) {
+    // They mean nothing here, and would end it.
+    std::signal(SIGUSR1, SIG_IGN);
+    std::signal(SIGUSR2, SIG_IGN);
     stop_signals stop;
     for (bool first = true;; first = false) {
         auto mappers = mappers_of(settings);

@@ -1,13 +1,17 @@
 #include "app/log.hpp"
 
+#include "app/line_writer.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <unistd.h>
+
 #include <memory>
+#include <mutex>
 
 namespace walrelay::app {
 namespace {
@@ -24,6 +28,21 @@ public:
     [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
         return spdlog::details::make_unique<json_message_flag>();
     }
+};
+
+/// To standard error, however slowly that is read.
+class patient_sink final : public spdlog::sinks::base_sink<std::mutex> {
+protected:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        writer_.write({line.data(), line.size()});
+    }
+    void flush_() override {}
+
+private:
+    static constexpr std::size_t kept_bytes = std::size_t{1} << 20U;
+    line_writer writer_{STDERR_FILENO, kept_bytes};
 };
 
 spdlog::level::level_enum level_of(config::log_level level) {
@@ -45,8 +64,7 @@ spdlog::level::level_enum level_of(config::log_level level) {
 }  // namespace
 
 void set_up_log(const config::log_settings& settings) {
-    auto logger = std::make_shared<spdlog::logger>(
-        "walrelay", std::make_shared<spdlog::sinks::stderr_sink_st>());
+    auto logger = std::make_shared<spdlog::logger>("walrelay", std::make_shared<patient_sink>());
     auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
     formatter->add_flag<json_message_flag>('J');
     if (settings.format == config::log_format::json) {
@@ -56,8 +74,11 @@ void set_up_log(const config::log_settings& settings) {
     }
     logger->set_formatter(std::move(formatter));
     logger->set_level(level_of(settings.level));
-    logger->flush_on(spdlog::level::trace);
     spdlog::set_default_logger(std::move(logger));
+}
+
+void end_log() {
+    spdlog::shutdown();
 }
 
 // A line of the log can hold what a row, a role or a server says: it stays one line, a short one.

@@ -9,7 +9,10 @@
 
 namespace walrelay::app {
 
+/// To standard error; never waits for whoever reads it.
 void set_up_log(const config::log_settings& settings);
+/// Waits a moment until all of it is read. Nothing may be logged any more.
+void end_log();
 
 /// Short names for spdlog's levels; `text` goes out as it is, never as a format.
 void log_debug(std::string_view text);

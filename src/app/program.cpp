@@ -7,6 +7,26 @@
 #include "app/read_settings.hpp"
 
 namespace walrelay::app {
+namespace {
+
+int run_command(const command_line& line, const config::settings& settings) {
+    switch (line.wanted) {
+        case command::init:
+            return command_init(settings, {line.print_only, line.new_slot, line.switch_plugin});
+        case command::check:
+            return command_check(settings, line.json);
+        case command::dead_letter:
+            return command_dead_letter(settings, line.dead_letter);
+        case command::resume:
+            return command_resume(settings);
+        case command::verify:
+            return command_verify(settings, line.verify);
+        default:
+            return command_run(settings, {line.skip_roll_call, line.accept_history});
+    }
+}
+
+}  // namespace
 
 int run_program(int argc, const char* const* argv) {
     const auto parsed = parse_command_line(argc, argv);
@@ -22,20 +42,9 @@ int run_program(int argc, const char* const* argv) {
         return exit_usage;
     }
     set_up_log(settings->log);
-    switch (line.wanted) {
-        case command::init:
-            return command_init(*settings, {line.print_only, line.new_slot, line.switch_plugin});
-        case command::check:
-            return command_check(*settings, line.json);
-        case command::dead_letter:
-            return command_dead_letter(*settings, line.dead_letter);
-        case command::resume:
-            return command_resume(*settings);
-        case command::verify:
-            return command_verify(*settings, line.verify);
-        default:
-            return command_run(*settings, {line.skip_roll_call, line.accept_history});
-    }
+    const auto exit_code = run_command(line, *settings);
+    end_log();
+    return exit_code;
 }
 
 }  // namespace walrelay::app

@@ -29,6 +29,8 @@ std::string category::message(int value) const {
             return "the configuration cannot be used";
         case errc::temporary_file:
             return "a temporary file cannot be used";
+        case errc::file_unusable:
+            return "a file of the configuration cannot be used";
         case errc::postgres_unavailable:
             return "PostgreSQL cannot be reached";
         case errc::postgres_lost:
@@ -88,6 +90,7 @@ advice advice_for(errc code) noexcept {
         case errc::frame_unexpected:
         case errc::configuration_invalid:
         case errc::temporary_file:
+        case errc::file_unusable:
         case errc::postgres_unsuitable:
         case errc::tail_not_met:
         case errc::broker_unsuitable:

@@ -30,6 +30,9 @@ enum class errc {
     configuration_invalid,
     /// A temporary file of walrelay's own cannot be written or read.
     temporary_file,
+    /// A file that the configuration names (a secret, a key) is missing, open to others, or holds
+    /// something else. One that is being replaced can be so for a moment.
+    file_unusable,
     /// PostgreSQL cannot be reached at the moment.
     postgres_unavailable,
     /// The replication connection ended.

@@ -115,7 +115,7 @@ std::string encode_base64_url(const signature& bytes) {
 }
 
 error not_a_seed() {
-    return {errc::broker_unsuitable,
+    return {errc::file_unusable,
             "the file of nats.nkey_seed or nats.credentials does not hold an NKey seed of a user",
             "make one with `nk -gen user`; the file's line begins with SU"};
 }

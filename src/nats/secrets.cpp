@@ -113,7 +113,7 @@ result<secrets> read_user(const connect_options& from) {
 }  // namespace
 
 error unusable_file(const std::string& key, const std::string& file, std::string said) {
-    return {errc::broker_unsuitable, "the file of " + key + " cannot be used: " + file,
+    return {errc::file_unusable, "the file of " + key + " cannot be used: " + file,
             "check that it exists, that walrelay's user may read it, and what it holds",
             std::move(said)};
 }
@@ -126,7 +126,7 @@ result<void> require_private(const std::string& key, const std::string& file) {
     if ((found.st_mode & S_IROTH) == 0) {
         return {};
     }
-    return error{errc::broker_unsuitable,
+    return error{errc::file_unusable,
                  "every user of this machine can read the file of " + key + ": " + file +
                      "; what it holds is not used",
                  "chmod o= " + file + " (walrelay's user must still be able to read it)"};

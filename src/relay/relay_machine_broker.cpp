@@ -260,7 +260,9 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
     hold_back_.freeze(now.monotonic);
     actions_.emplace_back(close_broker{});
-    if (operator_needed(why)) {
+    // Once it has been of use, it is being replaced.
+    const bool is_replaced = why.code == errc::file_unusable && stream_created_ != wall_time{};
+    if (operator_needed(why) && !is_replaced) {
         broker_.shut();
         halt(why, now);
         return;

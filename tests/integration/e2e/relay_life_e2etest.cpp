@@ -4,6 +4,11 @@
 #include "support/commit_order.hpp"
 #include "support/eventually.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <random>
 
 namespace walrelay::test {
@@ -120,6 +125,55 @@ TEST_P(RelayLife, SecondRelayDoesNotDisturbTheFirst) {
     EXPECT_TRUE(throughout(2s, [&] { return bench.slot("active_pid") == pid; }));
     second.kill_9();
     bench.expect_relayed(event_ids(1, 100));
+}
+
+/// A pipe that is full, and stays so.
+class unread_pipe {
+public:
+    explicit unread_pipe(const std::filesystem::path& file) {
+        constexpr unsigned owner = 0600;
+        EXPECT_EQ(mkfifo(file.c_str(), owner), 0);
+        descriptor_ = open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        const std::string block(4096, '.');
+        while (write(descriptor_, block.data(), block.size()) > 0) {
+        }
+    }
+    unread_pipe(const unread_pipe&) = delete;
+    unread_pipe& operator=(const unread_pipe&) = delete;
+    ~unread_pipe() { close(descriptor_); }
+
+private:
+    int descriptor_ = -1;
+};
+
+TEST_P(RelayLife, LogThatNobodyReadsHoldsNothingUp) {
+    bench.stop();
+    const auto file = bench.folder() / "log";
+    const unread_pipe pipe(file);
+    child_process relay(
+        {.program = "/bin/sh",
+         .arguments = {"-c", R"(exec "$0" run --config "$1" 2>"$2")", WALRELAY_BINARY,
+                       (bench.folder() / "walrelay.toml").string(), file.string()},
+         .folder = bench.folder(),
+         .name = "unread"});
+    bench.execute(insert_events(1, 50));
+    EXPECT_TRUE(bench.wait_for_messages(50));
+    EXPECT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    relay.signal(SIGTERM);
+    EXPECT_EQ(relay.wait_exit(patience), 0);
+}
+
+TEST_P(RelayLife, OtherSignalsEndNothing) {
+    for (const int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) {
+        bench.relay().process().signal(number);
+    }
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.relay().log().find("SIGHUP: files of secrets are read anew") !=
+               std::string::npos;
+    }));
+    bench.stop();
 }
 
 INSTANTIATE_TEST_SUITE_P(, RelayLife, both_plugins(), plugin_name);

@@ -64,7 +64,7 @@ TEST_F(Authentication, NamesAFileThatCannotBeRead) {
     how.token_file = "/nowhere/token";
     const auto opened = open(how);
     ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().code, errc::broker_unsuitable);
+    EXPECT_EQ(opened.error().code, errc::file_unusable);
     EXPECT_THAT(opened.error().what, HasSubstr("nats.token_file"));
     EXPECT_THAT(opened.error().what, HasSubstr("/nowhere/token"));
 }

@@ -61,7 +61,7 @@ TEST_F(Credentials, NameTheFileThatHoldsNone) {
                                 issued_.file.substr(0, issued_.file.find("-----BEGIN USER"))}) {
         const auto linked = open_link(with_file(content));
         ASSERT_FALSE(linked) << content;
-        EXPECT_EQ(linked.error().code, errc::broker_unsuitable);
+        EXPECT_EQ(linked.error().code, errc::file_unusable);
         EXPECT_THAT(linked.error().what, HasSubstr("nats.credentials"));
         EXPECT_THAT(to_string(linked.error()), Not(HasSubstr("eyJ")));
     }

@@ -22,7 +22,7 @@ TEST(NkeyPublic, RefusesWhatIsNoSeedWithoutRepeatingIt) {
     for (const auto& text : {std::string(), std::string("SU"), std::string("SU0!"), damaged}) {
         const auto derived = nkey_public(text);
         ASSERT_FALSE(derived) << text;
-        EXPECT_EQ(derived.error().code, errc::broker_unsuitable);
+        EXPECT_EQ(derived.error().code, errc::file_unusable);
         EXPECT_THAT(to_string(derived.error()), testing::Not(testing::HasSubstr("SU0")));
     }
 }

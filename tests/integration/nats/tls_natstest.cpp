@@ -116,7 +116,7 @@ TEST_F(Tls, TakesNoKeyThatEverybodyCanRead) {
     how.tls_key = files_.client_key();
     const auto linked = open_link(std::move(how));
     ASSERT_FALSE(linked);
-    EXPECT_EQ(linked.error().code, errc::broker_unsuitable);
+    EXPECT_EQ(linked.error().code, errc::file_unusable);
     EXPECT_THAT(linked.error().remedy, HasSubstr("chmod o= " + files_.client_key()));
 }
 
@@ -156,7 +156,7 @@ TEST_F(Tls, NamesTheCertificateThatCannotBeRead) {
     how.tls_ca = "/nowhere/ca.pem";
     const auto linked = open_link(std::move(how));
     ASSERT_FALSE(linked);
-    EXPECT_EQ(linked.error().code, errc::broker_unsuitable);
+    EXPECT_EQ(linked.error().code, errc::file_unusable);
     EXPECT_THAT(linked.error().what, HasSubstr("nats.tls.ca"));
     EXPECT_THAT(linked.error().what, HasSubstr("/nowhere/ca.pem"));
 }

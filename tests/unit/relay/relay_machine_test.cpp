@@ -266,6 +266,17 @@ TEST_F(RelayMachine, HaltsWhenAnOperatorMustChangeTheStream) {
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
 }
 
+TEST_F(RelayMachine, WaitsForASecretThatIsBeingReplaced) {
+    connect();
+    EXPECT_THAT(script.broker_fails(errc::file_unusable), Not(Contains("finish_postgres")));
+    EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
+}
+
+TEST_F(RelayMachine, HaltsAtTheBeginningWhereASecretCannotBeUsed) {
+    script.start();
+    EXPECT_THAT(script.broker_fails(errc::file_unusable), Contains("finish 3"));
+}
+
 TEST_F(RelayMachine, HaltsWhenAnOperatorMustChangeTheDatabase) {
     script.start();
     script.broker_connects(0);

@@ -185,6 +185,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream.emplace();
     known.stream->max_message_bytes = max_message_bytes;
     known.stream->description = description;
+    known.stream->created = wall_time(std::chrono::hours(1));
     known.stream->final_id = final_id;
     known.stream->asked = asked;
     known.stream->placed = placed;
