@@ -13,7 +13,9 @@ if(WALRELAY_WERROR)
     target_compile_options(walrelay_options INTERFACE -Werror)
 endif()
 # Also for tests and tools: what they share with the program must be the same.
-target_compile_definitions(walrelay_options INTERFACE _GLIBCXX_ASSERTIONS)
+if(WALRELAY_HARDENED)
+    target_compile_definitions(walrelay_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
 if(WALRELAY_SANITIZE)
     target_compile_options(walrelay_options INTERFACE
         -fsanitize=${WALRELAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

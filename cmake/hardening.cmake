@@ -1,10 +1,11 @@
 # What makes a defect in memory harder to use, for everything that becomes the program: the flags of
 # Debian's hardening=+all, and glibc's checks (those of libstdc++ are in compile_options).
-# docs/performance.md says what it costs. Sanitizers bring their own.
+# docs/performance.md says what it costs, which -DWALRELAY_HARDENED=OFF is for. Sanitizers bring
+# their own.
 
 # For the folder from which it is called and those below.
 macro(walrelay_harden)
-    if(NOT WALRELAY_SANITIZE)
+    if(WALRELAY_HARDENED AND NOT WALRELAY_SANITIZE)
         add_compile_options(-fstack-protector-strong -fstack-clash-protection -fPIE)
         # Needs optimization.
         add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)

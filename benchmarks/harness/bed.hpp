@@ -21,9 +21,16 @@
 namespace walrelay::bench {
 
 /// The programs that are measured and that measure.
+/// Another build of walrelay, to be measured beside the first.
+struct other_build {
+    std::string name;
+    std::filesystem::path program;
+};
+
 struct programs {
     std::filesystem::path walrelay;
     std::filesystem::path publisher;
+    std::vector<other_build> others = {};
 };
 
 /// Of a publisher alone: with nats.c, or with lines of the protocol that are ready but for their

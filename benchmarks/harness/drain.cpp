@@ -95,14 +95,14 @@ pid_t sender_of(bed& on) {
 
 /// One relay from start to the last message of a backlog that lies behind the base slot. Returns
 /// rows per second.
-double measure_relay(bed& on, const place& where, const std::string& plugin, std::uint64_t rows,
-                     results& into) {
+double measure_relay(bed& on, const place& where, const test::relay_start& how,
+                     const std::string& plugin, std::uint64_t rows, results& into) {
     const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
     on.reset(plugin);
     const double broker_before = processor_seconds(on.nats.pid());
     sync();
     const auto start = clock_type::now();
-    test::relay_process relay(on.how("run", plugin));
+    test::relay_process relay(how);
     const double seconds = drained_seconds(on, where, relay, start, rows, into);
     if (!on.wait_for_confirmed(end, std::chrono::seconds(60))) {
         throw std::runtime_error("the slot is not confirmed up to its end:\n" + relay.log());
@@ -125,7 +125,7 @@ double measure_relay(bed& on, const place& where, const std::string& plugin, std
 class drain_bed {
 public:
     drain_bed(std::string part, drain_scenario scenario, const programs& with)
-        : part_(std::move(part)), scenario_(std::move(scenario)), bed_(with) {
+        : part_(std::move(part)), scenario_(std::move(scenario)), bed_(with), others_(with.others) {
         say("{}: {}: making {} rows", part_, scenario_.name, scenario_.rows.rows);
         bed_.calibrate(scenario_.body_bytes);
         bed_.fill(scenario_.rows);
@@ -150,7 +150,11 @@ private:
         const double possible =
             with_limit ? measure_limit(bed_, limit, plugin, rows, publisher_kind::library, into)
                        : 0;
-        const double reached = measure_relay(bed_, relay, plugin, rows, into);
+        const double reached =
+            measure_relay(bed_, relay, bed_.how("run", plugin), plugin, rows, into);
+        for (const auto& other : others_) {
+            drain_with(other, plugin, reached, into);
+        }
         if (with_limit) {
             into.add(relay, "of_limit", reached / possible);
         }
@@ -163,9 +167,20 @@ private:
         return reached;
     }
 
+    void drain_with(const other_build& other, const std::string& plugin, double first,
+                    results& into) {
+        const place where{part_, scenario_.name, other.name + ", " + relay_name(plugin)};
+        auto how = bed_.how("run", plugin);
+        how.program = other.program;
+        const double reached = measure_relay(bed_, where, how, plugin, scenario_.rows.rows, into);
+        into.add(where, "of_first", reached / first);
+        say("{}: {}: {}, {}: {:.0f} rows/s", part_, scenario_.name, other.name, plugin, reached);
+    }
+
     std::string part_;
     drain_scenario scenario_;
     bed bed_;
+    std::vector<other_build> others_;
 };
 
 }  // namespace

@@ -48,6 +48,15 @@ void make_absolute(options& chosen) {
     }
 }
 
+other_build build_in(const std::string& text) {
+    const auto split = text.find('=');
+    const std::filesystem::path program = split == std::string::npos ? "" : text.substr(split + 1);
+    if (split == 0 || !std::filesystem::is_regular_file(program)) {
+        throw CLI::ValidationError("--against", "\"" + text + "\" is not NAME=PROGRAM");
+    }
+    return {text.substr(0, split), std::filesystem::absolute(program)};
+}
+
 void declare(CLI::App& app, options& chosen) {
     app.add_option("parts", chosen.parts, "What to measure; all of it without")
         ->check(CLI::IsMember(known_parts));
@@ -75,6 +84,15 @@ void declare(CLI::App& app, options& chosen) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember(known_cases()));
+    app.add_option_function<std::vector<std::string>>(
+           "--against",
+           [&chosen](const std::vector<std::string>& all) {
+               for (const auto& each : all) {
+                   chosen.others.push_back(build_in(each));
+               }
+           },
+           "NAME=PROGRAM: of drain, another build of walrelay, measured in turn")
+        ->allow_extra_args(false);
     app.add_flag("--quick", chosen.quick, "Small cases, done in three minutes");
     app.add_option("--results", chosen.results_file,
                    "Write every figure to FILE as JSON, after each repetition");

@@ -1,6 +1,8 @@
 // What the command line of the harness asks for.
 #pragma once
 
+#include "harness/bed.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -29,6 +31,8 @@ struct options {
     std::string markdown_file;
     std::string plots_folder;
     std::filesystem::path walrelay;
+    /// Of `drain`.
+    std::vector<other_build> others;
     std::filesystem::path publisher;
     std::filesystem::path source = ".";
 

@@ -160,7 +160,8 @@ std::vector<step> steps_of(const options& chosen) {
                                                         {"restart", restart_step},
                                                         {"peers", peers_step},
                                                         {"growth", growth_step}};
-    const programs with{.walrelay = chosen.walrelay, .publisher = chosen.publisher};
+    const programs with{
+        .walrelay = chosen.walrelay, .publisher = chosen.publisher, .others = chosen.others};
     std::vector<step> steps;
     for (const auto& part : chosen.parts) {
         if (part == "drain") {

@@ -22,6 +22,7 @@ const std::vector<column>& columns_of(const std::string& part) {
                                               {"of_limit", "of limit", 2, true},
                                               {"of_bare_limit", "of bare limit", 2, true},
                                               {"of_smallest", "of smallest", 2, true},
+                                              {"of_first", "of walrelay", 3, true},
                                               {"decoder_rows_per_second", "decoder rows/s"},
                                               {"publisher_rows_per_second", "publisher rows/s"},
                                               {"relay_cpu_microseconds", "CPU us/event", 2},
