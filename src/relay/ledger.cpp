@@ -17,6 +17,9 @@ void ledger::transaction_ended(std::optional<commit_position> last_event,
         pending_.back().end = std::max(pending_.back().end, end);
     } else {
         WALRELAY_ASSERT(pending_.empty() || pending_.back().last_event < *last_event);
+        if (pending_.full()) {
+            pending_.set_capacity(2 * pending_.capacity());
+        }
         pending_.push_back({*last_event, last_published, end});
     }
 }

@@ -14,8 +14,9 @@
 #include "core/lsn.hpp"
 #include "core/position.hpp"
 
+#include <boost/circular_buffer.hpp>
+
 #include <cstddef>
-#include <deque>
 #include <optional>
 
 namespace walrelay::relay {
@@ -59,9 +60,12 @@ private:
         lsn end;
     };
 
+    static constexpr std::size_t least_pending = 64;
+
     void ack(std::optional<commit_position> last_published, lsn end);
 
-    std::deque<transaction> pending_;
+    /// Grows where it must, and allocates nothing else: there can be one for each event.
+    boost::circular_buffer<transaction> pending_{least_pending};
     std::optional<commit_position> stored_;
     lsn acked_;
     std::optional<commit_position> acked_event_;
