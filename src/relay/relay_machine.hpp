@@ -183,6 +183,7 @@ private:
     void stand_by(const error& why, instant now);
     void take_over();
     /// The slot is had, and it is known where it stands.
+    void stream_from(postgres_session session, bool new_tables, instant now);
     void begin_where_the_slot_stands(lsn slot_confirmed);
     void read_tail_again();
     /// The action for a new try.

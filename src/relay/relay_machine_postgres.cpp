@@ -73,6 +73,10 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (!trusts_tail(now)) {
         return;
     }
+    stream_from(std::move(session), new_tables, now);
+}
+
+void relay_machine::stream_from(postgres_session session, bool new_tables, instant now) {
     begin_where_the_slot_stands(session.slot_confirmed);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
