@@ -20,13 +20,13 @@
 
 namespace walrelay::bench {
 
-/// The programs that are measured and that measure.
 /// Another build of walrelay, to be measured beside the first.
 struct other_build {
     std::string name;
     std::filesystem::path program;
 };
 
+/// The programs that are measured and that measure.
 struct programs {
     std::filesystem::path walrelay;
     std::filesystem::path publisher;

@@ -99,6 +99,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
                                        stream_tail tail, instant now) {
     hold_back_.thaw(now.monotonic);
+    // More than this relay has sent: another one's, perhaps in the place of what was lost since.
     if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
         hold_back_.wait_again(now.monotonic);
     }

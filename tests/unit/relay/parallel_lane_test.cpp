@@ -40,6 +40,15 @@ protected:
         return sent;
     }
 
+    void has_stored_commits_2_and_4() {
+        tested.open(1, {});
+        admit("a", 2);
+        admit("b", 4);
+        send();
+        ack(0);
+        ack(1);
+    }
+
     void ack(std::size_t which) {
         EXPECT_EQ(tested.on_reply(tokens.at(which), stored(++sequence), start),
                   lane_verdict::carry_on);
@@ -184,23 +193,13 @@ TEST_F(ParallelLane, ClaimsNoRowOfAHistoryThatWasLeft) {
 }
 
 TEST_F(ParallelLane, KeepsWhatItCanMeetAgainBehindAPromotion) {
-    tested.open(1, {});
-    admit("a", 2);
-    admit("b", 4);
-    send();
-    ack(0);
-    ack(1);
+    has_stored_commits_2_and_4();
     tested.set_history({{7, 2}, {{1, lsn{8}}}});
     EXPECT_TRUE(tested.covers({lsn{2}, {}, 0}));
 }
 
 TEST_F(ParallelLane, ForgetsAllWhereWhatItHasProvedIsNotInTheNewHistory) {
-    tested.open(1, {});
-    admit("a", 2);
-    admit("b", 4);
-    send();
-    ack(0);
-    ack(1);
+    has_stored_commits_2_and_4();
     // On the way there the database can have been restored, and have used LSN 2 again.
     tested.set_history({{7, 2}, {{1, lsn{3}}}});
     EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
