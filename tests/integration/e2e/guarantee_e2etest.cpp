@@ -83,8 +83,8 @@ TEST_P(Guarantee, PoisonByTheThousandHoldsNothingUp) {
                   insert_events(501, 1000) + ";COMMIT");
     ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
     EXPECT_EQ(dead_letters().size(), 5000U);
-    const auto transactions = bench.session().query(
-        "SELECT count(DISTINCT xmin::text) <= 100 FROM walrelay.dead_letter");
+    const auto transactions =
+        bench.session().query("SELECT count(DISTINCT xmin::text) <= 100 FROM walrelay.dead_letter");
     EXPECT_EQ(transactions[0][0], "t") << "they are stored together";
     bench.stop();
     const auto log = bench.relay().log();

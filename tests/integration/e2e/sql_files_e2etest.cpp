@@ -189,8 +189,7 @@ TEST_P(LeastPrivilege, IsEnoughForAll) {
     ASSERT_EQ(init.exit_code, 0) << init.errors;
     const auto checked = bench.command({"check"});
     EXPECT_EQ(checked.exit_code, 0);
-    EXPECT_EQ(checked.output.find("pg_logical_emit_message"), std::string::npos)
-        << checked.output;
+    EXPECT_EQ(checked.output.find("pg_logical_emit_message"), std::string::npos) << checked.output;
     bench.start();
     auto writer = bench.session();
     writer.execute(
