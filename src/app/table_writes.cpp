@@ -99,12 +99,16 @@ awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(std::size
     if (!ready) {
         co_return ready.error();
     }
-    const auto rows = co_await for_fetches_->fetch(settings_.outbox[table], key);
-    if (!rows) {
-        co_return rows.error();
+    const auto found = co_await for_fetches_->fetch(settings_.outbox[table], key,
+                                                    settings_.delivery.max_row_bytes.bytes);
+    if (!found) {
+        co_return found.error();
+    }
+    if (found->too_large_bytes > 0) {
+        co_return fetched{{{}, {}, found->too_large_bytes}};
     }
     // Two rows of one id: it cannot be told which was updated.
-    co_return rows->size() == 1 ? fetched{first_row_of(*rows)} : fetched{};
+    co_return found->row.size() == 1 ? fetched{first_row_of(found->row)} : fetched{};
 }
 
 void table_writes::close() {

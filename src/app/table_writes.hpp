@@ -36,7 +36,8 @@ public:
     [[nodiscard]] boost::asio::awaitable<result<void>> write_back(
         const relay::write_back_batch& batch, history origin);
 
-    /// The row of this id, nothing where there is none. One at a time.
+    /// The row of this id, nothing where there is none; of one that is larger than
+    /// delivery.max_row_bytes its size alone. One at a time.
     [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
         std::size_t table, const std::string& key);
 

@@ -4,6 +4,7 @@
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
 #include "postgres/dead_letter_store.hpp"
+#include "postgres/fact_reader.hpp"
 #include "postgres/fragment_path.hpp"
 #include "postgres/inspection_queries.hpp"
 #include "postgres/own_tables.hpp"
@@ -45,6 +46,17 @@ constexpr const char* dead_letters_sql =
 /// use, an operator's intervention, the system, an internal error.
 constexpr std::array<std::string_view, 7> passing_classes = {"08", "40", "53", "55",
                                                              "57", "58", "XX"};
+
+/// No text in PostgreSQL has more (MaxAllocSize in src/include/utils/memutils.h).
+constexpr std::uint64_t largest_text_bytes = std::uint64_t{1} << 30U;
+
+/// Whether a row was too large for the server to make a text of it: a program limit, or the error
+/// of palloc, which has no code of its own.
+bool is_beyond_text(const server_report& report) {
+    return report.sqlstate == "54000" ||
+           (report.sqlstate == "XX000" &&
+            report.message.find("invalid memory alloc request size") != std::string::npos);
+}
 
 bool passes(std::string_view sqlstate) {
     return sqlstate.empty() || std::ranges::any_of(passing_classes, [&](std::string_view known) {
@@ -227,25 +239,51 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     co_return result<void>{};
 }
 
-awaitable<result<row_set>> outbox_writer::fetch(const outbox_table& table, const std::string& key) {
+result<outbox_writer::fetched_row> outbox_writer::not_fetched(const server_report& report,
+                                                              const outbox_table& table) const {
+    if (is_beyond_text(report)) {
+        return fetched_row{{}, largest_text_bytes};
+    }
+    auto failure = explain(report, {.action = server_action::query, .role = sql_.role()});
+    failure.what = fmt::format("a row of table {} could not be read to publish it again",
+                               to_string(table.table));
+    if (failure.code == errc::postgres_unsuitable) {
+        failure.remedy = fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
+                                     quote_identifier(sql_.role()));
+    }
+    return failure;
+}
+
+awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_table& table,
+                                                                   std::string key,
+                                                                   std::uint64_t bytes_max) {
     const auto kind = co_await kind_of_key(table);
     if (!kind) {
         co_return kind.error();
     }
-    auto sql = fetch_row_sql(table, kind->type);
-    std::vector<std::string> which{kind->text_of(key)};
-    auto rows = co_await sql_.ask(std::move(sql), std::move(which));
+    const std::vector<std::string> which{kind->text_of(key)};
+    const std::vector<std::string> bounded{which.front(), std::to_string(bytes_max)};
+    auto rows = co_await sql_.ask(fetch_row_sql(table, kind->type), bounded);
     if (rows.has_error()) {
-        auto failure = explain(rows.error(), {.action = server_action::query, .role = sql_.role()});
-        failure.what = fmt::format("a row of table {} could not be read to publish it again",
-                                   to_string(table.table));
-        if (failure.code == errc::postgres_unsuitable) {
-            failure.remedy = fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
-                                         quote_identifier(sql_.role()));
-        }
-        co_return failure;
+        co_return not_fetched(rows.error(), table);
     }
-    co_return std::move(*rows);
+    if (!rows->empty()) {
+        co_return fetched_row{std::move(*rows)};
+    }
+    const auto bytes = co_await sql_.ask(row_bytes_sql(table, kind->type), which);
+    if (bytes.has_error()) {
+        co_return not_fetched(bytes.error(), table);
+    }
+    if (bytes->empty()) {
+        co_return fetched_row{};
+    }
+    fact_reader reader{*bytes};
+    const auto size = reader.number<std::uint64_t>(0, 0);
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    // Between both statements it may have become small again, and is not read a third time.
+    co_return fetched_row{{}, std::max(size, bytes_max + 1)};
 }
 
 awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(

@@ -56,11 +56,16 @@ public:
     /// has it and the letter a key. Nothing is changed for a letter that is there already.
     [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(std::vector<row_set_aside> rows);
 
-    /// The row of this key as it is now, with all its columns; empty where there is none. Errors:
-    /// postgres_unsuitable where the role may not read the table, with the grant; else as
-    /// `connection::query`.
-    [[nodiscard]] boost::asio::awaitable<result<row_set>> fetch(const outbox_table& table,
-                                                                const std::string& key);
+    struct fetched_row {
+        row_set row;  // empty where there is none, or one that is too large
+        std::uint64_t too_large_bytes = 0;
+    };
+    /// The row of this key as it is now, with all its columns, unless it has more than `bytes_max`
+    /// as text. Errors: postgres_unsuitable where the role may not read the table, with the grant;
+    /// else as `connection::query`.
+    [[nodiscard]] boost::asio::awaitable<result<fetched_row>> fetch(const outbox_table& table,
+                                                                    std::string key,
+                                                                    std::uint64_t bytes_max);
 
     void close() { sql_.close(); }
 
@@ -83,6 +88,8 @@ private:
           open_schemas_(std::move(open_schemas)) {}
 
     boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
+    [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
+                                                  const outbox_table& table) const;
     boost::asio::awaitable<result<void>> see(const outbox_table& table, const key_kind& kind,
                                              const std::vector<written_row>& rows, bool retried);
     boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(

@@ -39,8 +39,17 @@ std::string write_back_sql(const outbox_table& table, std::string_view key_type,
 }
 
 std::string fetch_row_sql(const outbox_table& table, std::string_view key_type) {
-    return fmt::format("SELECT * FROM {} WHERE {} = $1::text::{}", quote_table(table.table),
-                       quote_identifier(key_column(table)), key_type);
+    // The name is one that no column has.
+    return fmt::format(
+        "SELECT walrelay_row.* FROM {} AS walrelay_row WHERE {} = $1::text::{} "
+        "AND octet_length(walrelay_row::text) <= $2::int8",
+        quote_table(table.table), quote_identifier(key_column(table)), key_type);
+}
+
+std::string row_bytes_sql(const outbox_table& table, std::string_view key_type) {
+    return fmt::format(
+        "SELECT octet_length(walrelay_row::text) FROM {} AS walrelay_row WHERE {} = $1::text::{}",
+        quote_table(table.table), quote_identifier(key_column(table)), key_type);
 }
 
 std::string on_dead_letter_sql(const outbox_table& table, std::string_view key_type,

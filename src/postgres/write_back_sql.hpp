@@ -29,8 +29,11 @@ inline constexpr const char* empty_control_sql =
 [[nodiscard]] std::string write_back_sql(const outbox_table& table, std::string_view key_type,
                                          bool retried);
 
-/// The whole row of the key $1.
+/// The whole row of the key $1, where it has at most $2 bytes as text.
 [[nodiscard]] std::string fetch_row_sql(const outbox_table& table, std::string_view key_type);
+
+/// How many bytes the row of the key $1 has as text.
+[[nodiscard]] std::string row_bytes_sql(const outbox_table& table, std::string_view key_type);
 
 /// outbox.on_dead_letter with its placeholders as these parameters, for the row of the key
 /// `key_parameter`: an UPDATE without a semicolon, to which conditions can be added.

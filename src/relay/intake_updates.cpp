@@ -94,12 +94,15 @@ result<frame_read> intake::complete(std::optional<table_row> fetched, lane& into
     const auto mapper = unfinished.table();
     const auto occasion = republish_occasion(unfinished.where(), into.line());
     const bool found = fetched.has_value();
-    const auto content = found ? unfinished.completed(std::move(*fetched)) : unfinished.known();
+    const auto too_large_bytes = found ? fetched->too_large_bytes : 0;
+    const auto content = found && too_large_bytes == 0 ? unfinished.completed(std::move(*fetched))
+                                                       : unfinished.known();
     const row_of_table row(mappers_[mapper].table(), content, next_retry_revision_++);
+    auto event = with_size(row.row());
+    event.too_large_bytes = std::max(event.too_large_bytes, too_large_bytes);
     frame_read done;
-    const auto taken =
-        found ? place_event(unfinished.where(), mapper, with_size(row.row()), occasion, into, done)
-              : set_incomplete_aside(mapper, row.row(), occasion, into, done);
+    const auto taken = found ? place_event(unfinished.where(), mapper, event, occasion, into, done)
+                             : set_incomplete_aside(mapper, row.row(), occasion, into, done);
     if (!taken) {
         return taken.error();
     }

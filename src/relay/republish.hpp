@@ -29,6 +29,8 @@ struct table_row {
     std::vector<column> columns;
     /// As many, in the same order. As core/change.hpp has them.
     std::vector<std::optional<std::string>> values;
+    /// Set where the row is larger than may be taken: its bytes, and there are no columns then.
+    std::uint64_t too_large_bytes = 0;
 };
 
 /// A row that the WAL does not hold whole, while what is missing is fetched from its table.

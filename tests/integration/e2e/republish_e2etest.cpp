@@ -105,6 +105,27 @@ TEST_P(Republish, LargeValueThatTheUpdateLeftAloneIsWhole) {
     }
 }
 
+TEST_P(Republish, LargeValueThatTheUpdateLeftAloneIsNotFetchedBeyondTheBound) {
+    bench.set_delivery("max_row_bytes = '1MiB'\n");
+    begin("ALTER TABLE outbox_events ALTER event_data SET STORAGE EXTERNAL");
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+        "status, version, created_at) VALUES ('" +
+        event_id(1) +
+        "', 'order', '1', 'placed', jsonb_build_object('t', repeat('x', 3000000)), "
+        "'published', 1, now()); UPDATE outbox_events SET status = 'pending'; " +
+        insert_events(2, 2));
+    ASSERT_TRUE(becomes("status = 'published'", "1"));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+    EXPECT_EQ(ids(), (std::vector<std::string>{event_id(2)}));
+    EXPECT_EQ(bench.session().value_of(
+                  "SELECT string_agg(split_part(message_id, ';', 1) || ' ' || (event IS NULL) || "
+                  "' ' || (reason ~ 'has 30\\d+ bytes'), ', ' ORDER BY id) "
+                  "FROM walrelay.dead_letter"),
+              event_id(1) + " true true, " + event_id(1) + " true true");
+}
+
 TEST_P(Republish, OnlyAChangeCountsWhereTheOldRowIsKnown) {
     begin("ALTER TABLE outbox_events REPLICA IDENTITY FULL");
     bench.execute("BEGIN; " + insert_events(1, 1) + "UPDATE outbox_events SET version = 2; COMMIT");

@@ -136,6 +136,15 @@ TEST_F(RelayRepublish, SetsARowAsideThatIsGone) {
     EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
 }
 
+TEST_F(RelayRepublish, SetsARowAsideThatIsTooLargeToBeFetched) {
+    script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
+    EXPECT_THAT(script_.row_is_fetched(table_row{{}, {}, 70'000'000}),
+                ElementsAre("dead_letter 0/100.0"));
+    script_.dead_letter_is_stored();
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
 TEST_F(RelayRepublish, DoesNotFetchWhatTheStreamHas) {
     expect_passed_over("");
 }
