@@ -149,6 +149,12 @@ void lane::distrust_tail() {
 }
 
 bool lane::claim_again(lsn slot_confirmed) {
+    if (belief_ == tail_belief::undecided) {
+        // What this lane has sent itself need not be of this server, which can have been restored
+        // since; and there is no tail yet that could be judged.
+        proved_.reset();
+        proved_id_.clear();
+    }
     const bool is_decided = belief_ == tail_belief::exact || belief_ == tail_belief::nothing;
     if (!claim_ && is_decided && !is_disordered_ && proved_ && line_.shares(*proved_) &&
         proved_->at.commit >= slot_confirmed && !is_of_a_snapshot(proved_->at) &&
@@ -216,6 +222,10 @@ bool lane::sent_itself(const position& where, std::string_view id) const {
 
 void lane::believe(tail_belief how) {
     belief_ = how;
+    if (how == tail_belief::exact || how == tail_belief::claim) {
+        // Judged by the stream as it is now: a comparison that was broken off is over.
+        is_disordered_ = false;
+    }
     claim_.reset();
     shown_.clear();
     take_checkpoint();

@@ -220,6 +220,9 @@ private:
     [[nodiscard]] bool has_new_tables() const;
     /// Whether the slot sends rows that other tables were configured for when they came.
     [[nodiscard]] bool came_before_the_rules() const;
+    /// The last sequence that a row of tables which are not relayed any more can get: what an
+    /// earlier relay had on its way when it was killed.
+    [[nodiscard]] std::uint64_t last_of_other_rules() const;
     void keep_mark_true();
     /// A later message has passed an earlier one: the next relay must know it, even if by then too
     /// much was written behind them to be seen.

@@ -274,6 +274,7 @@ void relay_machine::end_comparing_when_over() {
     if (!comparing_ || comparing_->stage != comparing::stage::comparing || !lane_->has_resumed()) {
         return;
     }
+    const bool was_of_other_rules = comparing_->wanted.has_holes;
     comparing_.reset();
     options_.accepts_history = false;
     lane_->end_resuming(tail_belief::exact);
@@ -284,7 +285,7 @@ void relay_machine::end_comparing_when_over() {
     const auto& known = mark_.known();
     mark.since = known ? std::min(known->since, slot_confirmed_) : slot_confirmed_;
     mark.disordered_after = known ? known->disordered_after : 0;
-    mark.disordered_until = lane_->known_sequence();
+    mark.disordered_until = was_of_other_rules ? last_of_other_rules() : lane_->known_sequence();
     // Of rows that the slot has gone past meanwhile, some came behind later ones as well.
     mark.disordered_below = std::max(
         lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1}, slot_confirmed_);

@@ -41,6 +41,10 @@ bool relay_machine::came_before_the_rules() const {
     return known && slot_confirmed_ < known->since;
 }
 
+std::uint64_t relay_machine::last_of_other_rules() const {
+    return lane_->known_sequence() + options_.lane.window_messages;
+}
+
 void relay_machine::change_mark(stream_owner to) {
     mark_.change(std::move(to));
     write_mark();
@@ -145,7 +149,7 @@ void relay_machine::keep_mark_true() {
     if (has_new_rules()) {
         // Nothing is out of order for that, but what was left out before is not to be missed.
         mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
-        mark.disordered_until = lane_->known_sequence();
+        mark.disordered_until = last_of_other_rules();
     }
     if (known && !has_new_tables()) {
         mark.since = known->since;
