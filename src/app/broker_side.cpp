@@ -83,6 +83,10 @@ boost::asio::awaitable<result<std::optional<wall_time>>> look_at_creation(
     co_return nats::creation_of(to);
 }
 
+boost::asio::awaitable<result<asked_message>> look_at_message(nats::connect_options to) {
+    co_return nats::message_of(to);
+}
+
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
@@ -128,6 +132,16 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_s
     relay::stored_rows_request wanted) {
     auto to = nats_options_of(settings);
     auto looking = look_for_stored(std::move(to), std::move(wanted));
+    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+                                             boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<result<asked_message>> message_of_stream(
+    boost::asio::any_io_executor blocking, const config::settings& settings,
+    std::uint64_t sequence) {
+    auto to = nats_options_of(settings);
+    to.asks_for = sequence;
+    auto looking = look_at_message(std::move(to));
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }

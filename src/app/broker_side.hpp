@@ -44,6 +44,11 @@ struct wanted_messages {
     boost::asio::any_io_executor blocking, const config::settings& settings,
     relay::stored_rows_request wanted);
 
+/// The message of this sequence, as read over a connection of its own.
+[[nodiscard]] boost::asio::awaitable<result<asked_message>> message_of_stream(
+    boost::asio::any_io_executor blocking, const config::settings& settings,
+    std::uint64_t sequence);
+
 /// When the stream was made; nothing where there is none.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<wall_time>>> creation_of_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings);

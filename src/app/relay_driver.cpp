@@ -137,6 +137,7 @@ void relay_driver::obey(relay::action& wanted) {
                     broker_->ask_stream();
                 }
             },
+            [this](const relay::read_message& one) { spawn(read_message(one)); },
             [this](const relay::mark_stream& mark) { spawn(mark_stream(mark)); },
             [this](const relay::read_stored& which) { spawn(read_stored(which)); },
             [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which))); },

@@ -71,6 +71,7 @@ private:
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> set_aside(relay::store_dead_letters wanted);
     boost::asio::awaitable<void> look_for_rows(relay::look_for_rows wanted);
+    boost::asio::awaitable<void> read_message(relay::read_message wanted);
     boost::asio::awaitable<void> mark_stream(relay::mark_stream wanted);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
     boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);

@@ -74,6 +74,13 @@ asio::awaitable<void> relay_driver::mark_stream(relay::mark_stream wanted) {
     settle();
 }
 
+asio::awaitable<void> relay_driver::read_message(relay::read_message wanted) {
+    const auto found =
+        co_await message_of_stream(blocking_.get_executor(), settings_, wanted.sequence);
+    machine_.message_read(wanted.epoch, found, now());
+    settle();
+}
+
 asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
     const auto rows =
         co_await app::read_stored(blocking_.get_executor(), settings_, std::move(wanted.wanted));

@@ -131,7 +131,10 @@ result<void> step_down(const connect_options& to) {
     return {};
 }
 
-result<std::optional<wall_time>> creation_of(const connect_options& to) {
+namespace {
+
+/// Without the last messages.
+result<broker_facts> facts_of(const connect_options& to) {
     subscription_handle looking_back;  // outlives the connection, see nats/look_back
     const auto connection = connect_blocking(to);
     if (!connection) {
@@ -139,7 +142,24 @@ result<std::optional<wall_time>> creation_of(const connect_options& to) {
     }
     auto only_the_last = to;
     only_the_last.look_back = 0;
-    const auto read = read_broker(connection->get(), only_the_last, looking_back);
+    return read_broker(connection->get(), only_the_last, looking_back);
+}
+
+}  // namespace
+
+result<asked_message> message_of(const connect_options& to) {
+    auto read = facts_of(to);
+    if (!read) {
+        return read.error();
+    }
+    if (!read->stream || !read->stream->asked) {
+        return error{errc::broker_unsuitable, "there is no stream " + to.stream};
+    }
+    return std::move(*read->stream->asked);
+}
+
+result<std::optional<wall_time>> creation_of(const connect_options& to) {
+    const auto read = facts_of(to);
     if (!read) {
         return read.error();
     }

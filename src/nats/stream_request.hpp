@@ -4,6 +4,7 @@
 
 #include "core/change.hpp"
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "nats/connect_options.hpp"
 
 #include <optional>
@@ -22,6 +23,10 @@ namespace walrelay::nats {
 /// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
 /// Errors: as above, broker_unsuitable also where there is no cluster.
 [[nodiscard]] result<void> step_down(const connect_options& to);
+
+/// The message of `to.asks_for` in `to.stream`. Errors: broker_unavailable, broker_unsuitable (no
+/// permission, no such stream).
+[[nodiscard]] result<asked_message> message_of(const connect_options& to);
 
 /// When `to.stream` was made; nothing if there is none. Errors: broker_unavailable,
 /// broker_unsuitable (no permission, a file that cannot be used).

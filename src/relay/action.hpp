@@ -64,6 +64,11 @@ struct store_dead_letters {
 };
 /// Ask the stream what it ends with, and report stream_answered with the epoch of the connection.
 struct ask_stream {};
+/// Read the message of this sequence, and report message_read with this epoch of the connection.
+struct read_message {
+    std::uint64_t epoch = 0;
+    std::uint64_t sequence = 0;
+};
 /// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
     stream_owner owner;
@@ -120,7 +125,7 @@ struct finish {
 
 using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
                             finish_postgres, adopt_slot, publish, send_status, store_dead_letters,
-                            ask_stream, mark_stream, read_stored, look_for_rows, write_back,
-                            fetch_row, ask_replayed, store_halt, write_log, finish>;
+                            ask_stream, read_message, mark_stream, read_stored, look_for_rows,
+                            write_back, fetch_row, ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -10,11 +10,21 @@ namespace {
 /// Longer than the way to a broker and back, so that a busy connection is never proved again.
 constexpr std::chrono::milliseconds proof_lasts{500};
 
+/// The stream does not end with what the message expects (publish_outcome.cpp).
+bool is_of_the_sequence(const publish_outcome& outcome) {
+    constexpr std::int32_t no_match = 10063;
+    constexpr std::int32_t wrong_last = 10071;
+    constexpr std::int32_t wrong_last_in_process = 10164;
+    return outcome.error_code == no_match || outcome.error_code == wrong_last ||
+           outcome.error_code == wrong_last_in_process;
+}
+
 }  // namespace
 
 void fenced_lane::on_open(const stream_tail& tail) {
     expected_last_sequence_ = tail.last_sequence;
     opened_at_ = tail.last_sequence;
+    held_.reset();
     prove_again();
     next_ = first();
 }
@@ -41,10 +51,13 @@ void fenced_lane::prove_by(std::uint64_t index) {
 
 std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
     next_ = std::max(next_, first());
+    if (held_ && held_->index < first()) {
+        held_.reset();  // it was met otherwise
+    }
     while (next_ != end() && at(next_).settled) {
         ++next_;
     }
-    if (!may_send() || next_ == end() || at(next_).waiting ||
+    if (!may_send() || held_ || next_ == end() || at(next_).waiting ||
         next_ - first() >= in_flight_limit()) {
         return std::nullopt;
     }
@@ -63,6 +76,10 @@ std::optional<outgoing> fenced_lane::next_to_send(monotonic_time now) {
 
 lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {
     const auto predicted = at(index).behind_sequence + 1;
+    if (held_ && index > held_->index) {
+        return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
+                                                 ", behind a message that was refused");
+    }
     if (sequence != predicted) {
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
@@ -88,7 +105,9 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
         // Every event up to the tail was skipped, and what this connection sent was sent once. Most
         // likely another row with the same id; but a message of an earlier connection can arrive
         // late, and a server can tell an old tail.
-        return taken(index, sequence);
+        return hold(index, {outcome_class::duplicate, sequence, 0,
+                            "the stream already has this Nats-Msg-Id at sequence " +
+                                std::to_string(sequence)});
     }
     // The tail does not tell what the stream has; the broker's memory of ids does. The chain is
     // one message shorter than predicted, which those behind this one will find out.
@@ -97,6 +116,40 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     }
     settle_stored(index);
     return lane_verdict::carry_on;
+}
+
+lane_verdict fenced_lane::hold(std::uint64_t index, publish_outcome said) {
+    at(index).sent = false;
+    // The reply that says so is counted when it is taken.
+    const auto outstanding = held_ ? held_->outstanding : unacked_count() + 1;
+    held_ = {index, std::move(said), outstanding};
+    return lane_verdict::carry_on;
+}
+
+lane_verdict fenced_lane::on_refused(std::uint64_t index, const publish_outcome& said) {
+    return hold(index, said);
+}
+
+bool fenced_lane::is_passed_over(std::uint64_t index, const publish_outcome& outcome) {
+    return held_ && index > held_->index &&
+           (is_of_the_sequence(outcome) || outcome.kind == outcome_class::refused ||
+            outcome.kind == outcome_class::duplicate);
+}
+
+lane_verdict fenced_lane::on_taken() {
+    if (!held_ || held_->outstanding == 0 || --held_->outstanding > 0) {
+        return lane_verdict::carry_on;
+    }
+    // Everything before it is stored, and nothing is on its way on this connection.
+    next_ = held_->index;
+    expected_last_sequence_ = known_sequence();
+    prove_again();
+    return refuse(held_->index, held_->said);
+}
+
+void fenced_lane::on_offered_again(std::uint64_t index) {
+    held_.reset();
+    next_ = index;
 }
 
 std::optional<monotonic_time> fenced_lane::ack_deadline() const {

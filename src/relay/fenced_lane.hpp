@@ -31,10 +31,28 @@ private:
     void on_open(const stream_tail& tail) override;
     void on_belief() override;
     void on_admitted(std::uint64_t /*index*/) override {}
-    void on_emptied() override { next_ = end(); }
+    void on_emptied() override {
+        next_ = end();
+        held_.reset();
+    }
+    lane_verdict on_taken() override;
+    lane_verdict on_refused(std::uint64_t index, const publish_outcome& said) override;
+    bool is_passed_over(std::uint64_t index, const publish_outcome& outcome) override;
+    void on_offered_again(std::uint64_t index) override;
+    void on_set_aside(std::uint64_t index) override { on_offered_again(index); }
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
     void prove_by(std::uint64_t index);
+    lane_verdict hold(std::uint64_t index, publish_outcome said);
+
+    /// A message that the broker has refused. What was sent behind it expects its sequence, and
+    /// fails as well: nothing more is sent until all of that is answered, and decided.
+    struct held {
+        std::uint64_t index = 0;
+        publish_outcome said;
+        /// Replies that have not come yet.
+        std::size_t outstanding = 0;
+    };
 
     /// first() <= next_ <= end(): what is before it was handed over on this connection.
     std::uint64_t next_ = 1;
@@ -47,6 +65,7 @@ private:
     std::uint64_t probe_ = 0;
     /// The messages up to this sequence go alone.
     std::uint64_t alone_until_ = 0;
+    std::optional<held> held_;
 };
 
 }  // namespace walrelay::relay

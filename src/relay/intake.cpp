@@ -53,6 +53,7 @@ void intake::begin(history origin, table_catalog catalog) {
     unfinished_.reset();
     in_snapshot_ = false;
     last_revision_ = 0;
+    described_.assign(mappers_.size(), nullptr);
 }
 
 void intake::begin_snapshot(history origin, table_catalog catalog, lsn consistent_point,
@@ -295,6 +296,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     if (!made) {
         return set_aside(mapper, row, filled, made.error(), done);
     }
+    keep(mapper, row, into.vacant_row());
     into.admit();
     transaction_->last_published = here;
     await_write_back(mapper, row, retried, false, done);

@@ -111,6 +111,11 @@ public:
     /// The stream has the row of this position, whatever its last messages say: it is not sent
     /// again, as the answer to that would be the same.
     void keep_stored(commit_position where) { stored_.insert(where); }
+    /// The dead letter of a message that was read, and that the broker refuses: of the row that was
+    /// kept of it. `before` as of ledger::set_aside.
+    [[nodiscard]] dead_letter set_aside(const message& refused, const kept_row& row,
+                                        const condemnation& reason,
+                                        std::optional<commit_position> before);
     /// The same as condemn for a row of a snapshot, which has another position each time.
     void condemn_row(const std::string& message_id, condemnation reason);
 
@@ -179,6 +184,7 @@ private:
                             lane& into, frame_read& done);
     result<void> place_event(commit_position here, std::size_t mapper, const row_insert& row,
                              std::string_view occasion, lane& into, frame_read& done);
+    void keep(std::size_t mapper, const row_insert& row, kept_row& into);
     void watch_updates();
     [[nodiscard]] bool is_whole(std::size_t mapper, const row_update& row) const;
     [[nodiscard]] bool is_moved_by_us(std::size_t mapper) const;
@@ -226,6 +232,8 @@ private:
     std::unique_ptr<wal::decoder> decoder_;
     /// Also for the rows of a snapshot, which count as one.
     std::optional<open_transaction> transaction_;
+    /// By mapper: that of its last row.
+    std::vector<std::shared_ptr<const relation>> described_;
     bool in_snapshot_ = false;
     output_plugin plugin_ = output_plugin::pgoutput;
     std::optional<unfinished_row> unfinished_;

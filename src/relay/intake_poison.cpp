@@ -2,6 +2,7 @@
 // letters already.
 
 #include "relay/intake.hpp"
+#include "relay/ledger.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -83,6 +84,30 @@ const condemnation* intake::condemnation_of(const message& content) const {
         return &found->second;
     }
     return is_dead(content.where.at) ? &already_dead() : nullptr;
+}
+
+void intake::keep(std::size_t mapper, const row_insert& row, kept_row& into) {
+    if (!options_.dead_letters) {
+        return;
+    }
+    auto& about = described_[mapper];
+    if (!about || about->revision != row.table->revision) {
+        about = std::make_shared<const relation>(*row.table);
+    }
+    into.keep(mapper, about, row);
+}
+
+dead_letter intake::set_aside(const message& refused, const kept_row& row,
+                              const condemnation& reason, std::optional<commit_position> before) {
+    if (transaction_ && transaction_->last_published == refused.where.at) {
+        transaction_->last_published = last_published_without(refused.where.at, before);
+    }
+    const auto fields = row.fields();
+    const row_insert again{&row.about(), fields};
+    auto& mapper = mappers_[row.table()];
+    auto letter = make_dead_letter(mapper.table(), again, refused, reason);
+    letter.key = mapper.id_of(again);
+    return letter;
 }
 
 result<void> intake::check_size(const message& candidate) const {

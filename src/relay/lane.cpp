@@ -45,8 +45,10 @@ bool lane::holds(const position& where) const {
 void lane::refuse(const position& where, std::uint64_t sequence) {
     for (std::uint64_t index = first_; index != end_; ++index) {
         if (at(index).content.where == where) {
-            static_cast<void>(refuse(index, "the stream already has this Nats-Msg-Id at sequence " +
-                                                std::to_string(sequence) + ", from another row"));
+            static_cast<void>(
+                refuse(index, {outcome_class::duplicate, sequence, 0,
+                               "the stream already has this Nats-Msg-Id at sequence " +
+                                   std::to_string(sequence) + ", from another row"}));
         }
     }
 }
@@ -107,10 +109,10 @@ void lane::admit_waiting(const position& where) {
     added.waiting = true;
 }
 
-void lane::settle_waiting(commit_position up_to) {
-    for (auto index = first_; index != end_ && at(index).content.where.at <= up_to; ++index) {
+void lane::settle_waiting(const std::vector<commit_position>& those) {
+    for (auto index = first_; index != end_; ++index) {
         entry& each = at(index);
-        if (each.waiting) {
+        if (each.waiting && std::ranges::binary_search(those, each.content.where.at)) {
             each.waiting = false;
             each.stored = true;
             each.settled = true;
@@ -146,6 +148,7 @@ bool lane::drop_unsent() {
 void lane::empty_window() {
     for (; first_ != end_; ++first_) {
         at(first_).content.clear(kept_bytes);
+        at(first_).row.clear(kept_bytes);
     }
     bytes_ = 0;
     on_emptied();
@@ -270,14 +273,24 @@ lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome,
     if (!in_flight(token)) {
         return lane_verdict::carry_on;
     }
+    const auto verdict = take_reply(token.index, outcome, now);
+    return verdict == lane_verdict::carry_on ? on_taken() : verdict;
+}
+
+lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcome,
+                              monotonic_time now) {
+    if (is_passed_over(index, outcome)) {
+        at(index).sent = false;
+        return lane_verdict::carry_on;
+    }
     switch (outcome.kind) {
         case outcome_class::stored:
             last_ack_at_ = now;
             widen();
-            return on_stored(token.index, outcome.sequence);
+            return on_stored(index, outcome.sequence);
         case outcome_class::duplicate:
             last_ack_at_ = now;
-            return on_duplicate(token.index, outcome.sequence);
+            return on_duplicate(index, outcome.sequence);
         case outcome_class::transient:
         case outcome_class::doubt:
             if (outcome.error_code == too_many_requests) {
@@ -286,7 +299,8 @@ lane_verdict lane::on_reply(publish_token token, const publish_outcome& outcome,
             }
             return trouble(lane_verdict::resync, outcome.server_said);
         case outcome_class::refused:
-            return refuse(token.index, outcome.server_said);
+            at(index).sent = false;
+            return on_refused(index, outcome);
         case outcome_class::unsuitable:
             return trouble(lane_verdict::stream_unsuitable, outcome.server_said);
     }
@@ -348,12 +362,8 @@ void lane::forget_first() {
     bytes_ -= leaving.content.size_bytes();
     stored_count_ += leaving.settled || leaving.waiting ? 0 : 1;
     leaving.content.clear(kept_bytes);
+    leaving.row.clear(kept_bytes);
     ++first_;
-}
-
-lane_verdict lane::refuse(std::uint64_t index, std::string words) {
-    refused_ = index;
-    return trouble(lane_verdict::message_refused, std::move(words));
 }
 
 lane_verdict lane::has_lost_acked(std::uint64_t reused_sequence) {
@@ -361,14 +371,6 @@ lane_verdict lane::has_lost_acked(std::uint64_t reused_sequence) {
     return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(reused_sequence) +
                                              ", after sequence " + std::to_string(known_sequence_) +
                                              " was acked");
-}
-
-lane_verdict lane::taken(std::uint64_t index, std::uint64_t sequence) {
-    refused_ = index;
-    taken_at_ = sequence;
-    return trouble(
-        lane_verdict::id_is_taken,
-        "the stream already has this Nats-Msg-Id at sequence " + std::to_string(sequence));
 }
 
 lane_verdict lane::trouble(lane_verdict verdict, std::string words) {

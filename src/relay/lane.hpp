@@ -13,8 +13,10 @@
 #include "core/lineage.hpp"
 #include "core/message.hpp"
 #include "core/position.hpp"
+#include "relay/kept_row.hpp"
 #include "relay/publish_outcome.hpp"
 #include "relay/stored_rows.hpp"
+#include "relay/stream_tail.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -47,88 +49,17 @@ struct outgoing {
     const message* content = nullptr;
 };
 
-/// What the stream holds, as read after connecting.
-struct stream_tail {
-    std::uint64_t last_sequence = 0;
-    /// The greatest that was found among the last messages.
-    std::optional<position> last_position;
-    /// Somebody else wrote among them, so that `last_position` is no checkpoint.
-    bool shared = false;
-    /// The last position before that.
-    std::optional<position> safe_position = {};
-    /// The position of the last message itself.
-    std::optional<position> final_position = {};
-    /// Nats-Msg-Id of the last message.
-    std::string final_id = {};
-    /// That of the message of `safe_position`, and its place.
-    std::string safe_id = {};
-    std::uint64_t safe_sequence = 0;
-    /// It is another stream of the same name.
-    bool made_again = false;
-    /// See lane::is_mixed.
-    bool mixed = false;
-    /// The last messages of walrelay's, and whether none is missing among them.
-    std::vector<placed_message> placed = {};
-    bool placed_is_whole = false;
-
-    /// The position up to which it says what the stream has, if it can be believed.
-    [[nodiscard]] const std::optional<position>& checkpoint() const {
-        return shared ? safe_position : last_position;
-    }
-    /// The id of that message; empty where it is not known.
-    [[nodiscard]] std::string checkpoint_id() const;
-    /// Its place; 0 where it is not known.
-    [[nodiscard]] std::uint64_t checkpoint_sequence() const {
-        return shared ? safe_sequence : final_position == last_position ? last_sequence : 0;
-    }
-};
-
-[[nodiscard]] stream_tail tail_of(const stream_facts& facts);
-
-/// What the stream's tail is taken for.
-enum class tail_belief {
-    /// Every event up to its position is in the stream.
-    exact,
-    /// The same, but the row that it stands for must still be met.
-    claim,
-    /// Nothing, and nobody is to be asked: rows are recognised by Nats-Msg-Id alone.
-    nothing,
-    /// Nothing is sent until that is decided.
-    undecided,
-};
-
-/// The row that the stream's last message stands for, until the slot has sent it.
-struct tail_claim {
-    std::uint64_t sequence = 0;
-    position where = {};
-    std::string id = {};
-};
-
-/// What the stream has of what it had acked.
-enum class stream_memory {
-    kept,
-    /// It lacks messages that it had acked. The window is empty now, and what is to be sent
-    /// again must be read again from the source.
-    forgot,
-};
-
-/// How it is known that it forgot: what the stream had (a sequence), and the sequence that it has
-/// given to a later message, where that told.
-struct stream_loss {
-    std::uint64_t had = 0;
-    std::optional<std::uint64_t> reused;
-};
-
 /// What a reply means for the lane.
 enum class lane_verdict {
     /// All is well, or the reply is of an earlier epoch.
     carry_on,
     /// The stream's tail must be read again: close, connect, open.
     resync,
-    /// The broker will never take the message `refused_message()`.
+    /// The broker refuses the message `refused_message()`. Nothing that must not pass it is sent
+    /// before it is decided what becomes of it.
     message_refused,
     /// The stream has the id of `refused_message()` at `taken_at()`: that of its own earlier
-    /// publish, or of another row.
+    /// publish, or of another row. The same holds.
     id_is_taken,
     /// The stream must be changed by an operator.
     stream_unsuitable,
@@ -187,6 +118,8 @@ public:
     /// An empty message to be filled, and then to be admitted or left (the next call gives it
     /// again).
     [[nodiscard]] message& vacancy();
+    /// Where the row of that message may be kept.
+    [[nodiscard]] kept_row& vacant_row() { return at(end_).row; }
     void admit();
     /// The same for the row of `vacancy()` that the stream had before.
     void admit_stored();
@@ -195,8 +128,8 @@ public:
     /// The same for one that is to be settled so (a dead letter): until then no later message may
     /// reach the stream, whose tail would cover it.
     void admit_waiting(const position& where);
-    /// Those up to this one are settled now, as far as they are still in the window.
-    void settle_waiting(commit_position up_to);
+    /// These, in ascending order, are settled now, as far as they are still in the window.
+    void settle_waiting(const std::vector<commit_position>& those);
     /// Empties the window: everything that is not known to be stored is read again from the source.
     /// Only while closed.
     void start_over();
@@ -246,6 +179,16 @@ public:
     [[nodiscard]] virtual std::optional<outgoing> next_to_send(monotonic_time now) = 0;
     [[nodiscard]] lane_verdict on_reply(publish_token token, const publish_outcome& outcome,
                                         monotonic_time now);
+    /// After the verdict message_refused or id_is_taken: sends that message again.
+    void offer_again();
+    /// The same, and it waits like one of `admit_waiting`: it is not sent any more.
+    void set_refused_aside();
+    /// The row of `refused_message()`, where it was kept.
+    [[nodiscard]] const kept_row& refused_row() const { return at(refused_).row; }
+    /// What the broker said of it.
+    [[nodiscard]] const publish_outcome& refusal() const { return refusal_; }
+    /// The last event before it that is in the stream; nothing if none is known.
+    [[nodiscard]] std::optional<commit_position> published_before_refused() const;
     /// When the oldest publish counts as lost. Nothing if none is in flight.
     [[nodiscard]] virtual std::optional<monotonic_time> ack_deadline() const = 0;
 
@@ -281,16 +224,17 @@ public:
     [[nodiscard]] std::size_t in_flight_limit() const { return in_flight_limit_; }
     /// How many messages the stream has taken since the start of the process.
     [[nodiscard]] std::uint64_t stored_count() const { return stored_count_; }
-    /// The message of the last verdict message_refused, and why.
+    /// The message of the last verdict message_refused or id_is_taken.
     [[nodiscard]] const message& refused_message() const { return at(refused_).content; }
     /// The sequence of the last verdict id_is_taken.
-    [[nodiscard]] std::uint64_t taken_at() const { return taken_at_; }
+    [[nodiscard]] std::uint64_t taken_at() const { return refusal_.sequence; }
     /// What the broker said with the last verdict other than carry_on.
     [[nodiscard]] const std::string& last_trouble() const { return last_trouble_; }
 
 protected:
     struct entry {
         message content;
+        kept_row row;
         monotonic_time sent_at;
         /// As it was sent: what the stream must end with (fenced_lane), or had at least.
         std::uint64_t behind_sequence = 0;
@@ -328,12 +272,21 @@ protected:
     void forget_stored();
     /// Everything up to here is in the stream: drops it from the window.
     void skip_up_to(commit_position where);
-    lane_verdict refuse(std::uint64_t index, std::string words);
     lane_verdict has_lost_acked(std::uint64_t reused_sequence);
-    lane_verdict taken(std::uint64_t index, std::uint64_t sequence);
+    /// What the broker said of this message is `refused` or, with the sequence, `id_is_taken`.
+    lane_verdict refuse(std::uint64_t index, publish_outcome said);
     lane_verdict trouble(lane_verdict verdict, std::string words);
 
 private:
+    /// A reply is taken: the verdict of what was waiting for it.
+    virtual lane_verdict on_taken() { return lane_verdict::carry_on; }
+    virtual lane_verdict on_refused(std::uint64_t index, const publish_outcome& said) = 0;
+    /// A reply that means something else while a message before it is refused.
+    virtual bool is_passed_over(std::uint64_t /*index*/, const publish_outcome& /*outcome*/) {
+        return false;
+    }
+    virtual void on_offered_again(std::uint64_t index) = 0;
+    virtual void on_set_aside(std::uint64_t index) = 0;
     virtual void on_open(const stream_tail& tail) = 0;
     virtual void on_belief() = 0;
     virtual void on_admitted(std::uint64_t index) = 0;
@@ -342,6 +295,8 @@ private:
     virtual lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) = 0;
 
     [[nodiscard]] bool in_flight(publish_token token) const;
+    lane_verdict take_reply(std::uint64_t index, const publish_outcome& outcome,
+                            monotonic_time now);
     void take_in(entry& added);
     void forget_first();
     void empty_window();
@@ -390,7 +345,7 @@ private:
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;
     std::uint64_t refused_ = 0;
-    std::uint64_t taken_at_ = 0;
+    publish_outcome refusal_;
     std::string last_trouble_;
 };
 

@@ -24,6 +24,14 @@ void ledger::transaction_ended(std::optional<commit_position> last_event,
     }
 }
 
+void ledger::set_aside(commit_position where, std::optional<commit_position> before) {
+    for (auto& each : pending_) {
+        if (each.last_published == where) {
+            each.last_published = last_published_without(where, before);
+        }
+    }
+}
+
 void ledger::stored_up_to(commit_position where) {
     if (stored_ && where <= *stored_) {
         return;

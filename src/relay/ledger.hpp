@@ -21,6 +21,12 @@
 
 namespace walrelay::relay {
 
+/// What the transaction of `where` has published, where that event is no message any more.
+[[nodiscard]] inline std::optional<commit_position> last_published_without(
+    commit_position where, std::optional<commit_position> before) {
+    return before && before->commit == where.commit ? before : std::nullopt;
+}
+
 class ledger {
 public:
     /// A transaction has been read to its end. `last_event` is the position of its last outbox
@@ -28,6 +34,10 @@ public:
     /// transactions come in commit order.
     void transaction_ended(std::optional<commit_position> last_event,
                            std::optional<commit_position> last_published, lsn end);
+
+    /// An event that was to be published has become a dead letter; `before` is the last one before
+    /// it that is in the stream, of any transaction.
+    void set_aside(commit_position where, std::optional<commit_position> before);
 
     /// Every event up to and including this one is stored.
     void stored_up_to(commit_position where);

@@ -59,15 +59,37 @@ lane_verdict parallel_lane::on_duplicate(std::uint64_t index, std::uint64_t sequ
     return lane_verdict::carry_on;
 }
 
+lane_verdict parallel_lane::on_refused(std::uint64_t index, const publish_outcome& said) {
+    --in_flight_;
+    std::erase(sent_, index);
+    return refuse(index, said);
+}
+
+void parallel_lane::on_offered_again(std::uint64_t index) {
+    ready_.push_front(index);
+}
+
+void parallel_lane::on_set_aside(std::uint64_t index) {
+    let_next_of_aggregate_go(index);
+}
+
 void parallel_lane::settle(std::uint64_t index, std::uint64_t sequence) {
     --in_flight_;
+    let_next_of_aggregate_go(index);
+    mark_stored(index, sequence);
+    forget_answered();
+}
+
+void parallel_lane::let_next_of_aggregate_go(std::uint64_t index) {
     const auto next = at(index).next_of_aggregate;
     if (next != 0) {
         ready_.push_back(next);
     } else {
         newest_.erase(at(index).content.aggregate);
     }
-    mark_stored(index, sequence);
+}
+
+void parallel_lane::forget_answered() {
     while (!sent_.empty() && (sent_.front() < first() || at(sent_.front()).stored)) {
         sent_.pop_front();
     }

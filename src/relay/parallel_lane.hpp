@@ -30,7 +30,12 @@ private:
     void on_emptied() override;
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
+    lane_verdict on_refused(std::uint64_t index, const publish_outcome& said) override;
+    void on_offered_again(std::uint64_t index) override;
+    void on_set_aside(std::uint64_t index) override;
     void settle(std::uint64_t index, std::uint64_t sequence);
+    void let_next_of_aggregate_go(std::uint64_t index);
+    void forget_answered();
 
     /// The last message of each aggregate that has any in the window.
     std::unordered_map<std::string, std::uint64_t> newest_;

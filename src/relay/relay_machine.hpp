@@ -117,6 +117,8 @@ public:
     void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
     void rows_ended(instant now);
     void slot_adopted(std::uint64_t epoch, instant now);
+    /// The answer to read_message.
+    void message_read(std::uint64_t epoch, const result<asked_message>& found, instant now);
     /// The answer to ask_stream: the sequence that the stream ends with.
     void stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
                          instant now);
@@ -240,7 +242,10 @@ private:
     void set_aside(dead_letter letter);
     void store_next_letters();
     void sum_letters_up();
-    void ask_whose_it_is(instant now);
+    void ask_whose_it_is();
+    /// Whether it is the message of the row at this position.
+    [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
+    void look_whose_it_is(const result<asked_message>& found, instant now);
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
@@ -260,7 +265,9 @@ private:
     void take_frame(frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
-    void message_was_refused(const publish_outcome& outcome, instant now);
+    [[nodiscard]] error refusal_of(const message& refused) const;
+    void message_was_refused(instant now);
+    void set_refused_aside(const condemnation& reason);
     void drop_source();
     void stream_from_the_slot_again(instant now);
     bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);

@@ -294,9 +294,9 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
 void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& outcome,
                                  instant now) {
     if (verdict == lane_verdict::message_refused) {
-        message_was_refused(outcome, now);
+        message_was_refused(now);
     } else if (verdict == lane_verdict::id_is_taken) {
-        ask_whose_it_is(now);
+        ask_whose_it_is();
     } else if (verdict == lane_verdict::stream_unsuitable) {
         lose_broker({errc::broker_unsuitable,
                      "stream " + options_.stream + " does not take messages as it is set up",
@@ -330,59 +330,6 @@ void relay_machine::lose_stuck_broker(instant now) {
                 now);
     step_down_is_due_ = true;
     broker_.wait(now.monotonic, soon);
-}
-
-void relay_machine::ask_whose_it_is(instant now) {
-    const message& refused = lane_->refused_message();
-    taken_ = {refused.where, refused.id, lane_->taken_at()};
-    lose_broker({errc::broker_lost,
-                 "stream " + options_.stream + " has the id of row id " + refused.id +
-                     " at sequence " + std::to_string(taken_->sequence) +
-                     " already; that message and the stream's tail are read",
-                 "", lane_->last_trouble()},
-                now);
-    broker_.wait(now.monotonic, std::chrono::milliseconds(0));
-}
-
-void relay_machine::message_was_refused(const publish_outcome& outcome, instant now) {
-    const message& refused = lane_->refused_message();
-    const position where = refused.where;
-    error why{errc::message_refused,
-              "stream " + options_.stream + " refuses the message of row id " + refused.id +
-                  " (position " + to_string(where) + ", subject " + refused.subject + ")",
-              "give every row an id of its own (outbox.message_id), or raise the limit that is "
-              "named; the row itself cannot be changed any more",
-              lane_->last_trouble()};
-    const auto attempts = ++refusals_[where.at];
-    // That an id is taken is certain; other refusals may be of a limit that is being changed.
-    const bool certain = outcome.kind == outcome_class::duplicate;
-    if (!certain && attempts < options_.max_attempts) {
-        why.code = errc::broker_lost;
-        why.what += ", attempt " + std::to_string(attempts) + " of " +
-                    std::to_string(options_.max_attempts);
-        lose_broker(why, now);
-        return;
-    }
-    refusals_.erase(where.at);
-    if (!options_.dead_letters || !server_.line.shares(where)) {
-        lose_broker(why, now);
-        return;
-    }
-    if (backfilling_) {
-        intake_.condemn_row(refused.id, {why, outcome.error_code, attempts});
-    } else {
-        intake_.condemn(where.at, {why, outcome.error_code, attempts});
-    }
-    why.code = errc::broker_lost;
-    why.what += "; it becomes a dead letter when the slot sends its row again";
-    lose_broker(why, now);
-    if (!backfilling_) {
-        lane_->start_over();
-    }
-    stream_from_the_slot_again(now);
-    if (phase_ == phase::draining) {
-        close_postgres_in_order(now);
-    }
 }
 
 }  // namespace walrelay::relay

@@ -2,7 +2,9 @@
 
 #include "relay/relay_machine.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace walrelay::relay {
 
@@ -36,14 +38,17 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
         return;
     }
     const auto stored = letters_.stored();
+    std::vector<commit_position> places;
     for (const auto& letter : *stored) {
+        places.push_back(letter.where.at);
         if (auto line = letters_told_.stored(letter, now.monotonic)) {
             log(log_severity::warning, std::move(*line));
         }
     }
     dead_letter_count_ += stored->size();
+    std::ranges::sort(places);
     // The tail can have been read meanwhile, and be further: another relay was here before.
-    lane_->settle_waiting(stored->back().where.at);
+    lane_->settle_waiting(places);
     store_next_letters();
     account_for_stored(now);
 }

@@ -33,14 +33,6 @@ std::string has_branched(const history& before, const lineage& line, std::option
            to_string(*branch) + ": ";
 }
 
-error id_is_taken(const std::string& stream, const std::string& id, std::uint64_t sequence) {
-    return {errc::message_refused,
-            "stream " + stream + " already has this Nats-Msg-Id (" + id + ") at sequence " +
-                std::to_string(sequence) + ", in a message that is not of this row",
-            "give every row an id of its own (outbox.message_id); the row itself cannot be changed "
-            "any more"};
-}
-
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
@@ -300,40 +292,6 @@ void relay_machine::give_comparing_up() {
     read_tail_again();
     lane_->start_over();
     lane_->end_resuming(tail_belief::undecided);
-}
-
-// Ids that the stream has.
-
-void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
-    const auto asked = std::exchange(taken_, std::nullopt);
-    if (!asked || !answer || answer->sequence != asked->sequence) {
-        return;
-    }
-    const bool same = answer->where && server_.line.shares(*answer->where) &&
-                      answer->where->at == asked->where.at;
-    if (!lane_->holds(asked->where)) {
-        // The slot sends the row again, and would have it ask the same again.
-        if (same) {
-            intake_.keep_stored(asked->where.at);
-            lane_->distrust_tail();
-        } else if (options_.dead_letters && server_.line.shares(asked->where)) {
-            intake_.condemn(asked->where.at,
-                            {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
-        }
-        return;
-    }
-    if (same) {
-        log(log_severity::info, "the message of row id " + asked->id + " is in stream " +
-                                    options_.stream + " already, at sequence " +
-                                    std::to_string(asked->sequence) + ": it is this row's own");
-        lane_->settle_stored(asked->where);
-        return;
-    }
-    lane_->refuse(asked->where, asked->sequence);
-    publish_outcome outcome;
-    outcome.kind = outcome_class::duplicate;
-    outcome.sequence = asked->sequence;
-    message_was_refused(outcome, now);
 }
 
 }  // namespace walrelay::relay

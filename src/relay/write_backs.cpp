@@ -38,6 +38,12 @@ void write_backs::await(awaited_row row) {
     ++size_;
 }
 
+void write_backs::leave(commit_position where) {
+    for (auto& queue : queues_) {
+        size_ -= std::erase_if(queue, [&](const awaited_row& row) { return row.where == where; });
+    }
+}
+
 const std::deque<awaited_row>* write_backs::oldest() const {
     const std::deque<awaited_row>* first = nullptr;
     for (const auto& queue : queues_) {

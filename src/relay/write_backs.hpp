@@ -59,6 +59,8 @@ public:
     /// The batch in flight is not; its rows are given out again.
     void failed() { in_flight_ = {}; }
 
+    /// The event of this position is not published: it became a dead letter.
+    void leave(commit_position where);
     /// The replication connection is gone: what is awaited will be read again.
     void forget();
 

@@ -139,6 +139,23 @@ void broker::see(stream_facts& seen, const stored_message& message) {
     }
 }
 
+void broker::read_message(std::uint64_t sequence,
+                          std::function<void(result<asked_message>)> answer) {
+    static constexpr sim_time patience = std::chrono::seconds(5);
+    world_.after(latency(), [this, sequence, answer = std::move(answer)]() mutable {
+        if (!up_ || broken_ || world_.strikes(profile_.rate(hazard::mark_fails))) {
+            world_.after(patience, [answer = std::move(answer)] {
+                answer(error{errc::broker_unavailable, "nobody answers"});
+            });
+            return;
+        }
+        stream_facts seen;
+        read_asked(seen, sequence);
+        world_.after(latency(),
+                     [answer = std::move(answer), found = *seen.asked] { answer(found); });
+    });
+}
+
 void broker::describe(std::string description,
                       std::function<void(std::optional<std::uint64_t>)> answer) {
     // Asked for rarely, and so to fail more often than what is asked for all the time.

@@ -98,6 +98,7 @@ public:
     [[nodiscard]] bool is_described() const { return !description_.empty(); }
     /// Changes the stream's description, or does not; `answer` says later whether it is known to
     /// have been changed.
+    void read_message(std::uint64_t sequence, std::function<void(result<asked_message>)> answer);
     void describe(std::string description,
                   std::function<void(std::optional<std::uint64_t>)> answer);
 

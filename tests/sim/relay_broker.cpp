@@ -97,6 +97,17 @@ void relay_process::close_broker() {
     }
 }
 
+void relay_process::read_message(const relay::read_message& wanted) {
+    around_.the_broker.read_message(
+        wanted.sequence, [this, life = life_, epoch = wanted.epoch](const auto& found) {
+            if (life == life_) {
+                happens([this, epoch, found](relay::relay_machine& machine) {
+                    machine.message_read(epoch, found, now());
+                });
+            }
+        });
+}
+
 void relay_process::mark_stream(const relay::stream_owner& owner) {
     const auto text = relay::description_to_claim(owner, description_);
     const auto in_this_life = [this, life = life_](const auto& event) {

@@ -199,6 +199,7 @@ void relay_process::obey(relay::action& wanted) {
                            broker_->ask_stream();
                        }
                    },
+                   [this](const relay::read_message& one) { read_message(one); },
                    [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
                    [this](const relay::read_stored& each) { read_stored(each); },
                    [this](const relay::look_for_rows& rows) { look_for_rows(rows); },

@@ -89,6 +89,7 @@ private:
     void connect_postgres(const relay::connect_postgres& wanted);
     void connect_slot(std::uint64_t epoch);
     void postgres_answered(std::uint64_t epoch, const result<session_handle>& answer);
+    void read_message(const relay::read_message& wanted);
     void mark_stream(const relay::stream_owner& owner);
     void read_stored(const relay::read_stored& wanted);
     [[nodiscard]] std::shared_ptr<const relay::stored_rows> stored_in(

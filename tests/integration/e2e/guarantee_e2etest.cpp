@@ -76,6 +76,38 @@ TEST_P(Guarantee, DeadLetterWhoseRowComesAgainIsNotPublishedBesides) {
     EXPECT_EQ(dead_letters().size(), 1U);
 }
 
+TEST_P(Guarantee, RowsWhoseIdIsTakenCostNoConnection) {
+    const auto times = [](const std::string& text, const std::string& part) {
+        int count = 0;
+        for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+            ++count;
+        }
+        return count;
+    };
+    bench.create_table();
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\nmessage_id = '{version}'");
+    bench.start();
+    bench.execute(insert_events(1, 2));
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    bench.execute(
+        "BEGIN; INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, "
+        "event_data, metadata, status, version, created_at) SELECT gen_random_uuid(), "
+        "'t', 'a', 'e', '{}', '{}', 'new', 1, now() FROM generate_series(1, 12);" +
+        insert_events(3, 40) + "; COMMIT");
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    EXPECT_EQ(dead_letters().size(), 12U);
+    bench.stop();
+    std::vector<std::string> ids;
+    for (int version = 1; version <= 40; ++version) {
+        ids.push_back(std::to_string(version));
+    }
+    EXPECT_TRUE(exactly_once_in_order(ids, bench.events()));
+    const auto log = bench.relay().log();
+    EXPECT_EQ(times(log, "connected to the broker"), 1) << log;
+    EXPECT_EQ(times(log, "streaming from slot"), 1) << log;
+}
+
 TEST_P(Guarantee, PoisonByTheThousandHoldsNothingUp) {
     bench.create_table();
     bench.start();

@@ -29,6 +29,9 @@ inline publish_outcome failed(outcome_class kind) {
     return {kind, 0, 0, "words of the broker"};
 }
 
+/// The stream does not end with what the message expects.
+inline const publish_outcome wrong_sequence{outcome_class::doubt, 0, 10071, "wrong last sequence"};
+
 inline stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
     return {sequence, position{here, {lsn{commit}, {}, 0}}};
 }

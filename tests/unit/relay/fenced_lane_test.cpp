@@ -122,8 +122,60 @@ TEST_F(FencedLane, NamesTheMessageThatTheBrokerRefuses) {
     open_proven(10);
     admit_through(1, 2);
     send();
-    EXPECT_EQ(reply(tokens[1], failed(outcome_class::refused)), lane_verdict::message_refused);
+    EXPECT_EQ(reply(tokens[1], failed(outcome_class::refused)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::message_refused)
+        << "once all before it is stored";
     EXPECT_EQ(tested.refused_message().id, "2");
+    EXPECT_EQ(send(), strings{}) << "it is not decided what becomes of it";
+    EXPECT_FALSE(tested.ack_deadline());
+    tested.offer_again();
+    EXPECT_EQ(send(), strings{"2@11"});
+}
+
+TEST_F(FencedLane, SendsWhatFailedBehindARefusedMessageAgain) {
+    open_proven(10);
+    admit_through(1, 4);
+    send();
+    EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], failed(outcome_class::refused)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[2], wrong_sequence), lane_verdict::carry_on);
+    EXPECT_EQ(send(), strings{}) << "a reply is still to come";
+    EXPECT_TRUE(tested.ack_deadline());
+    EXPECT_EQ(reply(tokens[3], duplicate(3)), lane_verdict::message_refused);
+    tested.set_refused_aside();
+    EXPECT_EQ(send(), strings{}) << "its dead letter is not stored yet";
+    EXPECT_EQ(stored_commit(), 1U);
+    tested.settle_waiting({tested.refused_message().where.at});
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_EQ(send(), strings{"3@11"});
+    EXPECT_EQ(reply(tokens.back(), stored(12)), lane_verdict::carry_on);
+    EXPECT_EQ(send(), strings{"4@12"});
+}
+
+TEST_F(FencedLane, ReadsTheTailAgainWhereSomebodyTookThePlaceOfARefusedMessage) {
+    open_proven(10);
+    admit_through(1, 3);
+    send();
+    EXPECT_EQ(reply(tokens[0], failed(outcome_class::refused)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[1], stored(12)), lane_verdict::resync);
+}
+
+TEST_F(FencedLane, ReadsTheTailAgainWhereWhatIsBeforeARefusedMessageFails) {
+    open_proven(10);
+    admit_through(1, 3);
+    send();
+    EXPECT_EQ(reply(tokens[1], failed(outcome_class::refused)), lane_verdict::carry_on);
+    EXPECT_EQ(reply(tokens[0], wrong_sequence), lane_verdict::resync);
+}
+
+TEST_F(FencedLane, ForgetsARefusalWithItsConnection) {
+    open_proven(10);
+    admit_through(1, 2);
+    send();
+    EXPECT_EQ(reply(tokens[0], failed(outcome_class::refused)), lane_verdict::carry_on);
+    tested.close();
+    tested.open(2, tail_at(10, 0));
+    EXPECT_EQ(send(), strings{"1@10"});
 }
 
 TEST_F(FencedLane, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) {

@@ -25,6 +25,7 @@ relay_options options(bool dead_letters) {
 }
 
 const publish_outcome refusal{outcome_class::refused, 0, 10054, "message size exceeds maximum"};
+const publish_outcome wrong_sequence{outcome_class::doubt, 0, 10071, "wrong last sequence"};
 
 class RelayPoison : public testing::Test {
 protected:
@@ -43,8 +44,6 @@ protected:
     void refused_until_condemned() {
         for (std::uint32_t attempt = 1; attempt <= 3; ++attempt) {
             script.reply(refusal);
-            script.passes(1s);
-            script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
         }
     }
 
@@ -213,33 +212,47 @@ TEST_F(RelayPoison, IsARowThatIsLargerThanMemoryIsToHold) {
     EXPECT_EQ(script.letter().message_id, "big");
 }
 
-TEST_F(RelayPoison, IsSentAsOftenAsAskedBeforeItIsSetAside) {
+TEST_F(RelayPoison, IsSentAsOftenAsAskedAndThenSetAsideWithoutAnotherConnection) {
     connect();
     script.transaction(100, {"a"});
     script.transaction(200, {"b"});
     script.transaction(300, {"c"});
     script.acks(1);
-    EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker"));
-    EXPECT_THAT(script.last_log(), HasSubstr("attempt 1 of 3"));
-    EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
-    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0}),
-                ElementsAre("publish b@1"));
-    script.reply(refusal);
-    script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
-    EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker", "close_postgres"));
-    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("row id b")));
-    script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
-    script.postgres_connects();
-    EXPECT_THAT(script.transaction(100, {"a"}), IsEmpty());
-    script.frame(test::begin_frame(lsn{200}));
-    EXPECT_THAT(script.frame(test::insert_frame(16384, {"b", "kind", "{}"})),
-                ElementsAre("dead_letter 0/C8.0"));
-    script.dead_letter_is_stored();
-    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    EXPECT_THAT(script.reply(refusal), IsEmpty());
+    EXPECT_THAT(script.reply(wrong_sequence), ElementsAre("publish b@1"));
+    EXPECT_THAT(script.reply(refusal), ElementsAre("publish b@1"));
+    EXPECT_THAT(script.reply(refusal), ElementsAre("dead_letter 0/C8.0"));
+    EXPECT_THAT(script.letter().reason, HasSubstr("row id b"));
+    EXPECT_THAT(script.letter().event, HasSubstr(R"({"name":"id","type":25,"value":"b"})"));
+    EXPECT_EQ(script.letter().key, "b");
+    EXPECT_EQ(script.letter().attempts, 3U);
+    EXPECT_EQ(script.letter().error_code, 10054);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("publish c@1"));
     EXPECT_EQ(script.machine().confirmed(), lsn{201});
-    EXPECT_THAT(script.transaction(300, {"c"}), ElementsAre("publish c@1"));
+    script.acks(1);
+    EXPECT_EQ(script.machine().confirmed(), lsn{301});
+}
+
+TEST_F(RelayPoison, RowThatIsTooLargeToBeKeptIsReadAgain) {
+    connect();
+    script.max_payload_bytes = std::uint64_t{1} << 30U;
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(0);
+    const std::string large(std::size_t{2} << 20U, 'x');
+    script.frame(test::begin_frame(lsn{100}));
+    script.frame(test::insert_frame(16384, {"a", "kind", large}));
+    script.frame(test::commit_frame(lsn{100}, lsn{101}));
+    script.reply(refusal);
+    script.reply(refusal);
+    EXPECT_THAT(script.reply(refusal), ElementsAre("close_broker", "close_postgres"));
+    script.passes(1s);
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.frame(test::begin_frame(lsn{100}));
+    EXPECT_THAT(script.frame(test::insert_frame(16384, {"a", "kind", large})),
+                ElementsAre("dead_letter 0/64.0"));
 }
 
 TEST_F(RelayPoison, IsCertainOnceItIsSeenWhoseItsIdIs) {
@@ -247,28 +260,56 @@ TEST_F(RelayPoison, IsCertainOnceItIsSeenWhoseItsIdIs) {
     script.transaction(100, {"a"});
     script.acks(1);
     script.transaction(200, {"a"});
-    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("close_broker"));
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("read_message 1"));
+    const commit_position first{lsn{100}, test::some_row, 0};
+    EXPECT_THAT(
+        script.message_is_read(asked_message{1, position{relay_script::origin, first}, "a"}),
+        ElementsAre("dead_letter 0/C8.0"));
+    EXPECT_THAT(script.letter().reason, HasSubstr("at sequence 1, in a message that is not of"));
+    script.dead_letter_is_stored();
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+}
+
+TEST_F(RelayPoison, IsLookedAtOverAnotherConnectionWhereTheMessageOfItsIdCannotBeRead) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"a"});
+    script.reply({outcome_class::duplicate, 1, 0, {}});
+    EXPECT_THAT(script.message_is_read(error{errc::broker_unavailable, "nobody answers"}),
+                ElementsAre("close_broker"));
     script.passes(1ms);
     const commit_position first{lsn{100}, test::some_row, 0};
     script.asked = asked_message{1, position{relay_script::origin, first}, "a"};
-    EXPECT_THAT(script.broker_connects(1, first), ElementsAre("close_broker", "close_postgres"));
+    EXPECT_THAT(script.broker_connects(1, first), ElementsAre("dead_letter 0/C8.0"));
 }
 
-TEST_F(RelayPoison, IsLeftToTheNextStartWhileTheRelayStops) {
+TEST_F(RelayPoison, WaitsForItsOwnLetterAlsoWhereALaterOneIsStoredFirst) {
+    connect();
+    script.transaction(100, {"a"});
+    EXPECT_THAT(poison_arrives(200), ElementsAre("dead_letter 0/C8.0"));
+    script.frame(test::commit_frame(lsn{200}, lsn{201}));
+    script.reply(refusal);
+    script.reply(refusal);
+    EXPECT_THAT(script.reply(refusal), IsEmpty()) << "one batch at a time";
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("dead_letter 0/64.0"));
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+    script.dead_letter_is_stored();
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+}
+
+TEST_F(RelayPoison, IsSetAsideAlsoWhileTheRelayStops) {
     connect();
     script.transaction(100, {"a"});
     script.acks(1);
     script.transaction(200, {"b"});
     script.stops();
     script.reply(refusal);
-    script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
     script.reply(refusal);
-    script.passes(1s);
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
-    EXPECT_THAT(script.reply(refusal), Contains("finish_postgres"));
+    EXPECT_THAT(script.reply(refusal), Contains("dead_letter 0/C8.0"));
+    EXPECT_THAT(script.dead_letter_is_stored(), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
-    EXPECT_EQ(script.reported(), lsn{101});
+    EXPECT_EQ(script.reported(), lsn{201});
 }
 
 class RelayPoisonHalts : public RelayPoison {

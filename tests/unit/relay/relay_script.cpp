@@ -78,6 +78,9 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::ask_stream&) const { return "ask_stream"; }
+    std::string operator()(const relay::read_message& wanted) const {
+        return "read_message " + std::to_string(wanted.sequence);
+    }
     std::string operator()(const relay::mark_stream&) const { return "mark_stream"; }
     std::string operator()(const relay::read_stored& each) const {
         return "read_stored since " + to_string(each.wanted.since);
@@ -279,6 +282,11 @@ std::vector<std::string> relay_script::dead_letter_fails(errc code) {
 
 std::vector<std::string> relay_script::rows_are_written_back() {
     machine_.written_back(postgres_epoch_, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::message_is_read(const result<asked_message>& found) {
+    machine_.message_read(broker_epoch_, found, now());
     return collect();
 }
 

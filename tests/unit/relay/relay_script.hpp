@@ -71,6 +71,8 @@ public:
     std::vector<std::string> dead_letter_fails(errc code);
     std::vector<std::string> rows_are_written_back();
     std::vector<std::string> write_back_fails(errc code);
+    /// What "read_message" has found.
+    std::vector<std::string> message_is_read(const result<asked_message>& found);
     std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
