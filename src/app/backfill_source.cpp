@@ -2,6 +2,7 @@
 
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
+#include "app/provisioning.hpp"
 #include "app/translate.hpp"
 #include "postgres/inspector.hpp"
 
@@ -251,6 +252,9 @@ backfill_source::outcome<> backfill_source::adopt() {
     auto from = slot_;
     auto slot = settings_.postgres.slot;
     auto adopted = co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
+    if (adopted) {
+        co_await keep_start(*sql_, settings_, slot_);
+    }
     if (adopted && relay::choose_failover(expectations_of(settings_), facts_)) {
         co_await make_failover_slot();
     }
