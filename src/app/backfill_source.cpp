@@ -4,6 +4,7 @@
 #include "app/postgres_side.hpp"
 #include "app/provisioning.hpp"
 #include "app/translate.hpp"
+#include "core/bytea_text.hpp"
 #include "postgres/inspector.hpp"
 
 #include <algorithm>
@@ -17,16 +18,10 @@ using boost::asio::awaitable;
 
 /// Table rows have "\x" in front of a bytea's digits, changes have not.
 field as_in_a_change(const postgres::cell& value, type_oid type) {
-    constexpr type_oid bytea = 17;
-    constexpr std::string_view mark = "\\x";
     if (!value) {
         return std::nullopt;
     }
-    std::string_view text = *value;
-    if (type == bytea && text.starts_with(mark)) {
-        text.remove_prefix(mark.size());
-    }
-    return text;
+    return type == bytea_oid ? digits_of_bytea(*value) : std::string_view(*value);
 }
 
 }  // namespace
