@@ -85,16 +85,14 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
     if (!broker) {
         co_return broker.error();
     }
-    co_return (*broker)->facts().stream;
-}
-
-/// What it will be like: init adds walrelay.control where it may.
-postgres_facts as_completed(postgres_facts facts) {
-    const bool comes = facts.controls.exists || facts.may_make_tables;
-    if (comes && facts.publication && facts.publication->owned) {
-        facts.publication->tables.push_back(control_table());
+    const auto& facts = (*broker)->facts();
+    if (policy == missing_stream::leave && facts.stream) {
+        const auto findings = relay::broker_findings(expectations_of(settings), facts);
+        if (!relay::can_start(findings)) {
+            co_return *to_error(findings, errc::broker_unsuitable);
+        }
     }
-    return facts;
+    co_return facts.stream;
 }
 
 /// What forbids to make anything. With `new_slot` the operator has been told what an earlier run
@@ -146,6 +144,9 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     if (!stream) {
         co_return stream.error();
     }
+    const bool uses_publication =
+        relay::choose_plugin(expectations_of(settings), facts) == output_plugin::pgoutput;
+    co_await complete_control(sql, settings, facts, uses_publication);
     const auto plugin = co_await make_slot_or_leave_it(on, sql, settings, facts, run_makes_slot);
     if (!plugin) {
         co_return plugin.error();
@@ -266,9 +267,6 @@ awaitable<int> create_all(executors on, const config::settings& settings, init_o
     if (const auto forbids = objections(settings, *facts, *stream, new_slot)) {
         co_return fail(*forbids);
     }
-    const bool uses_publication =
-        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput;
-    co_await complete_control(*sql, settings, *facts, uses_publication);
     const auto earlier = relay::earlier_run_of(*stream);
     const bool run_makes_slot =
         !(new_slot && earlier) &&

@@ -57,6 +57,16 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (!facts) {
         co_return facts.error();
     }
+    const auto expected = expectations_of(settings);
+    const auto taken =
+        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
+    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+        co_return *forbids;
+    }
+    const auto planned = relay::postgres_findings(expected, as_completed(*facts), known.earlier);
+    if (!relay::can_start(planned)) {
+        co_return *to_error(planned, errc::postgres_unsuitable);
+    }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =
         relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput &&
@@ -68,12 +78,6 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
         if (!facts) {
             co_return facts.error();
         }
-    }
-    const auto expected = expectations_of(settings);
-    const auto taken =
-        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
-    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
-        co_return *forbids;
     }
     const auto findings = relay::postgres_findings(expected, *facts, known.earlier);
     if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {

@@ -1,10 +1,12 @@
 #include "app/provisioning.hpp"
 
+#include "app/findings_error.hpp"
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/inspector.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/provisioner.hpp"
 #include "postgres/slot_start.hpp"
@@ -60,6 +62,47 @@ bool lacks_control(const std::optional<publication_facts>& publication) {
 }
 
 }  // namespace
+
+postgres_facts as_completed(postgres_facts facts) {
+    const bool comes = facts.controls.exists || facts.may_make_tables;
+    if (comes && facts.publication && facts.publication->owned) {
+        facts.publication->tables.push_back(control_table());
+    }
+    return facts;
+}
+
+awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor,
+                                           const config::settings& settings) {
+    auto sql = co_await open_sql(executor, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto wanted = inspection_of(settings);
+    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    const auto expected = expectations_of(settings);
+    const auto findings = relay::postgres_findings(expected, as_completed(*facts), std::nullopt);
+    if (!relay::can_start(findings)) {
+        co_return *to_error(findings, errc::postgres_unsuitable);
+    }
+    const bool publishes = relay::choose_plugin(expected, *facts) == output_plugin::pgoutput;
+    if (publishes && !facts->publication) {
+        auto publication = settings.postgres.publication;
+        auto tables = published_tables_of(settings);
+        const auto may = co_await postgres::look_at_publication_rights(*sql, std::move(publication),
+                                                                       std::move(tables));
+        if (!may) {
+            co_return may.error();
+        }
+    }
+    const auto replication = co_await open_replication(executor, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    co_return result<void>{};
+}
 
 awaitable<bool> complete_control(postgres::connection& sql, const config::settings& settings,
                                  const postgres_facts& facts, bool may_alter) {

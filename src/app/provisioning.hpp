@@ -12,6 +12,14 @@
 
 namespace walrelay::app {
 
+/// What it will be like: walrelay adds walrelay.control where it may.
+[[nodiscard]] postgres_facts as_completed(postgres_facts facts);
+
+/// Before a stream is made: whether PostgreSQL is as a first start needs it, so that nothing is
+/// left there by one that is refused. Logs nothing unless it refuses.
+[[nodiscard]] boost::asio::awaitable<result<void>> look_before_making(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
 /// Makes publication and slot where they are missing. The plugin is the one the slot then has.
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
     executors on, postgres::connection& sql, const config::settings& settings,
