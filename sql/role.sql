@@ -44,6 +44,9 @@ SELECT format('ALTER PUBLICATION %I ADD TABLE walrelay.control', :'publication')
  WHERE NOT EXISTS (SELECT FROM pg_publication_tables
                     WHERE pubname = :'publication' AND schemaname = 'walrelay'
                       AND tablename = 'control') \gexec
+-- What was there before each slot (verify --since-slot).
+\ir slot_start.sql
+GRANT SELECT, INSERT, UPDATE ON walrelay.slot_start TO :"role";
 -- Partitions that were there (sql/partition.sql), for wal2json and a partitioned outbox.
 \ir partition.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";

@@ -1,7 +1,7 @@
 -- The tables of the service: its event store, and the outbox as the poller left it.
 -- Runs in psql by itself, and again without harm.
 CREATE TABLE IF NOT EXISTS event_store (
-    aggregate_id uuid NOT NULL,
+    aggregate_id varchar(255) NOT NULL,
     event_type   varchar(255) NOT NULL,
     event_data   jsonb NOT NULL,
     version      int NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS event_store (
 
 CREATE TABLE IF NOT EXISTS outbox (
     id           uuid PRIMARY KEY,
-    aggregate_id uuid NOT NULL,
+    aggregate_id varchar(255) NOT NULL,
     event_type   varchar(255) NOT NULL,
     event_data   jsonb NOT NULL,
     metadata     jsonb NOT NULL,

@@ -2,7 +2,9 @@
 
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
+#include "app/provisioning.hpp"
 #include "app/translate.hpp"
+#include "core/bytea_text.hpp"
 #include "postgres/inspector.hpp"
 
 #include <algorithm>
@@ -16,16 +18,10 @@ using boost::asio::awaitable;
 
 /// Table rows have "\x" in front of a bytea's digits, changes have not.
 field as_in_a_change(const postgres::cell& value, type_oid type) {
-    constexpr type_oid bytea = 17;
-    constexpr std::string_view mark = "\\x";
     if (!value) {
         return std::nullopt;
     }
-    std::string_view text = *value;
-    if (type == bytea && text.starts_with(mark)) {
-        text.remove_prefix(mark.size());
-    }
-    return text;
+    return type == bytea_oid ? digits_of_bytea(*value) : std::string_view(*value);
 }
 
 }  // namespace
@@ -251,6 +247,9 @@ backfill_source::outcome<> backfill_source::adopt() {
     auto from = slot_;
     auto slot = settings_.postgres.slot;
     auto adopted = co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
+    if (adopted) {
+        co_await keep_start(*sql_, settings_, slot_);
+    }
     if (adopted && relay::choose_failover(expectations_of(settings_), facts_)) {
         co_await make_failover_slot();
     }

@@ -1,6 +1,7 @@
 #include "app/broker_side.hpp"
 
 #include "app/log.hpp"
+#include "app/provisioning.hpp"
 #include "app/translate.hpp"
 #include "core/stream_end.hpp"
 #include "nats/stream_request.hpp"
@@ -110,6 +111,11 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
         co_return vanished(settings);
     }
     if (!connection->facts().stream && policy == missing_stream::create) {
+        // Without a stream there was no earlier run: what forbids a first one forbids to make any.
+        const auto looked = co_await look_before_making(executor, settings);
+        if (!looked) {
+            co_return looked.error();
+        }
         const auto definition = stream_definition_of(settings);
         const auto made = co_await connection->create_stream(definition);
         if (!made) {

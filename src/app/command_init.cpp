@@ -4,6 +4,7 @@
 #include "app/findings_error.hpp"
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
+#include "app/provisioning.hpp"
 #include "app/run_to_end.hpp"
 #include "app/translate.hpp"
 #include "core/control.hpp"
@@ -55,12 +56,12 @@ bool run_makes_the_slot(const config::settings& settings) {
 }
 
 /// A slot that comes with rows of the tables is made by walrelay run, which reads them at once.
-awaitable<result<output_plugin>> make_slot_or_leave_it(postgres::connection& sql,
+awaitable<result<output_plugin>> make_slot_or_leave_it(executors on, postgres::connection& sql,
                                                        const config::settings& settings,
                                                        const postgres_facts& facts,
                                                        bool run_makes_it) {
     if (facts.slot || !run_makes_it) {
-        co_return co_await provision(sql, settings, facts);
+        co_return co_await provision(on, sql, settings, facts);
     }
     const auto plugin = relay::choose_plugin(expectations_of(settings), facts);
     if (plugin == output_plugin::pgoutput && !facts.publication) {
@@ -84,16 +85,14 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
     if (!broker) {
         co_return broker.error();
     }
-    co_return (*broker)->facts().stream;
-}
-
-/// What it will be like: init adds walrelay.control where it may.
-postgres_facts as_completed(postgres_facts facts) {
-    const bool comes = facts.controls.exists || facts.may_make_tables;
-    if (comes && facts.publication && facts.publication->owned) {
-        facts.publication->tables.push_back(control_table());
+    const auto& facts = (*broker)->facts();
+    if (policy == missing_stream::leave && facts.stream) {
+        const auto findings = relay::broker_findings(expectations_of(settings), facts);
+        if (!relay::can_start(findings)) {
+            co_return *to_error(findings, errc::broker_unsuitable);
+        }
     }
-    return facts;
+    co_return facts.stream;
 }
 
 /// What forbids to make anything. With `new_slot` the operator has been told what an earlier run
@@ -113,7 +112,8 @@ std::optional<error> objections(const config::settings& settings, const postgres
                     errc::postgres_unsuitable);
 }
 
-/// Without walrelay.halt and walrelay.control rows are relayed all the same: a warning.
+/// Without walrelay.halt, walrelay.control and walrelay.slot_start rows are relayed all the same: a
+/// warning.
 awaitable<result<void>> make_tables(postgres::connection& sql, const config::settings& settings,
                                     bool remembers_partitions) {
     if (sets_poison_aside(settings)) {
@@ -128,7 +128,7 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
             co_return made.error();
         }
     }
-    for (const auto table : {own_table::halt, own_table::control}) {
+    for (const auto table : {own_table::halt, own_table::control, own_table::slot_start}) {
         const auto made = co_await make_table(sql, settings, table);
         if (!made) {
             log_warning(to_string(made.error()));
@@ -144,7 +144,10 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     if (!stream) {
         co_return stream.error();
     }
-    const auto plugin = co_await make_slot_or_leave_it(sql, settings, facts, run_makes_slot);
+    const bool uses_publication =
+        relay::choose_plugin(expectations_of(settings), facts) == output_plugin::pgoutput;
+    co_await complete_control(sql, settings, facts, uses_publication);
+    const auto plugin = co_await make_slot_or_leave_it(on, sql, settings, facts, run_makes_slot);
     if (!plugin) {
         co_return plugin.error();
     }
@@ -264,9 +267,6 @@ awaitable<int> create_all(executors on, const config::settings& settings, init_o
     if (const auto forbids = objections(settings, *facts, *stream, new_slot)) {
         co_return fail(*forbids);
     }
-    const bool uses_publication =
-        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput;
-    co_await complete_control(*sql, settings, *facts, uses_publication);
     const auto earlier = relay::earlier_run_of(*stream);
     const bool run_makes_slot =
         !(new_slot && earlier) &&
@@ -285,8 +285,8 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         fmt::print("{}\n", publication_sql(settings));
     }
     if (run_makes_the_slot(settings)) {
-        fmt::print("-- walrelay run makes slot {} together with its snapshot\n",
-                   settings.postgres.slot);
+        fmt::print("-- walrelay run makes slot {} together with its snapshot\n{}\n",
+                   settings.postgres.slot, postgres::create_table_sql(own_table::slot_start));
     } else {
         const bool failover = settings.postgres.failover.value_or(false);
         fmt::print("{}\n", create_slot_sql(settings.postgres.slot, plugin, failover));

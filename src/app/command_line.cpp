@@ -48,9 +48,9 @@ void add_verify(CLI::App& command, verify_options& options) {
     command.add_option_function<std::string>(
         "--wait", [&options](const std::string& text) { set_wait(options, text); },
         "how long to wait for rows that a running relay may still bring (default 30s)");
-    command.add_option("--where", options.where,
-                       "SQL condition: compare only these rows, those since the slot was created, "
-                       "for instance");
+    command.add_option("--where", options.where, "SQL condition: compare only these rows");
+    command.add_flag("--since-slot", options.since_slot,
+                     "leave out what was in the tables and in the stream before the slot was made");
 }
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {

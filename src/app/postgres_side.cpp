@@ -4,6 +4,7 @@
 #include "app/findings_error.hpp"
 #include "app/halt_gate.hpp"
 #include "app/log.hpp"
+#include "app/provisioning.hpp"
 #include "app/roll_taking.hpp"
 #include "app/translate.hpp"
 #include "core/control.hpp"
@@ -12,7 +13,6 @@
 #include "postgres/inspector.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/partition_memory.hpp"
-#include "postgres/provisioner.hpp"
 #include "relay/preflight.hpp"
 #include "relay/preflight_own_tables.hpp"
 
@@ -29,18 +29,6 @@ namespace {
 
 using boost::asio::awaitable;
 
-awaitable<result<void>> make_slot(postgres::connection& sql, const config::settings& settings,
-                                  const postgres_facts& facts, output_plugin plugin) {
-    const bool failover = relay::choose_failover(expectations_of(settings), facts);
-    const auto made = co_await postgres::create_slot(sql, settings.postgres.slot, plugin, failover);
-    if (!made) {
-        co_return made.error();
-    }
-    log_info("created slot " + settings.postgres.slot + " with plugin " + to_string(plugin) +
-             " at LSN " + to_string(*made) + ": rows committed from now on are relayed");
-    co_return result<void>{};
-}
-
 /// The filter for wal2json. A partition that does not exist yet cannot be named, so a partitioned
 /// outbox is relayed without a filter.
 std::vector<table_name> filter_of(const postgres_facts& facts) {
@@ -53,12 +41,6 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
     }
     names.push_back(control_table());
     return names;
-}
-
-/// And may be given it.
-bool lacks_control(const std::optional<publication_facts>& publication) {
-    return publication && publication->owned && !publication->for_all_tables &&
-           std::ranges::find(publication->tables, control_table()) == publication->tables.end();
 }
 
 /// A prefix of messages that nobody can guess, so that nobody can send any.
@@ -75,6 +57,16 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (!facts) {
         co_return facts.error();
     }
+    const auto expected = expectations_of(settings);
+    const auto taken =
+        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
+    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+        co_return *forbids;
+    }
+    const auto planned = relay::postgres_findings(expected, as_completed(*facts), known.earlier);
+    if (!relay::can_start(planned)) {
+        co_return *to_error(planned, errc::postgres_unsuitable);
+    }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =
         relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput &&
@@ -86,12 +78,6 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
         if (!facts) {
             co_return facts.error();
         }
-    }
-    const auto expected = expectations_of(settings);
-    const auto taken =
-        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
-    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
-        co_return *forbids;
     }
     const auto findings = relay::postgres_findings(expected, *facts, known.earlier);
     if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
@@ -149,7 +135,7 @@ awaitable<result<void>> look_around(executors on, postgres::connection& sql,
 awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
-    const auto plugin = co_await provision(sql, settings, facts);
+    const auto plugin = co_await provision(on, sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();
     }
@@ -224,62 +210,6 @@ awaitable<result<void>> pass(halt_gate& gate, passage before, postgres::connecti
 
 }  // namespace
 
-awaitable<bool> complete_control(postgres::connection& sql, const config::settings& settings,
-                                 const postgres_facts& facts, bool may_alter) {
-    bool has_table = facts.controls.exists;
-    if (facts.in_recovery || !facts.schema_flaws.empty()) {
-        co_return false;
-    }
-    if (!has_table && facts.may_make_tables) {
-        auto tables = published_tables_of(settings);
-        const auto made =
-            co_await postgres::create_table(sql, postgres::own_table::control, std::move(tables));
-        if (!made) {
-            // Also where somebody was faster: it is looked at again.
-            co_return true;
-        }
-        log_info("created table walrelay.control");
-        has_table = true;
-    }
-    bool completed = has_table != facts.controls.exists;
-    if (has_table && may_alter && lacks_control(facts.publication)) {
-        const auto added = co_await postgres::add_to_publication(sql, settings.postgres.publication,
-                                                                 control_table());
-        if (added) {
-            log_info("added table walrelay.control to publication " +
-                     settings.postgres.publication);
-            completed = true;
-        }
-    }
-    co_return completed;
-}
-
-awaitable<result<void>> make_publication(postgres::connection& sql,
-                                         const config::settings& settings) {
-    auto tables = published_tables_of(settings);
-    const auto made_control =
-        co_await postgres::create_table(sql, postgres::own_table::control, tables);
-    if (made_control) {
-        tables.push_back(control_table());
-    } else {
-        log_warning(to_string(made_control.error()));
-    }
-    const std::string publish{published_operations(settings.outbox)};
-    auto made =
-        co_await postgres::create_publication(sql, settings.postgres.publication, tables, publish);
-    if (!made && made_control) {
-        // The table can be somebody else's.
-        tables.pop_back();
-        made = co_await postgres::create_publication(sql, settings.postgres.publication, tables,
-                                                     publish);
-    }
-    if (!made) {
-        co_return made.error();
-    }
-    log_info("created publication " + settings.postgres.publication);
-    co_return result<void>{};
-}
-
 awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
                                                          const config::settings& settings) {
     postgres::connect_options options;
@@ -307,38 +237,6 @@ awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor ex
         co_return trusted.error();
     }
     co_return std::move(*sql);
-}
-
-awaitable<result<output_plugin>> provision(postgres::connection& sql,
-                                           const config::settings& settings,
-                                           const postgres_facts& facts) {
-    auto plugin = relay::choose_plugin(expectations_of(settings), facts);
-    if (facts.slot) {
-        co_return plugin;
-    }
-    if (plugin == output_plugin::wal2json) {
-        const auto made = co_await make_slot(sql, settings, facts, plugin);
-        // What passes, like another relay's making the slot just now, says nothing of the plugin.
-        const bool refused = !made && made.error().code == errc::postgres_unsuitable;
-        if (!refused || settings.postgres.plugin) {
-            co_return made ? result<output_plugin>(plugin) : made.error();
-        }
-        log_info("wal2json is not to be had here (" + made.error().server_said +
-                 "); using pgoutput");
-        plugin = output_plugin::pgoutput;
-    }
-    // The publication first: pgoutput cannot decode from before it.
-    if (!facts.publication) {
-        const auto published = co_await make_publication(sql, settings);
-        if (!published) {
-            co_return published.error();
-        }
-    }
-    const auto made = co_await make_slot(sql, settings, facts, plugin);
-    if (!made) {
-        co_return made.error();
-    }
-    co_return plugin;
 }
 
 awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::settings& settings,

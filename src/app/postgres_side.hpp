@@ -56,23 +56,6 @@ struct known_before {
 [[nodiscard]] boost::asio::awaitable<result<ready_postgres>> prepare_postgres(
     executors on, const config::settings& settings, known_before known, halt_gate& gate);
 
-/// Makes publication and slot where they are missing. The plugin is the one the slot then has.
-[[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
-    postgres::connection& sql, const config::settings& settings, const postgres_facts& facts);
-
-/// Makes walrelay.control, and with `may_alter` adds it to the publication, where they are missing
-/// and the role may. Returns whether the facts are to be read again. What it may not do, the
-/// preflight has words for.
-[[nodiscard]] boost::asio::awaitable<bool> complete_control(postgres::connection& sql,
-                                                            const config::settings& settings,
-                                                            const postgres_facts& facts,
-                                                            bool may_alter);
-
-/// With walrelay.control, which is made first. Needs CREATE on the database and ownership of the
-/// tables.
-[[nodiscard]] boost::asio::awaitable<result<void>> make_publication(
-    postgres::connection& sql, const config::settings& settings);
-
 /// A connection for replication commands.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
     boost::asio::any_io_executor executor, const config::settings& settings);

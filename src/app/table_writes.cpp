@@ -1,6 +1,7 @@
 #include "app/table_writes.hpp"
 
 #include "app/translate.hpp"
+#include "core/bytea_text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,15 +27,13 @@ std::vector<postgres::written_row> rows_of(const relay::write_back_batch& batch,
 
 /// In the form that the decoders give values.
 relay::table_row first_row_of(const postgres::row_set& rows) {
-    constexpr type_oid bytea_oid = 17;
-    constexpr std::size_t bytea_prefix_bytes = 2;
     relay::table_row row;
     for (std::size_t index = 0; index < rows.column_names().size(); ++index) {
         const auto type = rows.column_types()[index];
         row.columns.push_back({rows.column_names()[index], type});
         auto value = rows.at(0, index);
         if (value && type == bytea_oid) {
-            value->erase(0, bytea_prefix_bytes);
+            value = digits_of_bytea(*value);
         }
         row.values.push_back(std::move(value));
     }

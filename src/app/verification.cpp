@@ -3,7 +3,9 @@
 #include "app/postgres_side.hpp"
 #include "app/temporary_place.hpp"
 #include "app/translate.hpp"
+#include "core/position.hpp"
 #include "postgres/inspector.hpp"
+#include "postgres/slot_start.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -29,11 +31,22 @@ error missing_table(const table_name& table) {
             "correct outbox.table in the configuration"};
 }
 
+error start_unknown(const std::string& slot) {
+    return {errc::postgres_unsuitable,
+            "what was in the tables before slot " + slot +
+                " is not known: it was made by hand, or before walrelay kept that",
+            "walrelay verify --where \"...\" with a condition on the rows since then"};
+}
+
 }  // namespace
 
 verification::verification(executors on, const config::settings& settings,
                            const verify_options& options)
-    : on_(std::move(on)), settings_(settings), options_(options), progress_(options.progress) {}
+    : on_(std::move(on)),
+      settings_(settings),
+      options_(options),
+      progress_(options.progress),
+      where_(options.where) {}
 
 boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (auto opened = open_stream(); !opened) {
@@ -93,10 +106,30 @@ verification::outcome<> verification::begin() {
     }
     snapshot_ = std::move(*begun);
     snapshot_at_ = std::chrono::steady_clock::now();
+    if (options_.since_slot) {
+        const auto looked = co_await look_at_start();
+        if (!looked) {
+            co_return looked.error();
+        }
+    }
     if (auto made = make_readers(); !made) {
         co_return made.error();
     }
     co_return make_auditor();
+}
+
+verification::outcome<> verification::look_at_start() {
+    auto slot = settings_.postgres.slot;
+    const auto start = co_await postgres::read_slot_start(*sql_, std::move(slot));
+    if (!start) {
+        co_return start.error();
+    }
+    if (!*start) {
+        co_return start_unknown(settings_.postgres.slot);
+    }
+    where_ = where_.empty() ? (*start)->is_later : "(" + where_ + ") AND " + (*start)->is_later;
+    since_ = before_slot((*start)->consistent_point);
+    co_return result<void>{};
 }
 
 result<void> verification::make_readers() {
@@ -129,6 +162,8 @@ result<void> verification::make_auditor() {
     how.expected_messages = stream_->facts().message_count;
     how.named_limit = options_.named_limit;
     how.others_write = !settings_.nats.sole_writer;
+    how.some_rows = !options_.where.empty();
+    how.since = since_;
     progress_.expect(how.expected_rows, how.expected_messages);
     auto made = audit::auditor::make(std::move(how));
     if (!made) {
@@ -151,7 +186,7 @@ verification::outcome<> verification::read_rows() {
 verification::outcome<> verification::read_table(std::uint32_t number) {
     auto table = settings_.outbox[number].table;
     auto columns = readers_[number].columns();
-    auto where = options_.where;
+    auto where = where_;
     const auto opened = co_await postgres::open_cursor(*sql_, std::move(table), std::move(columns),
                                                        std::move(where));
     if (!opened) {

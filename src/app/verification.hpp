@@ -44,6 +44,7 @@ private:
 
     result<void> open_stream();
     outcome<> begin();
+    outcome<> look_at_start();
     result<void> make_readers();
     result<void> make_auditor();
     outcome<> read_rows();
@@ -64,6 +65,9 @@ private:
     std::optional<postgres::connection> sql_;
     postgres::snapshot_facts snapshot_;
     std::chrono::steady_clock::time_point snapshot_at_;
+    /// Of the rows and of the messages that are compared.
+    std::string where_;
+    lsn since_ = {};
     std::vector<outbox::message_id_reader> readers_;
     std::unique_ptr<audit::auditor> auditor_;
     std::optional<postgres::slot_progress> slot_;

@@ -17,6 +17,8 @@ struct verify_options {
     std::chrono::milliseconds wait{30000};
     /// An SQL condition on the rows that are compared, or empty.
     std::string where;
+    /// Leaves out what was there before the slot.
+    bool since_slot = false;
 };
 
 }  // namespace walrelay::app

@@ -25,7 +25,7 @@ std::string what_of(finding_kind kind, const audit::report& report) {
         case finding_kind::out_of_order:
             return "messages stand behind one with the same or a later Walrelay-Position";
         case finding_kind::foreign:
-            return "messages were not written by walrelay";
+            return "messages were not written by walrelay, and no row has their Nats-Msg-Id";
         case finding_kind::orphaned:
             return fmt::format(
                 "messages of a history that this database does not have: sequences {} to {}",
@@ -50,9 +50,10 @@ std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_n
 std::string remedy_of(finding_kind kind, const verify_outcome& outcome, const verify_names& names) {
     switch (kind) {
         case finding_kind::missing:
-            return "if they are older than the slot, leave them out with --where; else keep them, "
-                   "they are in the table alone, and insert them again under new ids, which "
-                   "publishes them behind everything else";
+            return "rows from before the slot: --since-slot leaves them out; rows that another "
+                   "program has published under other ids, or elsewhere: --where leaves them out; "
+                   "all others are in the table alone: keep them, and insert them again under new "
+                   "ids, which publishes them after everything else";
         case finding_kind::undelivered:
             return remedy_for_undelivered(outcome, names);
         case finding_kind::twice:
@@ -64,10 +65,9 @@ std::string remedy_of(finding_kind kind, const verify_outcome& outcome, const ve
             return "let consumers of these messages compare Walrelay-Position, and look in the log "
                    "for a second writer or a restored broker at that time";
         case finding_kind::foreign:
-            return fmt::format(
-                "allow only walrelay's account to publish on the stream's subjects; to take one "
-                "away: nats stream rmm {} SEQUENCE",
-                names.stream);
+            return "messages of a poller from before walrelay: leave them, --since-slot leaves "
+                   "them out; else allow only walrelay's account to publish on the stream's "
+                   "subjects";
         case finding_kind::orphaned:
             return "consumers may have acted on events whose rows the database lost in a failover "
                    "or a restore: compare what they did with these ids first (verify --json names "
@@ -113,6 +113,25 @@ std::string notes_of(const audit::report& report) {
             "deleted: rows that only they held count as missing\n",
             report.first_sequence, report.deleted_messages);
     }
+    return text;
+}
+
+/// What was taken into account, or left out, without being a finding.
+std::string notes_on_others(const audit::report& report) {
+    std::string text;
+    const auto add = [&text](std::uint64_t count, std::string_view what) {
+        if (count > 0) {
+            fmt::format_to(std::back_inserter(text), "note         {} messages {}\n", count, what);
+        }
+    };
+    add(report.earlier,
+        "stand before the first one of this slot: they count for their rows, and are no findings");
+    add(report.by_others,
+        "with the Nats-Msg-Id of a row were not written by walrelay: their rows are in the stream "
+        "all the same");
+    add(report.not_judged,
+        "were not written by walrelay and belong to none of the rows of --where: whether a row has "
+        "their Nats-Msg-Id is not known");
     return text;
 }
 
@@ -173,9 +192,10 @@ std::string text_of(const verify_outcome& outcome, const verify_names& names) {
     if (report.clean()) {
         return text +
                "ok           nothing is missing, twice, out of order, foreign or orphaned\n" +
-               note_on_history(report) + notes_of(names);
+               notes_on_others(report) + note_on_history(report) + notes_of(names);
     }
-    return text + notes_of(report) + note_on_history(report) + notes_of(names);
+    return text + notes_of(report) + notes_on_others(report) + note_on_history(report) +
+           notes_of(names);
 }
 
 std::string json_of(const verify_outcome& outcome, const verify_names& names) {
@@ -187,13 +207,15 @@ std::string json_of(const verify_outcome& outcome, const verify_names& names) {
     }
     return fmt::format(
         R"({{"clean":{},"rows":{},"messages":{},"dead_lettered":{},"republished":{},)"
-        R"("without_row":{},"first_sequence":{},"deleted_messages":{},"history_known":{},)"
+        R"("without_row":{},"by_others":{},"not_judged":{},"earlier":{},)"
+        R"("first_sequence":{},"deleted_messages":{},"history_known":{},)"
         R"("first_orphan":{},"last_orphan":{},"not_compared":[{}],)"
         R"("findings":{{{}}}}})"
         "\n",
         report.clean(), report.rows, report.messages, report.dead_lettered, report.republished,
-        report.without_row, report.first_sequence, report.deleted_messages, report.history_known,
-        report.first_orphan, report.last_orphan, list_of(names.message_prefixes), kinds);
+        report.without_row, report.by_others, report.not_judged, report.earlier,
+        report.first_sequence, report.deleted_messages, report.history_known, report.first_orphan,
+        report.last_orphan, list_of(names.message_prefixes), kinds);
 }
 
 }  // namespace walrelay::app

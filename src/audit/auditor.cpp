@@ -39,6 +39,14 @@ std::uint64_t needed_bytes(const audit_options& options) {
     return expected_bytes(options) + expected_bytes(options) / reserve_divisor;
 }
 
+/// How many copies too many there are. Those from before what is compared count as one, and only
+/// beside one that is compared.
+std::uint64_t extra_copies(const id_facts& facts) {
+    const auto compared = facts.messages + (facts.rows > 0 ? facts.strangers : 0);
+    const auto all = compared + (compared > 0 && facts.earlier > 0 ? 1 : 0);
+    return all - std::min(all, std::max<std::uint64_t>(facts.rows, 1));
+}
+
 }  // namespace
 
 result<std::unique_ptr<auditor>> auditor::make(audit_options options) {
@@ -54,7 +62,8 @@ auditor::auditor(audit_options options, spill_file file)
       file_(std::move(file)),
       gathered_(file_, shape_for(options_)),
       named_(all_finding_kinds.size(), first_few(options_.named_limit)),
-      without_id_(options_.tables.size()) {}
+      without_id_(options_.tables.size()),
+      begun_(options_.since == lsn{}) {}
 
 result<void> auditor::add_row(std::uint32_t table, std::string_view id) {
     WALRELAY_ASSERT(!open_ && table < options_.tables.size());
@@ -82,23 +91,40 @@ result<void> auditor::add_message(const streamed_message& one) {
     WALRELAY_ASSERT(one.sequence > last_sequence_);
     follow_sequence(one.sequence);
     const auto where = parse_position(one.position);
+    begun_ = begun_ || (where && where->at.commit >= options_.since);
+    if (!begun_) {
+        ++report_.earlier;
+        return one.id.empty() ? result<void>{}
+                              : add_copy({record_kind::earlier, one.sequence, 0, {}, one.id});
+    }
     if (!where || one.id.empty()) {
-        if (!options_.others_write) {
-            note_foreign(one, !where ? "no Walrelay-Position" : "no Nats-Msg-Id");
-        }
-        return {};
+        return add_stranger(one, where.has_value());
     }
     if (const auto before = order_.add(one.sequence, *where); before && !options_.others_write) {
         note_disorder(one, *before);
     }
-    const record kept{record_kind::message, one.sequence, order_.last_history(), where->at, one.id};
+    return add_copy({record_kind::message, one.sequence, order_.last_history(), where->at, one.id});
+}
+
+result<void> auditor::add_copy(const record& kept) {
     if (open_) {
-        forget_unseen(one.id);
+        forget_unseen(kept.id);
     }
     if (auto added = current().add(kept); !added) {
         return added;
     }
-    return add_republications(kept);
+    return kept.kind == record_kind::stranger ? result<void>{} : add_republications(kept);
+}
+
+/// One with an id can be that of a row: that is known once all rows are.
+result<void> auditor::add_stranger(const streamed_message& one, bool has_position) {
+    if (!one.id.empty()) {
+        return add_copy({record_kind::stranger, one.sequence, 0, {}, one.id});
+    }
+    if (!options_.others_write) {
+        note_foreign(one, has_position ? "no Nats-Msg-Id" : "no Walrelay-Position");
+    }
+    return {};
 }
 
 result<void> auditor::add_republications(record one) {
@@ -126,8 +152,11 @@ void auditor::set_history(lineage line, lsn wal_end) {
 }
 
 bool auditor::is_orphan(const record& message) const {
+    if (!line_ || message.kind != record_kind::message) {
+        return false;
+    }
     const position where{order_.history_at(message.group), message.at};
-    if (!line_ || where.origin.system_identifier != line_->origin.system_identifier) {
+    if (where.origin.system_identifier != line_->origin.system_identifier) {
         return false;
     }
     if (where.origin.timeline == line_->origin.timeline) {
@@ -177,7 +206,12 @@ result<void> auditor::sift() {
 }
 
 result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
-    if (facts.messages > std::max<std::uint64_t>(facts.rows, 1)) {
+    if (facts.rows == 0) {
+        note_strangers(id, facts);
+    } else {
+        report_.by_others += facts.strangers;
+    }
+    if (extra_copies(facts) > 0) {
         note_twice(id, facts);
     }
     const bool rowless = facts.rows == 0 && facts.messages > 0;
@@ -186,7 +220,7 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
         report_.republished += facts.republications;
     } else if (left > 0 && id.find(occasion_mark) == std::string_view::npos) {
         report_.without_row += left;
-    } else if (left > 0) {
+    } else if (left + facts.earlier > 0) {
         rowless_with_semicolon_ += left;
         auto rest = facts.first_message;
         rest.id = id;
@@ -194,13 +228,13 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
     }
     auto row = facts.last_row;
     row.id = id;
-    for (auto open = facts.rows; open > facts.messages; --open) {
+    for (auto open = facts.rows; open > facts.copies(); --open) {
         ++open_rows_;
         if (auto added = open_->add(row); !added) {
             return added;
         }
     }
-    if (facts.rows > facts.messages && facts.republications == 0) {
+    if (facts.rows > facts.copies() && facts.republications == 0) {
         unseen_is_whole_ = unseen_is_whole_ && unseen_.size() < unseen_limit;
         if (unseen_is_whole_) {
             unseen_.insert(hash_of(id));
@@ -250,7 +284,8 @@ result<report> auditor::conclude(finding_kind open_ones) {
 }
 
 void auditor::conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones) {
-    const auto unsent = facts.rows - std::min(facts.rows, facts.messages + facts.republications);
+    // A stranger's message that came since may be that of a row which is settled already.
+    const auto unsent = facts.rows - std::min(facts.rows, facts.copies() + facts.republications);
     const auto dead = std::min(unsent, facts.dead_letters);
     report_.dead_lettered += dead;
     if (unsent == dead) {
@@ -291,11 +326,28 @@ void auditor::note_foreign(const streamed_message& one, std::string_view what) {
     }
 }
 
+void auditor::note_strangers(std::string_view id, const id_facts& facts) {
+    if (options_.others_write || facts.strangers == 0) {
+        return;
+    }
+    if (options_.some_rows) {
+        report_.not_judged += facts.strangers;
+        return;
+    }
+    note(finding_kind::foreign, facts.strangers);
+    const auto sequence = facts.last_message.number;
+    if (named(finding_kind::foreign).wants(sequence)) {
+        named(finding_kind::foreign)
+            .add(sequence,
+                 {{}, printable(id), sequence, {}, "no Walrelay-Position, and no row has this id"});
+    }
+}
+
 void auditor::note_disorder(const streamed_message& one,
                             const order_check::message_before& before) {
     note(finding_kind::out_of_order, 1);
     if (named(finding_kind::out_of_order).wants(one.sequence)) {
-        record earlier;
+        record earlier{record_kind::message};
         earlier.group = order_.last_history();
         earlier.at = before.at;
         named(finding_kind::out_of_order)
@@ -309,20 +361,23 @@ void auditor::note_disorder(const streamed_message& one,
 }
 
 void auditor::note_twice(std::string_view id, const id_facts& facts) {
-    note(finding_kind::twice, facts.messages - std::max<std::uint64_t>(facts.rows, 1));
+    note(finding_kind::twice, extra_copies(facts));
     const auto sequence = facts.last_message.number;
     if (named(finding_kind::twice).wants(sequence)) {
         auto table = facts.rows > 0 ? options_.tables[facts.last_row.group] : std::string();
+        const auto first = position_of(facts.first_message);
         named(finding_kind::twice)
             .add(sequence,
                  {std::move(table), printable(id), sequence, position_of(facts.last_message),
                   "first at sequence " + std::to_string(facts.first_message.number) +
-                      ", position " + position_of(facts.first_message)});
+                      (first.empty() ? ", not by walrelay" : ", position " + first)});
     }
 }
 
 std::string auditor::position_of(const record& message) const {
-    return to_string(position{order_.history_at(message.group), message.at});
+    return message.kind == record_kind::message
+               ? to_string(position{order_.history_at(message.group), message.at})
+               : std::string();
 }
 
 }  // namespace walrelay::audit

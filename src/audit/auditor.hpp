@@ -40,6 +40,11 @@ struct audit_options {
     /// Others write into the stream, too: their messages are no findings, and neither is the order,
     /// which holds for each aggregate alone, and a message does not tell its aggregate.
     bool others_write = false;
+    /// Not all rows are added, so that a message without a row may have one.
+    bool some_rows = false;
+    /// What stands in the stream before the first message whose position is not before this one is
+    /// no finding. It is there all the same: the row of its id is not missing.
+    lsn since = {};
     /// A bucket that is larger is split before it is compared. In memory it takes about three times
     /// as much.
     std::uint64_t bucket_bytes = 12UL * 1024 * 1024;
@@ -98,7 +103,10 @@ private:
     auditor(audit_options options, spill_file file);
     [[nodiscard]] bucket_store& current() { return open_ ? *open_ : gathered_; }
     void follow_sequence(std::uint64_t sequence);
+    [[nodiscard]] result<void> add_copy(const record& kept);
+    [[nodiscard]] result<void> add_stranger(const streamed_message& one, bool has_position);
     void note_foreign(const streamed_message& one, std::string_view what);
+    void note_strangers(std::string_view id, const id_facts& facts);
     void note_disorder(const streamed_message& one, const order_check::message_before& before);
     void note_twice(std::string_view id, const id_facts& facts);
     [[nodiscard]] bool is_orphan(const record& message) const;
@@ -125,6 +133,8 @@ private:
     report report_;
     std::vector<first_few> named_;
     std::vector<rows_without_id> without_id_;
+    /// What is compared has begun in the stream.
+    bool begun_;
     std::uint64_t last_sequence_ = 0;
     std::uint64_t open_rows_ = 0;
     std::uint64_t rowless_with_semicolon_ = 0;

@@ -8,6 +8,17 @@ namespace {
 
 constexpr unsigned split_bits = 4;
 
+void add_copy(id_facts& to, const record& one) {
+    if (to.copies() == 0) {
+        to.first_message = one;
+    }
+    to.last_message = one;
+    auto& count = one.kind == record_kind::message    ? to.messages
+                  : one.kind == record_kind::stranger ? to.strangers
+                                                      : to.earlier;
+    ++count;
+}
+
 void add(id_facts& to, record one) {
     one.id = {};
     switch (one.kind) {
@@ -16,10 +27,9 @@ void add(id_facts& to, record one) {
             to.last_row = one;
             break;
         case record_kind::message:
-            if (to.messages++ == 0) {
-                to.first_message = one;
-            }
-            to.last_message = one;
+        case record_kind::stranger:
+        case record_kind::earlier:
+            add_copy(to, one);
             break;
         case record_kind::republication:
             ++to.republications;

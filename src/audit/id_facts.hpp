@@ -13,10 +13,16 @@ struct id_facts {
     std::uint64_t rows = 0;
     record last_row = {};
     std::uint64_t messages = 0;
+    std::uint64_t strangers = 0;
+    std::uint64_t earlier = 0;
+    /// Of these three kinds.
     record first_message = {};
     record last_message = {};
     std::uint64_t republications = 0;
     std::uint64_t dead_letters = 0;
+
+    /// All that have the row's id: it is in the stream, whoever sent it.
+    [[nodiscard]] std::uint64_t copies() const { return messages + strangers + earlier; }
 };
 
 /// The id is empty in each record of `facts`.

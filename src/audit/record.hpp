@@ -23,6 +23,10 @@ enum class record_kind : std::uint8_t {
     /// A message whose id begins with this id and a semicolon.
     republication,
     dead_letter,
+    /// A message that walrelay did not write.
+    stranger,
+    /// A message from before what is compared.
+    earlier,
 };
 
 struct record {

@@ -18,7 +18,7 @@ enum class finding_kind : std::uint8_t {
     twice,
     /// A message whose position is not behind that of the one before it in its history.
     out_of_order,
-    /// A message that walrelay did not write.
+    /// A message that walrelay did not write, and that no row stands for.
     foreign,
     /// A message of a history that the database does not have (any more), without a row.
     orphaned,
@@ -57,6 +57,12 @@ struct report {
     std::uint64_t republished = 0;
     /// Messages whose row is not in a table any more, or never was.
     std::uint64_t without_row = 0;
+    /// Messages with the id of a row that walrelay did not write: a poller's, for instance.
+    std::uint64_t by_others = 0;
+    /// The same without a row, where not all rows were compared: theirs may have been left out.
+    std::uint64_t not_judged = 0;
+    /// Messages from before what was compared.
+    std::uint64_t earlier = 0;
     /// The first message's, 0 if there is none.
     std::uint64_t first_sequence = 0;
     /// Sequence numbers between the first and the last message without a message.

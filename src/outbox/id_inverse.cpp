@@ -1,5 +1,6 @@
 #include "outbox/id_inverse.hpp"
 
+#include "core/bytea_text.hpp"
 #include "outbox/header_value.hpp"
 #include "outbox/resolved_columns.hpp"
 #include "outbox/table_plan.hpp"
@@ -191,7 +192,7 @@ std::optional<std::string> id_inverse::value_of(std::string_view id, std::size_t
     if (!fits(text, form) || (anybodys && !is_uuid(text))) {
         return std::nullopt;
     }
-    return form == value_form::bytea ? "\\x" + std::string(text) : std::string(text);
+    return form == value_form::bytea ? std::string(bytea_mark).append(text) : std::string(text);
 }
 
 /// Whether a value, followed by the rest of an id, can be taken for this text and what follows it.

@@ -20,22 +20,10 @@ struct message_id_reader::state {
     std::vector<field> fields;
     std::vector<std::string> needed;
     /// For each of `needed`.
-    std::vector<used_column> places;
+    std::vector<std::uint32_t> places;
+    std::vector<field> plain_fields;
     std::string raw;
 };
-
-namespace {
-
-/// Query results have "\x" in front of a bytea's digits, changes have not.
-field as_in_a_change(const field& value, type_kind kind) {
-    constexpr std::string_view mark = "\\x";
-    if (value && kind == type_kind::bytea && value->starts_with(mark)) {
-        return value->substr(mark.size());
-    }
-    return value;
-}
-
-}  // namespace
 
 result<message_id_reader> message_id_reader::make(const outbox_table& table,
                                                   std::vector<column> columns,
@@ -58,7 +46,7 @@ result<message_id_reader> message_id_reader::make(const outbox_table& table,
         if (std::find(initial->needed.begin(), initial->needed.end(), used.name) ==
             initial->needed.end()) {
             initial->needed.push_back(used.name);
-            initial->places.push_back({index, kind_of(used.type, domains)});
+            initial->places.push_back(index);
         }
     }
     return message_id_reader(std::move(initial));
@@ -77,10 +65,10 @@ result<void> message_id_reader::read(std::span<const field> values, std::string&
     auto& here = *state_;
     WALRELAY_ASSERT(values.size() == here.places.size());
     for (std::size_t index = 0; index < values.size(); ++index) {
-        const auto& place = here.places[index];
-        here.fields[place.index] = as_in_a_change(values[index], place.kind);
+        here.fields[here.places[index]] = values[index];
     }
-    const row_insert row{&here.table, here.fields};
+    const auto row =
+        with_plain_byteas({&here.table, here.fields}, here.resolved, here.plain_fields);
     const position nowhere;
     const row_view view{here.plan, here.resolved, row, nowhere};
     if (auto rendered = render_message_id(view, here.raw); !rendered) {

@@ -112,6 +112,11 @@ resolved_columns resolver::run() && {
     }
     found_.traceparent = find("traceparent");
     found_.tracestate = find("tracestate");
+    for (std::uint32_t index = 0; index < columns_.size(); ++index) {
+        if (kind_of(columns_[index].type, domains_) == type_kind::bytea) {
+            found_.byteas.push_back(index);
+        }
+    }
     check_body();
     return std::move(found_);
 }

@@ -29,6 +29,8 @@ struct resolved_columns {
     std::vector<column_indexes> headers;
     std::optional<used_column> traceparent;
     std::optional<used_column> tracestate;
+    /// Those of the table that are bytea, or a domain over it.
+    std::vector<std::uint32_t> byteas;
     /// Every column of the message id is there.
     bool has_message_id = false;
     /// Why the table cannot be relayed as configured, one sentence each. If there are any, the

@@ -1,5 +1,6 @@
 #include "outbox/row_view.hpp"
 
+#include "core/bytea_text.hpp"
 #include "outbox/header_value.hpp"
 
 namespace walrelay::outbox {
@@ -22,6 +23,23 @@ std::string name_of_row(const row_view& view) {
 }
 
 }  // namespace
+
+row_insert with_plain_byteas(const row_insert& row, const resolved_columns& columns,
+                             std::vector<field>& kept) {
+    auto plain = row;
+    for (const auto index : columns.byteas) {
+        const auto& value = row.fields[index];
+        if (!value || !value->starts_with(bytea_mark)) {
+            continue;
+        }
+        if (plain.fields.data() == row.fields.data()) {
+            kept.assign(row.fields.begin(), row.fields.end());
+            plain.fields = kept;
+        }
+        kept[index] = digits_of_bytea(*value);
+    }
+    return plain;
+}
 
 error unmappable(const row_view& view, std::string_view complaint, std::string remedy) {
     return {errc::row_unmappable,

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace walrelay::outbox {
 
@@ -24,6 +25,11 @@ struct row_view {
         return used ? row.fields[used->index] : std::nullopt;
     }
 };
+
+/// The row with each bytea as its digits, wherever it comes from and whatever domain stands for it.
+/// `kept` holds the fields where any of them is another one.
+[[nodiscard]] row_insert with_plain_byteas(const row_insert& row, const resolved_columns& columns,
+                                           std::vector<field>& kept);
 
 /// An error row_unmappable: which row of which table, then `complaint`.
 [[nodiscard]] error unmappable(const row_view& view, std::string_view complaint,

@@ -1,6 +1,7 @@
 #include "outbox/table_mapper.hpp"
 
 #include "core/assert.hpp"
+#include "core/bytea_text.hpp"
 #include "outbox/addressing.hpp"
 #include "outbox/body.hpp"
 #include "outbox/header_value.hpp"
@@ -47,6 +48,7 @@ struct table_mapper::state {
     std::uint64_t last_revision = 0;
     const resolved_columns* last = nullptr;
     std::string id;
+    std::vector<field> fields;
     header_scratch scratch;
     trace_context_reader trace;
     protobuf_body protobuf;
@@ -141,7 +143,8 @@ void table_mapper::set_domains(domain_types domains) {
 result<void> table_mapper::map(const row_insert& row, message& out) {
     WALRELAY_ASSERT(row.table != nullptr && row.fields.size() == row.table->columns.size());
     const auto& columns = state_->columns_of(*row.table);
-    const row_view view{state_->plan, columns, row, out.where};
+    const auto plain = with_plain_byteas(row, columns, state_->fields);
+    const row_view view{state_->plan, columns, plain, out.where};
     // The id first: a row without a subject is known by it among the dead letters, and one of which
     // the WAL leaves out a column in the stream.
     if (columns.has_message_id || columns.problems.empty()) {
@@ -168,7 +171,11 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
 
 field table_mapper::id_of(const row_insert& row) {
     const auto& used = state_->columns_of(*row.table).playing(column_role::id);
-    return used ? row.fields[used->index] : std::nullopt;
+    if (!used || !row.fields[used->index]) {
+        return std::nullopt;
+    }
+    const auto text = *row.fields[used->index];
+    return used->kind == type_kind::bytea ? digits_of_bytea(text) : text;
 }
 
 void table_mapper::keep_aggregates() {

@@ -1,5 +1,7 @@
 #include "outbox/type_kind.hpp"
 
+#include "core/bytea_text.hpp"
+
 #include <algorithm>
 
 namespace walrelay::outbox {
@@ -7,7 +9,6 @@ namespace {
 
 namespace oid {
 constexpr type_oid boolean = 16;
-constexpr type_oid bytea = 17;
 constexpr type_oid int8 = 20;
 constexpr type_oid int2 = 21;
 constexpr type_oid int4 = 23;
@@ -40,7 +41,7 @@ type_kind kind_of(type_oid type, const domain_types& domains) {
         case oid::json:
         case oid::jsonb:
             return type_kind::json;
-        case oid::bytea:
+        case bytea_oid:
             return type_kind::bytea;
         case oid::boolean:
             return type_kind::boolean;

@@ -152,7 +152,9 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
     }
     const auto opened = co_await sql.ask(std::move(statement));
     if (opened.has_error()) {
-        co_return may_not_read(sql, opened.error(), quote_table(table), " (" + list + ")");
+        // A condition may need any column.
+        const auto needed = where.empty() ? " (" + list + ")" : std::string();
+        co_return may_not_read(sql, opened.error(), quote_table(table), needed);
     }
     co_return result<void>{};
 }

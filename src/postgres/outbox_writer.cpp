@@ -30,7 +30,12 @@ constexpr const char* begin_session_sql =
 
 /// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
 constexpr const char* key_type_sql = R"sql(
-SELECT format_type(a.atttypid, -1), coalesce(nullif(t.typbasetype, 0), t.oid) = 'bytea'::regtype
+SELECT format_type(a.atttypid, -1),
+       (WITH RECURSIVE base AS (
+            SELECT t.oid, t.typbasetype
+            UNION ALL
+            SELECT b.oid, b.typbasetype FROM base JOIN pg_type AS b ON b.oid = base.typbasetype)
+        SELECT oid FROM base WHERE typbasetype = 0) = 'bytea'::regtype
   FROM pg_attribute AS a
   JOIN pg_class AS c ON c.oid = a.attrelid
   JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -5,6 +5,7 @@
 // walrelay.control that marks it in the WAL as walrelay's own.
 #pragma once
 
+#include "core/bytea_text.hpp"
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
@@ -75,9 +76,9 @@ private:
         bool is_bytea = false;
         bool is_marked = false;  // an update of the table: see core/control.hpp
 
-        /// The decoders leave the \x of a bytea out.
+        /// Of a bytea the key is its digits.
         [[nodiscard]] std::string text_of(const std::string& key) const {
-            return is_bytea ? "\\x" + key : key;
+            return is_bytea ? std::string(bytea_mark) + key : key;
         }
     };
 

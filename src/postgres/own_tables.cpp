@@ -34,7 +34,7 @@ struct about_table {
 };
 
 /// In the order of own_table.
-constexpr std::array<about_table, 4> tables = {
+constexpr std::array<about_table, 5> tables = {
     {{"dead_letter", dead_letter_sql, "SELECT, INSERT, UPDATE, DELETE",
       "keeps the rows that cannot be delivered"},
      {"halt", halt_sql, "SELECT, INSERT, UPDATE, DELETE",
@@ -43,7 +43,9 @@ constexpr std::array<about_table, 4> tables = {
       "keeps wal2json from losing rows of partitions that are detached or dropped before they are "
       "read"},
      {"control", control_sql, "SELECT, INSERT, DELETE",
-      "takes dead letters back to the relay, and tells its own updates from others"}}};
+      "takes dead letters back to the relay, and tells its own updates from others"},
+     {"slot_start", slot_start_sql, "SELECT, INSERT, UPDATE",
+      "tells verify --since-slot which rows were there before the slot"}}};
 
 const about_table& about(own_table table) {
     return tables.at(static_cast<std::size_t>(table));

@@ -27,6 +27,8 @@ enum class own_table {
     partition,
     /// sql/control.sql: what is said to relays through the WAL.
     control,
+    /// sql/slot_start.sql: what was there before each slot.
+    slot_start,
 };
 
 /// With its schema: walrelay.dead_letter.

@@ -1,6 +1,7 @@
 #include "postgres/provisioner.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/array_literal.hpp"
 #include "postgres/server_error.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,38 @@ server_context context_of(const connection& sql, server_action action) {
             .version_number = sql.version_number()};
 }
 
+/// A table that is not there is for others to name. $1 schemas, $2 names.
+constexpr const char* may_publish_sql = R"sql(
+SELECT has_database_privilege(current_database(), 'CREATE')
+       AND coalesce(bool_and(pg_has_role(c.relowner, 'USAGE')), true)
+  FROM unnest($1::text[], $2::text[]) AS asked (schema, name)
+  JOIN pg_namespace AS n ON n.nspname = asked.schema
+  JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
+)sql";
+
 }  // namespace
+
+boost::asio::awaitable<result<void>> look_at_publication_rights(connection& sql,
+                                                                std::string publication,
+                                                                std::vector<table_name> tables) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& each : tables) {
+        schemas.push_back(each.schema);
+        names.push_back(each.name);
+    }
+    std::vector<std::string> which{array_literal(schemas), array_literal(names)};
+    const auto rows = co_await sql.query(may_publish_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (!rows->flag(0, 0)) {
+        auto context = context_of(sql, server_action::create_publication);
+        context.publication = std::move(publication);
+        co_return explain({"42501", "the role may not create it"}, context);
+    }
+    co_return result<void>{};
+}
 
 boost::asio::awaitable<result<void>> create_publication(connection& sql, std::string publication,
                                                         std::vector<table_name> tables,

@@ -41,6 +41,17 @@ error there_already(const std::string& slot) {
             "nothing to do: this relay looks again"};
 }
 
+result<snapshot_slot> made_slot(const row_set& answer, const std::string& name) {
+    const bool whole = !answer.empty() && answer.rows().front().size() >= 3;
+    const auto begins = whole ? parse_lsn(answer.text(0, 1)) : std::nullopt;
+    if (!begins) {
+        return error{errc::postgres_unsuitable,
+                     fmt::format("PostgreSQL gave no position for the slot {}", name),
+                     "look at the server's log"};
+    }
+    return snapshot_slot{name, *begins, answer.text(0, 2)};
+}
+
 }  // namespace
 
 std::string snapshot_slot_name(const std::string& slot) {
@@ -49,27 +60,30 @@ std::string snapshot_slot_name(const std::string& slot) {
 
 awaitable<result<snapshot_slot>> create_snapshot_slot(connection& replication, std::string slot,
                                                       output_plugin plugin) {
-    snapshot_slot made;
-    made.name = snapshot_slot_name(slot);
-    const auto context = context_of(replication, made.name, plugin);
+    const auto name = snapshot_slot_name(slot);
     // The form that every server from 13 on understands.
     auto command = fmt::format("CREATE_REPLICATION_SLOT {} TEMPORARY LOGICAL {} EXPORT_SNAPSHOT",
-                               quote_identifier(made.name), to_string(plugin));
+                               quote_identifier(name), to_string(plugin));
     const auto answered = co_await replication.ask(std::move(command));
     if (answered.has_error()) {
         const bool is_taken = answered.error().sqlstate == duplicate_object;
-        co_return is_taken ? taken(slot) : explain(answered.error(), context);
+        co_return is_taken ? taken(slot)
+                           : explain(answered.error(), context_of(replication, name, plugin));
     }
-    const bool whole = !answered->empty() && answered->rows().front().size() >= 3;
-    const auto begins = whole ? parse_lsn(answered->text(0, 1)) : std::nullopt;
-    if (!begins) {
-        co_return error{errc::postgres_unsuitable,
-                        fmt::format("PostgreSQL gave no position for the slot {}", made.name),
-                        "look at the server's log"};
+    co_return made_slot(*answered, name);
+}
+
+awaitable<result<snapshot_slot>> create_slot_with_snapshot(connection& replication,
+                                                           std::string slot, output_plugin plugin,
+                                                           bool failover) {
+    auto command = fmt::format("CREATE_REPLICATION_SLOT {} LOGICAL {} {}", quote_identifier(slot),
+                               to_string(plugin),
+                               failover ? "(SNAPSHOT 'export', FAILOVER true)" : "EXPORT_SNAPSHOT");
+    const auto answered = co_await replication.ask(std::move(command));
+    if (answered.has_error()) {
+        co_return explain(answered.error(), context_of(replication, slot, plugin));
     }
-    made.consistent_point = *begins;
-    made.snapshot = answered->text(0, 2);
-    co_return made;
+    co_return made_slot(*answered, slot);
 }
 
 awaitable<result<void>> claim_slot_name(connection& sql, std::string slot, bool replace) {

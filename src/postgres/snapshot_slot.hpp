@@ -35,6 +35,11 @@ struct snapshot_slot {
 [[nodiscard]] boost::asio::awaitable<result<snapshot_slot>> create_snapshot_slot(
     connection& replication, std::string slot, output_plugin plugin);
 
+/// The same with a lasting slot of this name, and a snapshot that lives as long as that of a
+/// temporary one. `failover` needs PostgreSQL 17.
+[[nodiscard]] boost::asio::awaitable<result<snapshot_slot>> create_slot_with_snapshot(
+    connection& replication, std::string slot, output_plugin plugin, bool failover);
+
 /// To be asked once the temporary slot is there, which keeps other relays from making `slot`: that
 /// there is none. With `replace` one that is there is dropped. Errors: slot_in_use where it was
 /// made meanwhile, or streams.

@@ -1,5 +1,6 @@
 #include "relay/message_rows.hpp"
 
+#include "core/bytea_text.hpp"
 #include "relay/json_check.hpp"
 #include "wal/json_text.hpp"
 
@@ -17,7 +18,6 @@ using simdjson::ondemand::json_type;
 
 namespace oid {
 constexpr type_oid boolean = 16;
-constexpr type_oid bytea = 17;
 constexpr type_oid text = 25;
 constexpr type_oid numeric = 1700;
 constexpr type_oid jsonb = 3802;
@@ -103,7 +103,7 @@ row_insert message_rows::reader::unreadable(std::string_view content) {
     const bool is_text =
         simdjson::validate_utf8(content) && content.find('\0') == std::string_view::npos;
     made_ = is_text ? std::string(content) : hexadecimal(content);
-    add("content", is_text ? oid::text : oid::bytea, std::string_view(made_));
+    add("content", is_text ? oid::text : bytea_oid, std::string_view(made_));
     return {&describe(), fields_};
 }
 

@@ -1,7 +1,7 @@
 #include "wal/pgoutput_decoder.hpp"
 
+#include "core/bytea_text.hpp"
 #include "wal/pgoutput_skipped.hpp"
-#include "wal/value_text.hpp"
 
 #include <string>
 #include <utility>
@@ -33,11 +33,15 @@ result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type, std:
     if (!in.read(length, "length of value") || !in.read_bytes(text, length, "value")) {
         return in.failure();
     }
-    if (type == bytea_oid && !strip_bytea_prefix(text)) {
+    if (type != bytea_oid) {
+        return text.size() > most ? field{} : field{text};
+    }
+    if (!text.starts_with(bytea_mark)) {
         return frame_error(errc::frame_malformed, in.last_place(),
                            "is a bytea that does not begin with \\x",
                            "let nothing override bytea_output = hex in walrelay's session");
     }
+    text = digits_of_bytea(text);
     return text.size() > most ? field{} : field{text};
 }
 

@@ -102,7 +102,8 @@ private:
                               .folder = folder_.path()});
         auto session = postgres_.session();
         const auto streaming = [&] {
-            return !session.query("SELECT FROM pg_stat_replication").empty();
+            return !session.query("SELECT FROM pg_stat_replication WHERE state <> 'startup'")
+                        .empty();
         };
         wait_until(patience, "walrelay does not start",
                    [&] { return streaming() || !relay_->process().running(); });

@@ -44,6 +44,9 @@ TEST_P(Messages, OfEventsAreTheEnvelopeWithAllColumns) {
 
 TEST_P(Messages, OfClinicAreTheEventItself) {
     system_bench bench("clinic", GetParam());
+    EXPECT_EQ(bench.column_of("SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE "
+                              "attrelid = 'outbox'::regclass AND attname = 'aggregate_id'"),
+              (texts{"character varying(255)"}));
     const auto messages = written(bench, 2);
     EXPECT_EQ(ids_of(messages), bench.column_of("SELECT id FROM outbox ORDER BY created_at,"
                                                 " event_data ? 'with'"));

@@ -189,7 +189,7 @@ void system_bench::start() {
     const auto streaming = [&] {
         return !open.query(
                         "SELECT FROM pg_stat_replication JOIN pg_replication_slots"
-                        " ON pid = active_pid WHERE slot_name = $1",
+                        " ON pid = active_pid WHERE slot_name = $1 AND state <> 'startup'",
                         {slot_})
                     .empty();
     };

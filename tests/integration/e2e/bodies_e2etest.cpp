@@ -1,5 +1,6 @@
 // What a message says: every form of the body field by field, and the headers.
 #include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
 
 #include <walrelay/v1/event.pb.h>
 
@@ -179,6 +180,53 @@ TEST_P(Bodies, PositionsOfATransactionRise) {
     EXPECT_EQ(transaction(events[2].position), transaction(events[0].position));
     EXPECT_LT(events[0].position, events[1].position);
     EXPECT_LT(events[1].position, events[2].position);
+}
+
+TEST_P(Bodies, ADomainOverByteaIsABytea) {
+    bench.execute(
+        "CREATE DOMAIN digest AS bytea; CREATE DOMAIN checked_digest AS digest;"
+        " CREATE TABLE sealed (id checked_digest PRIMARY KEY, content digest,"
+        " created_at timestamptz DEFAULT now(), sent boolean DEFAULT false)");
+    bench.set_outbox(R"(
+[[outbox]]
+table = "public.sealed"
+columns = { payload = "content" }
+subject = "%.{id}"
+message_id = "{id}"
+body = "payload"
+on_published = "sent = true"
+)");
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    bench.execute("INSERT INTO sealed VALUES ('\\x00ff', '\\xdead00'), ('\\x5c78', '')");
+    ASSERT_TRUE(bench.wait_for_messages(2)) << "and none is a dead letter";
+    const auto messages = bench.messages();
+    EXPECT_EQ(messages[0].header("Nats-Msg-Id"), "00ff");
+    EXPECT_EQ(messages[0].subject, bench.name() + ".00ff");
+    EXPECT_EQ(messages[0].body, std::string("\xde\xad\0", 3));
+    EXPECT_EQ(messages[1].body, "");
+    auto session = bench.session();
+    EXPECT_TRUE(eventually(patience, [&] {
+        return session.value_of("SELECT count(*) FROM sealed WHERE sent") == "2";
+    }));
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+    const auto free = [&] { return bench.slot("active") == "f"; };
+    bench.stop();
+    ASSERT_TRUE(eventually(patience, free));
+    bench.start();
+    bench.stop();
+    EXPECT_EQ(bench.relay().log().find("rows"), std::string::npos) << "the startup check";
+    ASSERT_TRUE(eventually(patience, free));
+
+    bench.execute("SELECT pg_drop_replication_slot('" + bench.name() +
+                  "'); INSERT INTO sealed VALUES ('\\x01', '\\x02')");
+    bench.launch();
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    EXPECT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
+    bench.stop();
+    EXPECT_EQ(bench.messages().size(), 3U) << "healing publishes none again";
+    EXPECT_EQ(bench.messages()[2].body, "\x02");
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Bodies, both_plugins(), plugin_name);

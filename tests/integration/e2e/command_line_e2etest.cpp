@@ -141,7 +141,7 @@ protected:
             return session
                        .query(
                            "SELECT FROM pg_stat_replication JOIN pg_replication_slots ON pid ="
-                           " active_pid WHERE slot_name = 'walrelay'")
+                           " active_pid WHERE slot_name = 'walrelay' AND state <> 'startup'")
                        .size() == 1;
         })) << relay.log();
         session.execute(insert_events(1, 100));

@@ -31,7 +31,12 @@ const std::vector<use_of_outbox>& uses() {
          {"SELECT (id)", "UPDATE (status, last_error)"}},
         {"delete_at_once", "delete_after = '0s'", {"SELECT (id)", "DELETE"}, "false"},
         {"delete_later", "delete_after = '1s'", {"SELECT (id)", "DELETE"}, "false"},
-        {"verify", "", {"SELECT (id, created_at)"}, "true", {"verify"}}};
+        {"verify", "", {"SELECT (id, created_at)"}, "true", {"verify"}},
+        {"verify_since_slot",
+         "",
+         {"SELECT (id, created_at, xmin)"},
+         "true",
+         {"verify", "--since-slot"}}};
     return all;
 }
 
@@ -104,7 +109,7 @@ TEST_P(Grants, AreAllNeeded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    , Grants, testing::Combine(testing::Range(std::size_t{0}, std::size_t{6}), both_plugins()),
+    , Grants, testing::Combine(testing::Range(std::size_t{0}, uses().size()), both_plugins()),
     [](const auto& with) {
         return std::string(uses()[std::get<0>(with.param)].name) + "_" + std::get<1>(with.param);
     });

@@ -170,7 +170,9 @@ std::optional<std::string> relay_bench::slot(const std::string& column) {
 }
 
 bool relay_bench::streaming() {
-    return slot("EXISTS (SELECT FROM pg_stat_replication WHERE pid = active_pid)") == "t";
+    return slot(
+               "EXISTS (SELECT FROM pg_stat_replication WHERE pid = active_pid AND state <> "
+               "'startup')") == "t";
 }
 
 std::optional<std::string> relay_bench::walsender() {

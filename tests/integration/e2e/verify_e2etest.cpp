@@ -200,6 +200,105 @@ TEST_P(Verify, LeavesOutTheRowsThatNobodyAsksFor) {
     EXPECT_EQ(verify({"--where", "version > 5"}).exit_code, 0);
 }
 
+TEST_P(Verify, CountsAMessageOfAPollerWithARowsIdAsThatRow) {
+    bench.create_table();
+    bench.broker().create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
+    bench.execute(insert_events(1, 5));
+    for (std::uint64_t number = 1; number <= 5; ++number) {
+        (void)bench.broker().publish(bench.name() + ".order.placed", "{}",
+                                     {{"Nats-Msg-Id", event_id(number)}});
+    }
+    bench.start();
+    bench.execute(insert_events(6, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10));
+    const auto clean = verify({"--json"});
+    EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
+    EXPECT_EQ(json_at(clean, "by_others"), "5");
+    const auto text = verify().output;
+    EXPECT_NE(text.find("5 messages with the Nats-Msg-Id of a row were not written by walrelay"),
+              std::string::npos)
+        << text;
+}
+
+/// A transaction of the test itself, whose number the server knows by the savepoint it is in.
+class open_transaction {
+public:
+    open_transaction(const relay_bench& bench, std::uint64_t number) : session_(bench.session()) {
+        session_.execute("BEGIN; SAVEPOINT nested; " + insert_events(number, number) +
+                         "; RELEASE nested");
+        xid_ = session_.value_of("SELECT pg_current_xact_id()::xid");
+    }
+    [[nodiscard]] const std::string& xid() const { return xid_; }
+    void commit() { session_.execute("COMMIT"); }
+
+private:
+    postgres_session session_;
+    std::string xid_;
+};
+
+TEST_P(Verify, SinceSlotLeavesOutExactlyWhatWasThereBefore) {
+    bench.create_table();
+    bench.broker().create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
+    bench.execute(insert_events(1, 5));
+    (void)bench.broker().publish(bench.name() + ".order.placed", "{}",
+                                 {{"Nats-Msg-Id", "of a row that was deleted"}});
+    auto watch = bench.session();
+    // Making a slot waits twice for all transactions that run: what begins in between and ends
+    // later is the first that it brings. The probe of the plugin waits as well, but through another
+    // connection.
+    const auto waits_for = [&](const open_transaction& one) {
+        return eventually(patience, [&] {
+            return !watch
+                        .query(
+                            "SELECT FROM pg_locks JOIN pg_stat_replication USING (pid)"
+                            " WHERE NOT granted AND transactionid = $1::xid",
+                            {one.xid()})
+                        .empty();
+        });
+    };
+    open_transaction first(bench, 6);
+    bench.launch();
+    ASSERT_TRUE(waits_for(first));
+    open_transaction second(bench, 7);
+    first.commit();
+    ASSERT_TRUE(waits_for(second));
+    open_transaction third(bench, 8);
+    second.commit();
+    ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); })) << bench.relay().log();
+    bench.execute(insert_events(9, 10));
+    third.commit();
+    ASSERT_TRUE(bench.wait_for_messages(4)) << "the poller's, 8, 9 and 10";
+
+    const auto all = verify({"--json"});
+    EXPECT_EQ(all.exit_code, 1) << all.output << all.errors;
+    EXPECT_EQ(json_at(all, "findings,missing,count"), "7");
+    EXPECT_EQ(json_at(all, "findings,foreign,count"), "1");
+    const auto since = verify({"--json", "--since-slot"});
+    EXPECT_EQ(since.exit_code, 0) << since.output << since.errors;
+    EXPECT_EQ(json_at(since, "rows"), "3");
+    EXPECT_EQ(json_at(since, "earlier"), "1");
+    const auto some = verify({"--json", "--since-slot", "--where", "version <> 9"});
+    EXPECT_EQ(json_at(some, "rows"), "2");
+
+    for (const auto& each : bench.broker().read(bench.stream_name())) {
+        if (each.header("Nats-Msg-Id") == event_id(8)) {
+            bench.broker().delete_message(bench.stream_name(), each.sequence);
+        }
+    }
+    const auto missing = verify({"--since-slot"});
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_NE(missing.output.find("missing      1 "), std::string::npos) << missing.output;
+    EXPECT_NE(missing.output.find(event_id(8)), std::string::npos) << missing.output;
+}
+
+TEST_P(Verify, SaysWhereItIsNotKnownWhatWasThereBeforeTheSlot) {
+    relay_ten_rows();
+    bench.execute("DELETE FROM walrelay.slot_start");
+    const auto refused = verify({"--since-slot"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.output;
+    EXPECT_NE(refused.errors.find("walrelay verify --where"), std::string::npos) << refused.errors;
+}
+
 TEST_P(Verify, MakesIdsAsTheRelayMakesThem) {
     bench.set_outbox(R"(
 [[outbox]]

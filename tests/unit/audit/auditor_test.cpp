@@ -17,15 +17,25 @@ std::string position_text(std::uint64_t commit) {
 
 class Auditor : public testing::Test {
 protected:
-    void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000,
-               bool others_write = false) {
+    struct special {
+        bool others_write = false;
+        bool some_rows = false;
+        lsn since = {};
+    };
+
+    void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000) {
+        begin({}, named_limit, bucket_bytes);
+    }
+    void begin(special what, std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000) {
         audit_options how;
         how.folder = folder_.path();
         how.tables = {"public.a", "public.b"};
         how.named_limit = named_limit;
         how.bucket_bytes = bucket_bytes;
         how.chunk_bytes = 64;
-        how.others_write = others_write;
+        how.others_write = what.others_write;
+        how.some_rows = what.some_rows;
+        how.since = what.since;
         auto made = auditor::make(std::move(how));
         ASSERT_TRUE(made);
         auditor_ = std::move(*made);
@@ -164,24 +174,109 @@ TEST_F(Auditor, FindsAMessageOutOfOrder) {
     EXPECT_EQ(found.named.at(0).detail, "behind sequence 1 at position " + position_text(10));
 }
 
-TEST_F(Auditor, AForeignMessageIsNoDelivery) {
+TEST_F(Auditor, AMessageWithTheIdOfNoRowIsForeignUnlessWalrelayWroteIt) {
     begin();
     row("1");
-    add({1, "a.b", "1", ""});
-    add({2, "a.b", "1", "7.1.10.0"});
-    add({3, "a.b", "", position_text(1)});
+    sent("1");
+    add({2, "a.b", "2", ""});
+    add({3, "a.b", "2", "7.1.10.0"});
+    add({4, "a.b", "", position_text(4)});
+    add({5, "a.b", "", ""});
     const auto found = sift_and_conclude();
-    EXPECT_EQ(found.of(finding_kind::foreign).count, 3U);
-    EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::foreign).count, 4U);
     EXPECT_EQ(found.of(finding_kind::twice).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 0U);
     const auto& named = found.of(finding_kind::foreign).named;
-    EXPECT_EQ(named.at(0).detail, "no Walrelay-Position, subject a.b");
-    EXPECT_EQ(named.at(1).position, "7.1.10.0");
-    EXPECT_EQ(named.at(2).detail, "no Nats-Msg-Id, subject a.b");
+    ASSERT_EQ(named.size(), 3U) << "one for each id";
+    EXPECT_EQ(named[0].detail, "no Walrelay-Position, and no row has this id");
+    EXPECT_EQ(named[0].id, "2");
+    EXPECT_EQ(named[1].detail, "no Nats-Msg-Id, subject a.b");
+    EXPECT_EQ(named[2].detail, "no Walrelay-Position, subject a.b");
+}
+
+TEST_F(Auditor, AMessageWithARowsIdIsADeliveryWhoeverSentIt) {
+    begin();
+    row("1");
+    row("2");
+    row("3");
+    add({1, "s", "1", ""});
+    add({2, "s", "2", "7.1.10.0"});
+    skip_sequences(2);
+    sent("3");
+    const auto found = sift_and_conclude();
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.by_others, 2U);
+    EXPECT_EQ(found.without_row, 0U);
+}
+
+TEST_F(Auditor, AMessageOfSomebodyElseThatArrivesLaterSettlesItsRow) {
+    begin();
+    row("1");
+    sift();
+    add({1, "s", "1", ""});
+    EXPECT_TRUE(subject().seems_settled());
+    EXPECT_TRUE(conclude(finding_kind::undelivered).clean());
+}
+
+TEST_F(Auditor, ARowThatAPollerAndWalrelayHaveSentIsThereTwice) {
+    begin();
+    row("1");
+    add({1, "s", "1", ""});
+    skip_sequences(1);
+    sent("1");
+    const auto found = sift_and_conclude().of(finding_kind::twice);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_EQ(found.named.at(0).sequence, 2U);
+    EXPECT_EQ(found.named.at(0).detail, "first at sequence 1, not by walrelay");
+}
+
+TEST_F(Auditor, WhereNotAllRowsAreComparedAStrangersMessageIsNotJudged) {
+    begin({.some_rows = true});
+    row("1");
+    sent("1");
+    add({2, "s", "of a row that was left out", ""});
+    const auto found = sift_and_conclude();
+    EXPECT_TRUE(found.clean());
+    EXPECT_EQ(found.not_judged, 1U);
+}
+
+TEST_F(Auditor, WhatStandsBeforeTheFirstOneSinceIsNoFindingButSettlesItsRow) {
+    begin({.since = lsn{100}});
+    row("1");
+    row("2");
+    add({1, "s", "left out", ""});
+    add({2, "s", "", ""});
+    add({3, "s", "1", ""});
+    skip_sequences(3);
+    sent_at("left out, too", 50);
+    sent_at("and this", 40);
+    sent_at("2;again", 60);
+    sent_at("3", 100);
+    add({8, "s", "after it", ""});
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.earlier, 6U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::out_of_order).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::twice).count, 0U);
+    EXPECT_EQ(found.of(finding_kind::foreign).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::foreign).named.at(0).id, "after it");
+}
+
+TEST_F(Auditor, OfCopiesFromBeforeOnlyThoseBesideOneSinceCountAsTwice) {
+    begin({.since = lsn{100}});
+    row("1");
+    row("2");
+    for (const auto* const id : {"1", "1", "2"}) {
+        sent_at(id, 50);
+    }
+    sent_at("2", 100);
+    const auto found = sift_and_conclude().of(finding_kind::twice);
+    EXPECT_EQ(found.count, 1U);
+    EXPECT_EQ(found.named.at(0).id, "2");
 }
 
 TEST_F(Auditor, BesideOtherWritersNeitherTheirMessagesNorTheOrderAreFindings) {
-    begin(20, 1'000'000, true);
+    begin({.others_write = true});
     row("a");
     row("b");
     row("c");

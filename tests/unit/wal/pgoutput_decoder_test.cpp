@@ -2,9 +2,9 @@
 // of a real server.
 #include "wal/pgoutput_decoder.hpp"
 
+#include "core/bytea_text.hpp"
 #include "unit/wal/change_text.hpp"
 #include "unit/wal/wire.hpp"
-#include "wal/value_text.hpp"
 
 #include <gtest/gtest.h>
 
