@@ -27,7 +27,7 @@ protected:
         auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
         const auto facts = run(postgres::inspect(*sql, {slot_, publication_, {}}));
         EXPECT_TRUE(facts.has_value());
-        return facts->wal2json_allowed;
+        return facts->wal2json == plugin_trouble::none;
     }
     std::string slot_count() {
         return writer_->value_of("SELECT count(*) FROM pg_replication_slots");
@@ -65,7 +65,8 @@ TEST_F(PluginProbe, LeavesNoSlotWhereTheTrySucceeds) {
         return;
     }
     auto sql = connect();
-    EXPECT_TRUE(run(postgres::inspect(sql, {slot_, publication_, {}}))->wal2json_allowed);
+    EXPECT_EQ(run(postgres::inspect(sql, {slot_, publication_, {}}))->wal2json,
+              plugin_trouble::none);
     EXPECT_EQ(slot_count(), "0");
     EXPECT_TRUE(allowed_for("relaying"));
 }
