@@ -251,11 +251,10 @@ TEST_F(CheckOfBroker, NamesASubjectToWhichItMayNotPublish) {
 TEST_F(CheckOfBroker, GivesNobodyAMessage) {
     bench.create_table();
     ASSERT_EQ(bench.command({"init"}).exit_code, 0);
-    // Another stream gets whatever is published to the same subjects.
-    bench.broker().create({.name = "other", .subjects = {"other"}});
     ASSERT_EQ(bench.command({"check"}).exit_code, 0);
     EXPECT_EQ(bench.broker().state(bench.stream_name())->last_sequence, 0U);
-    EXPECT_THAT(nats.log(), HasSubstr("_R_.walrelay_check"));
+    // Refused before the server has looked for who is to get it.
+    EXPECT_THAT(nats.log(), HasSubstr("Reply \"_R_.walrelay_check"));
 }
 
 TEST_F(CheckOfBroker, NamesAStreamThatItMayNotCreate) {
@@ -303,6 +302,21 @@ TEST_F(CheckOfBroker, NamesLinesThatAreTooShortForALongSubject) {
     })) << bench.relay().log();
     bench.stop();
     EXPECT_EQ(bench.messages().back().subject.size(), 1024U);
+}
+
+TEST_F(CheckOfBroker, NamesLinesThatAreTooShortForItself) {
+    bench.create_table();
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    for (const auto* const bytes : {"64", "100", "150", "200"}) {
+        serve(std::string("max_control_line: ") + bytes);
+        const auto checked = bench.command({"check"});
+        EXPECT_EQ(checked.exit_code, 1) << checked.output;
+        EXPECT_THAT(checked.output, HasSubstr("max_control_line")) << bytes;
+    }
+    serve("max_control_line: 64");
+    const auto run = bench.command({"run"});
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_THAT(run.errors, AllOf(HasSubstr("max_control_line"), HasSubstr("4096")));
 }
 
 INSTANTIATE_TEST_SUITE_P(, Check, both_plugins(), plugin_name);
