@@ -79,6 +79,19 @@ void look_at_failover(const expectations& wanted, const postgres_facts& facts,
     }
 }
 
+void look_at_two_phase(const expectations& wanted, const slot_facts& slot, findings_list& found) {
+    if (slot.two_phase) {
+        found.error("slot " + wanted.slot +
+                        " has two_phase on, which would publish prepared "
+                        "transactions before they commit",
+                    "SELECT pg_copy_logical_replication_slot(" + quote_literal(wanted.slot) + ", " +
+                        quote_literal(wanted.slot + "_one_phase") +
+                        "); and set postgres.slot to the copy, which goes on from where this one "
+                        "stands and has two_phase off; " +
+                        wanted.slot + " itself is left to whoever made it");
+    }
+}
+
 void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
                        findings_list& found) {
     const auto missing = "slot " + wanted.slot + " does not exist";
@@ -180,16 +193,7 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                         drop_slot_sql(wanted.slot) +
                         " (it holds nothing any more) then walrelay init --new-slot");
     }
-    if (slot.two_phase) {
-        found.error("slot " + wanted.slot +
-                        " has two_phase on, which would publish prepared "
-                        "transactions before they commit",
-                    "SELECT pg_copy_logical_replication_slot(" + quote_literal(wanted.slot) + ", " +
-                        quote_literal(wanted.slot + "_one_phase") +
-                        "); and set postgres.slot to the copy, which goes on from where this one "
-                        "stands and has two_phase off; " +
-                        wanted.slot + " itself is left to whoever made it");
-    }
+    look_at_two_phase(wanted, slot, found);
     look_at_failover(wanted, facts, found);
 }
 
