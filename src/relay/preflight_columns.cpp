@@ -100,7 +100,6 @@ std::string remedy_for(const left_out& names, const expectations& wanted, const 
                "; ALTER PUBLICATION " + publication + " ADD TABLE " + name +
                "; COMMIT; which publishes the table without a column list and without a row "
                "filter, to everybody who reads the publication; rows that were inserted before "
-               "that "
                "still come as they did";
     }
     const std::string other =
@@ -139,8 +138,10 @@ void look_at_columns(const expectations& wanted, const outbox_table& outbox,
     const auto names = left_out_of(table, sent);
     for (const auto& problem : mapper->problems_with(sent)) {
         if (!contains(there, problem)) {
-            found.error("every row would become a dead letter: as PostgreSQL sends its rows, " +
-                            problem + "; " + reason_of(names, wanted, all),
+            found.error(std::string(wanted.dead_letters ? "every row would become a dead letter"
+                                                        : "the first row would stop the relay") +
+                            ": as PostgreSQL sends its rows, " + problem + "; " +
+                            reason_of(names, wanted, all),
                         remedy_for(names, wanted, table, all));
         }
     }
