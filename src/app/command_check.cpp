@@ -6,6 +6,7 @@
 #include "app/translate.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
+#include "outbox/subject.hpp"
 #include "postgres/halt_store.hpp"
 #include "postgres/inspector.hpp"
 #include "relay/stream_owner.hpp"
@@ -43,7 +44,14 @@ awaitable<std::optional<stream_facts>> look_at_broker(executors on,
         found.push_back(finding_of(broker.error()));
         co_return std::nullopt;
     }
-    found = relay::broker_findings(expectations_of(settings), (*broker)->facts());
+    const auto expected = expectations_of(settings);
+    auto subjects = relay::subjects_to_try(expected, (*broker)->facts());
+    const auto tried =
+        co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
+    found = relay::broker_findings(expected, (*broker)->facts());
+    if (!tried) {
+        found.push_back(finding_of(tried.error()));
+    }
     co_return (*broker)->facts().stream;
 }
 
@@ -106,6 +114,7 @@ awaitable<std::vector<finding>> look_at_postgres(executors on, const config::set
         co_return std::vector{finding_of(sql.error())};
     }
     auto wanted = inspection_of(settings);
+    wanted.to_publish = tables_to_publish(settings);
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};

@@ -144,9 +144,6 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     if (!stream) {
         co_return stream.error();
     }
-    const bool uses_publication =
-        relay::choose_plugin(expectations_of(settings), facts) == output_plugin::pgoutput;
-    co_await complete_control(sql, settings, facts, uses_publication);
     const auto plugin = co_await make_slot_or_leave_it(on, sql, settings, facts, run_makes_slot);
     if (!plugin) {
         co_return plugin.error();
@@ -243,6 +240,23 @@ awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
     co_return result<void>{};
 }
 
+/// What there is, where nothing forbids to make the rest.
+awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
+                                              const config::settings& settings,
+                                              const std::optional<stream_facts>& stream,
+                                              bool new_slot) {
+    auto wanted = inspection_of(settings);
+    wanted.to_publish = tables_to_publish(settings);
+    auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    if (const auto forbids = objections(settings, *facts, stream, new_slot)) {
+        co_return *forbids;
+    }
+    co_return std::move(facts);
+}
+
 awaitable<int> create_all(executors on, const config::settings& settings, init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
     const auto stream = co_await look_at_stream(on, settings, missing_stream::leave);
@@ -259,13 +273,18 @@ awaitable<int> create_all(executors on, const config::settings& settings, init_o
         }
     }
     const bool new_slot = options.new_slot;
-    auto wanted = inspection_of(settings);
-    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    auto facts = co_await inspect_all(*sql, settings, *stream, new_slot);
     if (!facts) {
         co_return fail(facts.error());
     }
-    if (const auto forbids = objections(settings, *facts, *stream, new_slot)) {
-        co_return fail(*forbids);
+    const bool uses_publication =
+        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput;
+    if (co_await complete_control(*sql, settings, *facts, uses_publication)) {
+        // Some things can only be tried with the table.
+        facts = co_await inspect_all(*sql, settings, *stream, new_slot);
+        if (!facts) {
+            co_return fail(facts.error());
+        }
     }
     const auto earlier = relay::earlier_run_of(*stream);
     const bool run_makes_slot =

@@ -232,8 +232,8 @@ partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition&
         co_return detached;
     }
     log_info(fmt::format(
-        "detached partition {} of {}: its {} rows are in the stream. To free its "
-        "space: DROP TABLE {};",
+        "detached partition {} of {}: its {} rows are in the stream. DROP TABLE {}; frees its "
+        "space and destroys the rows, once nobody needs them in the database",
         name, to_string(table_.table), missing_->row_count(number), quote_table(one.name)));
     const auto rows = co_await postgres::count_rows(*sql_, one.name, std::string());
     if (rows && *rows > missing_->row_count(number)) {

@@ -94,6 +94,11 @@ std::vector<table_name> published_tables_of(const config::settings& settings) {
     return table_names_of(with_tables_only(settings));
 }
 
+std::vector<table_name> tables_to_publish(const config::settings& settings) {
+    return settings.postgres.plugin == output_plugin::wal2json ? std::vector<table_name>{}
+                                                               : published_tables_of(settings);
+}
+
 std::vector<std::string> message_prefixes_of(const config::settings& settings) {
     std::vector<std::string> prefixes;
     for (const auto& outbox : settings.outbox) {

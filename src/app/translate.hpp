@@ -25,6 +25,8 @@ namespace walrelay::app {
 [[nodiscard]] std::vector<table_name> table_names_of(const config::settings& settings);
 /// Those that are tables, for the publication.
 [[nodiscard]] std::vector<table_name> published_tables_of(const config::settings& settings);
+/// The same, for trying to create it: none where wal2json is asked for.
+[[nodiscard]] std::vector<table_name> tables_to_publish(const config::settings& settings);
 [[nodiscard]] std::vector<std::string> message_prefixes_of(const config::settings& settings);
 /// The same settings with the outboxes that are tables alone, for what reads rows.
 [[nodiscard]] config::settings with_tables_only(config::settings settings);

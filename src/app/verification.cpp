@@ -193,9 +193,14 @@ verification::outcome<> verification::read_table(std::uint32_t number) {
         co_return opened.error();
     }
     for (;;) {
-        const auto rows = co_await postgres::fetch_rows(*sql_, rows_of_a_piece);
+        auto rows = co_await postgres::fetch_rows(*sql_, rows_of_a_piece);
         if (!rows) {
-            co_return rows.error();
+            auto failure = rows.error();
+            if (failure.code == errc::postgres_unsuitable && !options_.where.empty()) {
+                // What only a value shows, such as a division by zero.
+                failure.remedy = "correct --where \"" + options_.where + "\"";
+            }
+            co_return failure;
         }
         if (rows->empty()) {
             co_return result<void>{};

@@ -58,16 +58,19 @@ std::string remedy_of(finding_kind kind, const verify_outcome& outcome, const ve
             return remedy_for_undelivered(outcome, names);
         case finding_kind::twice:
             return fmt::format(
-                "consumers that remember Nats-Msg-Id are not harmed; to take one away: nats stream "
-                "rmm {} SEQUENCE",
+                "consumers that remember Nats-Msg-Id are not harmed, and nothing needs to be done; "
+                "nats stream rmm {} SEQUENCE takes one away, which destroys it for every consumer",
                 names.stream);
         case finding_kind::out_of_order:
             return "let consumers of these messages compare Walrelay-Position, and look in the log "
                    "for a second writer or a restored broker at that time";
         case finding_kind::foreign:
-            return "messages of a poller from before walrelay: leave them, --since-slot leaves "
-                   "them out; else allow only walrelay's account to publish on the stream's "
-                   "subjects";
+            return fmt::format(
+                "messages of a poller from before walrelay: leave them, --since-slot leaves them "
+                "out. Else allow only walrelay's account to publish on the stream's subjects; nats "
+                "stream rmm {} SEQUENCE takes one away, which destroys it for every consumer: only "
+                "once its writer has said that nobody needs it",
+                names.stream);
         case finding_kind::orphaned:
             return "consumers may have acted on events whose rows the database lost in a failover "
                    "or a restore: compare what they did with these ids first (verify --json names "

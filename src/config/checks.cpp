@@ -101,12 +101,16 @@ std::optional<complaint> check_subject(const std::string& text) {
 }
 
 std::optional<complaint> check_inbox_prefix(const std::string& text) {
-    const bool is_odd = text.starts_with('$') || text.find_first_of("*>") != std::string::npos;
+    // It is part of each publish's protocol line, for which the server has 4 KiB.
+    constexpr std::size_t longest = 255;
+    const bool is_odd = text.starts_with('$') || text.find_first_of("*>") != std::string::npos ||
+                        text.size() > longest;
     if (!is_odd && !check_subject(text)) {
         return std::nullopt;
     }
     return complaint{quoted(text) + " is not what subjects can begin with",
-                     "write tokens with dots between, without * and >, such as \"_INBOX_relay\""};
+                     "write tokens with dots between, without * and >, at most 255 bytes, such as "
+                     "\"_INBOX_relay\""};
 }
 
 std::optional<complaint> check_message_prefix(const std::string& text) {

@@ -20,8 +20,8 @@ std::vector<key> postgres_keys() {
             {"postgres", "plugin", "--plugin",
              "The output plugin of the slot. `\"auto\"` takes the plugin of the slot that is "
              "there; "
-             "for a new one `wal2json` where the server accepts it and no outbox is partitioned, "
-             "else `pgoutput`."},
+             "for a new one `wal2json` where the server accepts it, is PostgreSQL 15 or newer and "
+             "no outbox is partitioned, else `pgoutput`. wal2json must be 2.5 or newer."},
             [](const destination& to) -> std::optional<output_plugin>& {
                 return to.all.postgres.plugin;
             },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/error.hpp"
 #include "core/lsn.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace walrelay {
@@ -67,6 +69,13 @@ struct refused_statement {
     std::string missing_right = {};
 };
 
+/// A column GENERATED ALWAYS AS.
+struct generated_column {
+    std::string name = {};
+    /// Of the others, VIRTUAL in PostgreSQL 18, the WAL has no value.
+    bool stored = true;
+};
+
 /// From pg_class and pg_attribute, for one configured table.
 struct table_facts {
     table_name table = {};
@@ -84,6 +93,10 @@ struct table_facts {
     /// Tables that inherit from it (INHERITS), at any depth.
     std::vector<table_name> children = {};
     std::vector<column> columns = {};
+    std::vector<generated_column> generated = {};  // of the columns
+    /// The columns that the publication sends of all its rows; empty where there is no publication,
+    /// and before PostgreSQL 15, which does not tell.
+    std::vector<std::string> published = {};
     /// Of the write-backs that the configuration asks for.
     std::vector<refused_statement> refused = {};
     /// Those of SELECT, UPDATE and DELETE from which row-level security can hide rows.
@@ -92,6 +105,16 @@ struct table_facts {
     std::vector<std::string> trigger_makers = {};
     /// Triggers that run a function of a role that is not trusted.
     std::vector<std::string> foreign_triggers = {};
+};
+
+/// Why the server's wal2json cannot be used.
+enum class plugin_trouble {
+    none,
+    /// output_plugin_libraries does not list it.
+    not_allowed,
+    not_installed,
+    /// Older than 2.5: its rows come without the types of their columns (include-type-oids).
+    too_old,
 };
 
 /// A table that was a partition of an outbox, and that is none now.
@@ -141,7 +164,7 @@ struct postgres_facts {
     std::chrono::milliseconds sender_timeout{0};  // wal_sender_timeout, 0 is never
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
     std::optional<std::string> output_plugin_libraries = {};
-    bool wal2json_allowed = false;
+    plugin_trouble wal2json = plugin_trouble::not_allowed;
     /// The tables walrelay.dead_letter, walrelay.halt and walrelay.control.
     own_table_facts dead_letters = {};
     own_table_facts halts = {};
@@ -157,6 +180,8 @@ struct postgres_facts {
     bool slot_waits = false;
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};
+    /// Why the role could not create it, where it was tried.
+    std::optional<error> publication_refused = {};
     std::vector<table_facts> tables = {};  // one for each configured table, same order
     /// Every other name under which the outbox's schemas hold tables, and all schemas where an
     /// outbox is partitioned: needed to tell a partition that is new from a table that is none of
@@ -204,9 +229,11 @@ struct stream_facts {
     bool sealed = false;
     bool no_ack = false;
     bool mirror_or_sourced = false;
-    std::int64_t max_messages = -1;  // -1 is unlimited, as for the next two
+    std::int64_t max_messages = -1;  // -1 is unlimited, as for the next three
     std::int64_t max_bytes = -1;
     std::int32_t max_message_bytes = -1;
+    std::int64_t max_messages_per_subject = -1;
+    bool discard_new_per_subject = false;
     std::chrono::nanoseconds max_age{0};           // 0 is for ever
     std::chrono::nanoseconds duplicate_window{0};  // of Nats-Msg-Id
     std::int64_t replicas = 1;
@@ -214,6 +241,7 @@ struct stream_facts {
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;
     std::uint64_t message_count = 0;
+    std::uint64_t byte_count = 0;
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
     bool last_message_there = false;
     /// The greatest Walrelay-Position among the messages that were looked at: the last one, or many
@@ -243,10 +271,20 @@ struct stream_facts {
     std::optional<asked_message> asked = {};
 };
 
+/// What the broker says to publishes that it takes none of: they are tried, and not made.
+struct publish_trial {
+    /// Subjects to which the account may not publish, with the server's words.
+    std::vector<std::pair<std::string, std::string>> refused = {};
+    /// Its max_control_line is smaller than the longest line of walrelay's; that line's length.
+    std::size_t too_long_line_bytes = 0;
+};
+
 struct broker_facts {
     std::string server_version = {};
     std::uint64_t max_payload_bytes = 0;      // from INFO
     std::optional<stream_facts> stream = {};  // nothing if the stream does not exist
+    /// What it would refuse of walrelay's publishes; nothing where that was not tried.
+    std::optional<publish_trial> trial = {};
     /// A password or a token went to it as everybody on the way can read it.
     bool told_in_clear = false;
 };

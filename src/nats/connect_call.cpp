@@ -35,6 +35,12 @@ natsStatus set_options(natsOptions* options, const connect_options& from,
     return natsOptions_SetURL(options, over.url().c_str());
 }
 
+/// The tunnel stands, so the servers can be reached, and the options are walrelay's own.
+bool is_of_this_process(natsStatus status) {
+    return status == NATS_NO_MEMORY || status == NATS_SYS_ERROR || status == NATS_INVALID_ARG ||
+           status == NATS_NOT_INITIALIZED || status == NATS_FAILED_TO_INITIALIZE;
+}
+
 }  // namespace
 
 error unavailable(std::string what, natsStatus status) {
@@ -47,11 +53,14 @@ result<connection_handle> connect_blocking(const connect_options& to) {
         return over.error();
     }
     natsOptions* raw_options = nullptr;
-    natsOptions_Create(&raw_options);
+    auto status = natsOptions_Create(&raw_options);
     const options_handle prepared(raw_options);
     natsConnection* raw = nullptr;
-    auto status = set_options(raw_options, to, **over);
+    status = status == NATS_OK ? set_options(raw_options, to, **over) : status;
     status = status == NATS_OK ? natsConnection_Connect(&raw, raw_options) : status;
+    if (is_of_this_process(status)) {
+        return lacks_resources(last_error_text(status));
+    }
     if (status != NATS_OK) {
         return unreachable(to, last_error_text(status));
     }
@@ -64,6 +73,18 @@ std::optional<std::string> refusal_of(natsConnection* connection) {
         return std::nullopt;
     }
     return said == nullptr ? "" : said;
+}
+
+error cause_of(natsConnection* connection, const connect_options& options, const error& failure) {
+    if (auto said = refusal_of(connection)) {
+        return not_permitted(options, std::move(*said));
+    }
+    const char* words = nullptr;
+    natsConnection_GetLastError(connection, &words);
+    if (words != nullptr && is_about_a_line(words)) {
+        return line_too_long("walrelay's requests to JetStream", words);
+    }
+    return failure;
 }
 
 }  // namespace walrelay::nats

@@ -36,6 +36,10 @@ private:
 /// event of the connection.
 [[nodiscard]] std::optional<std::string> refusal_of(natsConnection* connection);
 
+/// Why a request failed: what the broker refused explains more than that nothing came back.
+[[nodiscard]] error cause_of(natsConnection* connection, const connect_options& options,
+                             const error& failure);
+
 /// broker_unavailable with the library's words.
 [[nodiscard]] error unavailable(std::string what, natsStatus status);
 

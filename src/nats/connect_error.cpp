@@ -31,9 +31,16 @@ bool is_about_a_right(std::string_view said) {
     return contains_ignoring_case(said, "permissions violation");
 }
 
+bool is_about_a_line(std::string_view said) {
+    return contains_ignoring_case(said, "maximum control line");
+}
+
 error refusal(const connect_options& options, std::string_view said) {
     if (is_about_a_right(said)) {
         return not_permitted(options, std::string(said));
+    }
+    if (is_about_a_line(said)) {
+        return line_too_long("walrelay's log-in", std::string(said));
     }
     const bool log_in =
         contains_ignoring_case(said, "auth") || contains_ignoring_case(said, "revoked");
@@ -44,6 +51,14 @@ error refusal(const connect_options& options, std::string_view said) {
 error unreachable(const connect_options& options, std::string said) {
     return {errc::broker_unavailable, "the broker at " + names_of(options) + " cannot be reached",
             "", std::move(said)};
+}
+
+error lacks_resources(std::string said) {
+    return {errc::broker_unavailable,
+            "walrelay has too little memory or too few threads for a connection of its own to the "
+            "broker",
+            "give the process more: systemd's MemoryMax, LimitAS and TasksMax, ulimit -v and -u",
+            std::move(said)};
 }
 
 error without_tls(const connect_options& options, std::string said) {
@@ -58,6 +73,14 @@ error log_in_refused(const connect_options& options, std::string said) {
     return {errc::broker_unavailable, "the broker at " + names_of(options) + " refuses the log-in",
             "check nats.credentials, nats.nkey_seed, nats.user or nats.token_file against the "
             "server's accounts",
+            std::move(said)};
+}
+
+error line_too_long(const std::string& what, std::string said) {
+    return {errc::broker_unsuitable,
+            "the broker's max_control_line is smaller than the protocol line of " + what,
+            "set max_control_line in nats-server.conf to its default of 4096, or take the line "
+            "out, then: nats-server --signal reload",
             std::move(said)};
 }
 

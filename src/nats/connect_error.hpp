@@ -12,6 +12,9 @@ namespace walrelay::nats {
 /// broker_unavailable: no server answers as one.
 [[nodiscard]] error unreachable(const connect_options& options, std::string said);
 
+/// broker_unavailable: this process has too little memory or too few threads.
+[[nodiscard]] error lacks_resources(std::string said);
+
 /// broker_unavailable: the certificates may be mended while walrelay waits.
 [[nodiscard]] error without_tls(const connect_options& options, std::string said);
 
@@ -22,6 +25,12 @@ namespace walrelay::nats {
 [[nodiscard]] error refusal(const connect_options& options, std::string_view said);
 /// Whether the words of an -ERR tell of a right that is missing.
 [[nodiscard]] bool is_about_a_right(std::string_view said);
+
+/// Whether they tell of a line that is longer than max_control_line.
+[[nodiscard]] bool is_about_a_line(std::string_view said);
+
+/// broker_unsuitable: the server is set up for shorter lines than `what` takes.
+[[nodiscard]] error line_too_long(const std::string& what, std::string said);
 
 /// broker_unsuitable: the account lacks a right.
 [[nodiscard]] error not_permitted(const connect_options& options, std::string said);

@@ -1,8 +1,8 @@
 #include "nats/connection.hpp"
 
 #include "nats/connect_call.hpp"
-#include "nats/connect_error.hpp"
 #include "nats/handles.hpp"
+#include "nats/publish_probe.hpp"
 #include "nats/stream_reader.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -15,12 +15,6 @@ namespace walrelay::nats {
 namespace asio = boost::asio;
 
 namespace {
-
-/// Why a request failed: what the broker refused explains more than that nothing came back.
-error cause_of(natsConnection* over, const connect_options& options, const error& failure) {
-    auto said = refusal_of(over);
-    return said ? not_permitted(options, std::move(*said)) : failure;
-}
 
 result<broker_facts> look(const connect_options& options) {
     subscription_handle looking_back;  // outlives the connection, see nats/look_back
@@ -61,8 +55,11 @@ asio::awaitable<result<broker_facts>> create_on_worker(connect_options options,
 
 }  // namespace
 
-connection::connection(asio::any_io_executor blocking, connect_options options)
-    : blocking_(std::move(blocking)), options_(std::move(options)) {}
+connection::connection(asio::any_io_executor executor, asio::any_io_executor blocking,
+                       connect_options options)
+    : executor_(std::move(executor)),
+      blocking_(std::move(blocking)),
+      options_(std::move(options)) {}
 
 connection::~connection() = default;
 
@@ -78,7 +75,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     if (!linked) {
         co_return linked.error();
     }
-    std::unique_ptr<connection> made(new connection(blocking, std::move(options)));
+    std::unique_ptr<connection> made(new connection(executor, blocking, std::move(options)));
     made->facts_ = std::move(*looked);
     made->link_ = std::move(*linked);
     made->facts_.told_in_clear = made->link_->told_in_clear();
@@ -93,6 +90,17 @@ asio::awaitable<result<void>> connection::create_stream(stream_definition defini
     }
     facts_ = std::move(*created);
     facts_.told_in_clear = link_->told_in_clear();
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> connection::try_publishes(std::vector<std::string> subjects,
+                                                        std::size_t subject_max_bytes) {
+    const auto tried =
+        co_await nats::try_publishes(executor_, options_, std::move(subjects), subject_max_bytes);
+    if (!tried) {
+        co_return tried.error();
+    }
+    facts_.trial = *tried;
     co_return result<void>{};
 }
 

@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace walrelay::nats {
 
@@ -41,6 +43,11 @@ public:
     /// Makes the stream and reads the facts again.
     [[nodiscard]] boost::asio::awaitable<result<void>> create_stream(stream_definition definition);
 
+    /// What of such publishes the server would refuse, tried without making any; see
+    /// nats/publish_probe. Only while nothing is published.
+    [[nodiscard]] boost::asio::awaitable<result<void>> try_publishes(
+        std::vector<std::string> subjects, std::size_t subject_max_bytes);
+
     /// Buffers one publish. The reply comes through on_reply with `index`. With
     /// `expected_last_sequence` the broker takes it only behind that sequence.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
@@ -54,8 +61,10 @@ public:
     [[nodiscard]] bool is_full() const;
 
 private:
-    connection(boost::asio::any_io_executor blocking, connect_options options);
+    connection(boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
+               connect_options options);
 
+    boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor blocking_;
     connect_options options_;
     broker_facts facts_;

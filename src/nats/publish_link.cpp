@@ -35,8 +35,17 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     unsigned pings_unanswered = 0;
     bool told_in_clear = false;
     bool over = false;
+    /// The publish with the longest line: where the server ends the connection because of a line,
+    /// that one is too long, too.
+    struct {
+        std::size_t bytes = 0;
+        std::string id = {};
+        std::size_t subject_bytes = 0;
+    } longest = {};
 
     asio::awaitable<void> read_replies();
+    void remember(const message& content, std::size_t line_bytes);
+    [[nodiscard]] error refused(std::string_view said) const;
     asio::awaitable<void> keep_alive();
     void take_operations();
     void take(const wire_operation& received);
@@ -130,12 +139,29 @@ void publish_link::state::take(const wire_operation& received) {
             pings_unanswered = 0;
             return;
         case wire_verb::err:
-            lose(is_about_a_right(received.text)
-                     ? not_permitted(options, std::string(received.text))
-                     : ended(std::string(received.text)));
+            lose(refused(received.text));
             return;
         default:
             return;  // INFO of a changed cluster, +OK
+    }
+}
+
+error publish_link::state::refused(std::string_view said) const {
+    if (is_about_a_right(said)) {
+        return not_permitted(options, std::string(said));
+    }
+    if (is_about_a_line(said)) {
+        return line_too_long("the publish of row id " + longest.id + ", which takes " +
+                                 std::to_string(longest.bytes) + " bytes (its subject " +
+                                 std::to_string(longest.subject_bytes) + ")",
+                             std::string(said));
+    }
+    return ended(std::string(said));
+}
+
+void publish_link::state::remember(const message& content, std::size_t line_bytes) {
+    if (line_bytes > longest.bytes) {
+        longest = {line_bytes, content.id, content.subject.size()};
     }
 }
 
@@ -214,6 +240,7 @@ result<void> publish_link::publish(const message& content, std::uint64_t index,
                                        .index = index,
                                        .stream = state_->options.stream,
                                        .expected_last_sequence = expected_last_sequence});
+    state_->remember(content, lines.size() - before - bytes);
     if (state_->max_payload_bytes != 0 && bytes > state_->max_payload_bytes) {
         lines.resize(before);
         return error{errc::message_refused,

@@ -1,6 +1,7 @@
 #include "nats/request_tunnel.hpp"
 
 #include "core/rethrow.hpp"
+#include "nats/connect_error.hpp"
 #include "nats/inbox.hpp"
 #include "nats/server_session.hpp"
 #include "nats/wire_lines.hpp"
@@ -23,6 +24,7 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -262,7 +264,11 @@ result<std::unique_ptr<request_tunnel>> request_tunnel::open(const connect_optio
         asio::co_spawn(running.io, running.serve(), rethrow{});
         running.thread = std::thread([&running] { running.run(); });
         return opened;
-    } catch (const std::runtime_error& failure) {  // std's and Boost's system_error
+    } catch (const std::system_error& failure) {  // Boost's as well
+        const bool is_scarce = failure.code() == std::errc::resource_unavailable_try_again ||
+                               failure.code() == std::errc::not_enough_memory;
+        return is_scarce ? lacks_resources(failure.what()) : no_tunnel(failure.what());
+    } catch (const std::runtime_error& failure) {
         return no_tunnel(failure.what());
     }
 }

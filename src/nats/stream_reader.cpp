@@ -56,6 +56,8 @@ void copy_config(const jsStreamConfig& config, stream_facts& facts) {
     facts.max_messages = config.MaxMsgs;
     facts.max_bytes = config.MaxBytes;
     facts.max_message_bytes = config.MaxMsgSize;
+    facts.max_messages_per_subject = config.MaxMsgsPerSubject;
+    facts.discard_new_per_subject = config.DiscardNewPerSubject;
     facts.max_age = std::chrono::nanoseconds(config.MaxAge);
     facts.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
     facts.replicas = config.Replicas;
@@ -187,6 +189,7 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     facts.stream->first_sequence = info->State.FirstSeq;
     facts.stream->last_sequence = info->State.LastSeq;
     facts.stream->message_count = info->State.Msgs;
+    facts.stream->byte_count = info->State.Bytes;
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
     }

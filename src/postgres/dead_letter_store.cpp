@@ -184,7 +184,8 @@ error explain_status(const server_report& report, const connection& sql, const d
         "not moved: {}",
         to_string(status.table), name_of(letter), status.make_update("$1", "$2", "$3"));
     failure.remedy =
-        report.sqlstate == sqlstate::insufficient_privilege
+        is_about_row_security(report) ? allow_all_rows(quote_table(status.table), sql.role())
+        : report.sqlstate == sqlstate::insufficient_privilege
             ? fmt::format("GRANT SELECT, UPDATE ON {} TO {};", quote_table(status.table),
                           quote_identifier(sql.role()))
             : "correct outbox.on_dead_letter (walrelay check tries it), or what PostgreSQL names";

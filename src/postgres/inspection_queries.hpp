@@ -108,15 +108,37 @@ SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
  ORDER BY asked.place
 )sql";
 
-/// The columns of the tables: place in the request, name, type.
+/// The columns of the tables: place in the request, name, type, whether and how it is generated.
 inline constexpr const char* columns = R"sql(
-SELECT asked.place - 1, a.attname, a.atttypid
+SELECT asked.place - 1, a.attname, a.atttypid, a.attgenerated
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   JOIN pg_namespace AS n ON n.nspname = asked.schema
   JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
    AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
  ORDER BY asked.place, a.attnum
+)sql";
+
+/// The columns that the publication $3 sends of the tables, or of all partitions that it has of
+/// them: place in the request, name. By way of jsonb, because attnames came with PostgreSQL 15.
+inline constexpr const char* published_columns = R"sql(
+WITH sent (place, names) AS (
+    SELECT asked.place - 1, to_jsonb(t) -> 'attnames'
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+      JOIN pg_namespace AS n ON n.nspname = asked.schema
+      JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
+      JOIN pg_publication_tables AS t ON t.pubname = $3
+       AND ((t.schemaname = asked.schema AND t.tablename = asked.name)
+            OR (c.relkind = 'p'
+                AND (t.schemaname, t.tablename) IN (
+                    SELECT ln.nspname, l.relname FROM pg_partition_tree(c.oid) AS tree
+                      JOIN pg_class AS l ON l.oid = tree.relid
+                      JOIN pg_namespace AS ln ON ln.oid = l.relnamespace))))
+SELECT sent.place, named.name
+  FROM sent CROSS JOIN jsonb_array_elements_text(nullif(sent.names, 'null')) AS named (name)
+ GROUP BY sent.place, named.name
+HAVING count(*) = (SELECT count(*) FROM sent AS each WHERE each.place = sent.place)
+ ORDER BY sent.place, named.name
 )sql";
 
 /// The leaf partitions of those that are partitioned: place in the request, schema, name.

@@ -6,10 +6,12 @@
 #include "postgres/outbox_guards.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/plugin_probe.hpp"
+#include "postgres/provisioner.hpp"
 #include "postgres/slot_switch.hpp"
 #include "postgres/table_inspection.hpp"
 #include "postgres/write_back_probe.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -188,6 +190,35 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     co_return result<void>{};
 }
 
+/// Creates it as walrelay run does, in a transaction that is rolled back. What passes, like a lock
+/// that somebody else has, says nothing.
+boost::asio::awaitable<result<void>> try_publication(connection& sql, std::string publication,
+                                                     std::vector<table_name> tables,
+                                                     postgres_facts& facts) {
+    const bool one_is_missing = std::ranges::any_of(facts.tables, [&](const table_facts& each) {
+        return !each.exists && std::ranges::find(tables, each.table) != tables.end();
+    });
+    if (facts.publication || tables.empty() || one_is_missing || facts.in_recovery) {
+        co_return result<void>{};
+    }
+    for (const auto* const step : {"BEGIN", "SET LOCAL lock_timeout = '2s'"}) {
+        const auto done = co_await sql.query(step);
+        if (done.has_error()) {
+            co_return done.error();
+        }
+    }
+    const auto tried =
+        co_await create_publication(sql, std::move(publication), std::move(tables), "insert");
+    const auto undone = co_await sql.query("ROLLBACK");
+    if (undone.has_error()) {
+        co_return undone.error();
+    }
+    if (tried.has_error() && tried.error().code == errc::postgres_unsuitable) {
+        facts.publication_refused = tried.error();
+    }
+    co_return result<void>{};
+}
+
 error unreadable_history(std::uint32_t timeline) {
     return {errc::postgres_unsuitable,
             "PostgreSQL's history file of timeline " + std::to_string(timeline) +
@@ -257,7 +288,7 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await inspect_publication(sql, request, facts);
     }
     if (step.has_value()) {
-        step = co_await inspect_tables(sql, request.tables, facts);
+        step = co_await inspect_tables(sql, request.tables, request.publication, facts);
     }
     if (step.has_value()) {
         step = co_await inspect_own_tables(sql, request, facts);
@@ -268,10 +299,13 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     if (step.has_value()) {
         step = co_await inspect_guards(sql, facts);
     }
+    if (step.has_value()) {
+        step = co_await try_publication(sql, request.publication, request.to_publish, facts);
+    }
     if (step.has_error()) {
         co_return step.error();
     }
-    facts.wal2json_allowed = co_await may_use_wal2json(sql, request.slot, facts);
+    facts.wal2json = co_await trouble_with_wal2json(sql, request.slot, facts);
     co_return facts;
 }
 

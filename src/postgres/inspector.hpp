@@ -22,13 +22,16 @@ struct inspection_request {
     std::vector<table_name> tables;
     /// The same tables with what is to be written back, which is tried; empty if it is not to be.
     std::vector<outbox_table> write_backs = {};
+    /// The tables for which it is tried to create the publication where it is missing; empty if it
+    /// is not to be tried.
+    std::vector<table_name> to_publish = {};
 };
 
 /// All facts through a connection of connection_kind::sql. Needs no right besides CONNECT, but:
-/// `origin` is {0, 0} where the role may not call pg_control_system(), and `wal2json_allowed` is
-/// true where it may neither see the setting nor try (see plugin_probe.hpp). The origin that
-/// `identify` gives is to be preferred. Leaves the server as it was; if there is no slot yet, it
-/// makes a temporary one for as long as it takes to try wal2json, at most about 2 seconds.
+/// `origin` is {0, 0} where the role may not call pg_control_system(), and `wal2json` is
+/// plugin_trouble::none where it may neither see the setting nor try (see plugin_probe.hpp). The
+/// origin that `identify` gives is to be preferred. Leaves the server as it was; it may make a
+/// temporary slot for as long as it takes to try wal2json, at most about 2 seconds.
 [[nodiscard]] boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
                                                                      inspection_request request);
 

@@ -83,7 +83,16 @@ std::string quoted(const std::vector<std::string>& columns) {
 error may_not_read(const connection& sql, const server_report& report, const std::string& what,
                    const std::string& columns) {
     auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (report.sqlstate == insufficient_privilege) {
+    if (is_about_row_security(report)) {
+        failure.what = fmt::format("row-level security can hide rows of {} from the role {}", what,
+                                   sql.role());
+        // A policy that shows all rows would not do: the next one may hide some without a word.
+        failure.remedy = fmt::format(
+            "run it as the owner of the table, or: ALTER ROLE {} BYPASSRLS; which lets the role "
+            "see "
+            "the rows of every table that it may read",
+            quote_identifier(sql.role()));
+    } else if (report.sqlstate == insufficient_privilege) {
         failure.what = fmt::format("the role {} may not read {}", sql.role(), what);
         failure.remedy =
             fmt::format("GRANT SELECT{} ON {} TO {};", columns, what, quote_identifier(sql.role()));
@@ -129,7 +138,7 @@ awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<ta
         facts.expected_rows += *rows;
     }
     postgres_facts about_tables;
-    const auto inspected = co_await inspect_tables(sql, std::move(tables), about_tables);
+    const auto inspected = co_await inspect_tables(sql, std::move(tables), "", about_tables);
     if (!inspected) {
         co_return inspected.error();
     }
@@ -154,7 +163,16 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
     if (opened.has_error()) {
         // A condition may need any column.
         const auto needed = where.empty() ? " (" + list + ")" : std::string();
-        co_return may_not_read(sql, opened.error(), quote_table(table), needed);
+        auto failure = may_not_read(sql, opened.error(), quote_table(table), needed);
+        const bool is_refused = failure.code == errc::postgres_unsuitable &&
+                                opened.error().sqlstate != insufficient_privilege;
+        if (is_refused && !where.empty()) {
+            failure.what =
+                fmt::format("PostgreSQL refuses a condition on the rows of {}: WHERE ({})",
+                            quote_table(table), where);
+            failure.remedy = "correct the condition: --where, or outbox.pending";
+        }
+        co_return failure;
     }
     co_return result<void>{};
 }

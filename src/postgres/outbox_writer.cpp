@@ -83,8 +83,11 @@ error explain_write_back(const server_report& report, const connection& sql,
     if (report.sqlstate == "42501") {
         failure.what = fmt::format("the role {} may not {} published rows of table {}", sql.role(),
                                    deletes ? "delete" : "update", name);
-        failure.remedy = fmt::format("GRANT SELECT, {} ON {} TO {};", deletes ? "DELETE" : "UPDATE",
-                                     quote_table(table.table), quote_identifier(sql.role()));
+        failure.remedy =
+            is_about_row_security(report)
+                ? allow_all_rows(quote_table(table.table), sql.role())
+                : fmt::format("GRANT SELECT, {} ON {} TO {};", deletes ? "DELETE" : "UPDATE",
+                              quote_table(table.table), quote_identifier(sql.role()));
         return failure;
     }
     failure.what = fmt::format("PostgreSQL refuses {} of table {}: {}", setting, name, statement);
@@ -253,8 +256,10 @@ result<outbox_writer::fetched_row> outbox_writer::not_fetched(const server_repor
     failure.what = fmt::format("a row of table {} could not be read to publish it again",
                                to_string(table.table));
     if (failure.code == errc::postgres_unsuitable) {
-        failure.remedy = fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
-                                     quote_identifier(sql_.role()));
+        failure.remedy = is_about_row_security(report)
+                             ? allow_all_rows(quote_table(table.table), sql_.role())
+                             : fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
+                                           quote_identifier(sql_.role()));
     }
     return failure;
 }

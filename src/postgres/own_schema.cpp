@@ -29,9 +29,11 @@ SELECT 'kind', name, kind::text FROM own WHERE kind <> 'r'
 UNION ALL
 SELECT 'trigger', own.name, t.tgname::text
   FROM own JOIN pg_trigger AS t ON t.tgrelid = own.oid AND NOT t.tgisinternal
+                                AND t.tgenabled <> 'D'
 UNION ALL
 SELECT 'rule', own.name, r.rulename::text
-  FROM own JOIN pg_rewrite AS r ON r.ev_class = own.oid WHERE own.kind = 'r'
+  FROM own JOIN pg_rewrite AS r ON r.ev_class = own.oid AND r.ev_enabled <> 'D'
+ WHERE own.kind = 'r'
 UNION ALL
 SELECT 'policies', name, '' FROM own WHERE guarded
 UNION ALL
@@ -79,11 +81,13 @@ schema_flaw flaw_of(const std::string& kind, const std::string& table, const std
     }
     if (kind == "trigger") {
         return {"the table " + full + " has the trigger " + name + ", which would run as walrelay",
-                "DROP TRIGGER " + quoted + " ON " + full + ";"};
+                "ALTER TABLE " + full + " DISABLE TRIGGER " + quoted +
+                    "; (\\d+ in psql shows what it does, for whoever made it)"};
     }
     if (kind == "rule") {
         return {"the table " + full + " has the rule " + name + ", which would run as walrelay",
-                "DROP RULE " + quoted + " ON " + full + ";"};
+                "ALTER TABLE " + full + " DISABLE RULE " + quoted +
+                    "; (\\d+ in psql shows what it does, for whoever made it)"};
     }
     if (kind == "policies") {
         return {"the table " + full + " has row-level security, which can hide rows from walrelay",

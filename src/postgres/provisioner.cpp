@@ -90,7 +90,8 @@ boost::asio::awaitable<result<lsn>> create_slot(connection& sql, std::string slo
     if (!start.has_value()) {
         co_return error{errc::postgres_unsuitable,
                         fmt::format("PostgreSQL gave no position for the slot {}", slot),
-                        drop_slot_sql(slot)};
+                        drop_slot_sql(slot) +
+                            " (it was made this moment and holds nothing yet), then start again"};
     }
     co_return *start;
 }

@@ -105,8 +105,11 @@ error row_cleaner::explain_refusal(const server_report& report) const {
     if (report.sqlstate == "42501") {
         failure.what =
             fmt::format("the role {} may not delete rows of table {}", sql_.role(), name);
-        failure.remedy = fmt::format("GRANT SELECT, DELETE ON {} TO {};",
-                                     quote_table(table_->table), quote_identifier(sql_.role()));
+        const auto table = quote_table(table_->table);
+        failure.remedy = is_about_row_security(report)
+                             ? allow_all_rows(table, sql_.role())
+                             : fmt::format("GRANT SELECT, DELETE ON {} TO {};", table,
+                                           quote_identifier(sql_.role()));
     } else {
         failure.remedy = "correct outbox.pending or outbox.delete_after in the configuration";
         if (!open_schemas_.empty()) {

@@ -45,10 +45,6 @@ error unsuitable(std::string what, std::string remedy) {
     return {errc::postgres_unsuitable, std::move(what), std::move(remedy)};
 }
 
-std::string recreate_slot(const server_context& context) {
-    return fmt::format("{} then: walrelay init", drop_slot_sql(context.slot));
-}
-
 error explain_connect(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
     if (code == sqlstate::invalid_password) {
@@ -140,7 +136,8 @@ error explain_state(const server_report& report, const server_context& context) 
     return unsuitable(fmt::format("the slot {} is invalidated: PostgreSQL gave up the WAL that "
                                   "walrelay has not read",
                                   context.slot),
-                      recreate_slot(context) + "; rows from before are in the outbox tables alone");
+                      "set on_slot_loss = \"heal\" under [delivery] and start again, which "
+                      "publishes what the stream lacks from the tables and makes the slot again");
 }
 
 /// It was not there when it was looked for: another relay starts at the same time.
@@ -162,7 +159,8 @@ error explain_create_slot(const server_report& report, const server_context& con
     if (code == sqlstate::configuration_limit_exceeded) {
         return unsuitable("all replication slots of PostgreSQL are in use",
                           "raise max_replication_slots with ALTER SYSTEM SET and restart "
-                          "PostgreSQL, or drop a slot that nobody needs");
+                          "PostgreSQL, or drop a slot whose consumer is gone for good, which "
+                          "destroys what it holds for it");
     }
     if (code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
@@ -233,7 +231,7 @@ error explain_start(const server_report& report, const server_context& context) 
     const auto what =
         fmt::format("PostgreSQL did not start the stream of the slot {}", context.slot);
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_permanent(code) ? "walrelay check" : ""};
+            is_permanent(code) ? "correct what PostgreSQL names, then start again" : ""};
 }
 
 /// Source: PostgreSQL, src/common/stringinfo.c (enlargeStringInfo) and
@@ -285,16 +283,16 @@ error explain_stream(const server_report& report, const server_context& context)
             fmt::format("the publication {} is missing, or younger than the slot {}: pgoutput "
                         "cannot decode what was written before it",
                         context.publication, context.slot),
-            recreate_slot(context) +
-                "; compare the tables with the stream before that, rows in "
-                "between are in the tables alone");
+            "with every relay stopped, set postgres.plugin = \"wal2json\" and: walrelay init "
+            "--switch-plugin; the slot goes on from where it stands, with all that it holds; where "
+            "the server has no wal2json, walrelay check names another way");
     }
     if (code == sqlstate::undefined_file || code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);
     }
     const auto what = fmt::format("the stream of the slot {} ended", context.slot);
     return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_permanent(code) ? "walrelay check" : ""};
+            is_permanent(code) ? "correct what PostgreSQL names, then start again" : ""};
 }
 
 error explain_query(const server_report& report, const server_context& context) {
@@ -304,7 +302,8 @@ error explain_query(const server_report& report, const server_context& context) 
             "grant the right that PostgreSQL names to " + quote_identifier(context.role));
     }
     if (is_permanent(report.sqlstate)) {
-        return unsuitable("PostgreSQL refused a query", "walrelay check");
+        return unsuitable("PostgreSQL refused a query",
+                          "correct what PostgreSQL names; its log has the whole statement");
     }
     if (report.sqlstate == sqlstate::query_canceled) {
         return {errc::postgres_lost, "PostgreSQL cancelled a query"};
@@ -340,6 +339,18 @@ error explain(const server_report& report, const server_context& context) {
     auto explained = explain_words(report, context);
     explained.server_said = words_of(report);
     return explained;
+}
+
+bool is_about_row_security(const server_report& report) {
+    return report.sqlstate == sqlstate::insufficient_privilege &&
+           mentions(report, "row-level security");
+}
+
+std::string allow_all_rows(const std::string& table, const std::string& role) {
+    return fmt::format(
+        "CREATE POLICY walrelay ON {} TO {} USING (true); and name other roles in its restrictive "
+        "policies: ALTER POLICY ... TO ...",
+        table, quote_identifier(role));
 }
 
 std::string words_of(const server_report& report) {

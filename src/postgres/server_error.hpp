@@ -48,6 +48,11 @@ struct server_context {
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);
 
+/// Whether policies of row-level security forbid it: the SQLSTATE is that of a missing right.
+[[nodiscard]] bool is_about_row_security(const server_report& report);
+/// What lets the role see and change all rows of a table, whose name is quoted.
+[[nodiscard]] std::string allow_all_rows(const std::string& table, const std::string& role);
+
 /// Reads libpq's text of a failed connection (with verbosity PQERRORS_VERBOSE): finds the SQLSTATE,
 /// takes the lines away that are for developers of the server.
 [[nodiscard]] server_report report_of_failed_connection(std::string_view text);

@@ -56,14 +56,16 @@ error is_older_than(const slot_switch& wanted) {
 
 error are_both_there(const slot_switch& wanted, const found_slot& slot, const found_slot& waits) {
     const auto waiting = waiting_slot_name(wanted.slot);
-    return {errc::postgres_unsuitable,
-            fmt::format("slot {} stands at LSN {} and slot {}, which a change of the plugin made "
-                        "or somebody else, at LSN {}: walrelay cannot tell which of them has what "
-                        "is still to be relayed; nothing was changed",
-                        wanted.slot, slot.confirmed, waiting, waits.confirmed),
-            fmt::format("if a relay has streamed from slot {} since the change broke off: {} and "
-                        "try again",
-                        wanted.slot, drop_slot_sql(waiting))};
+    return {
+        errc::postgres_unsuitable,
+        fmt::format("slot {} stands at LSN {} and slot {}, which a change of the plugin made "
+                    "or somebody else, at LSN {}: walrelay cannot tell which of them has what "
+                    "is still to be relayed; nothing was changed",
+                    wanted.slot, slot.confirmed, waiting, waits.confirmed),
+        fmt::format("walrelay run goes on with slot {0}, and walrelay verify then tells whether "
+                    "the stream lacks a row; where it lacks none, and walrelay made {1}, which "
+                    "keeps WAL: {2} destroys that copy, then try again",
+                    wanted.slot, waiting, drop_slot_sql(waiting))};
 }
 
 class switching {

@@ -51,6 +51,9 @@ std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>&
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (auto* table = table_of(reader, row, tables)) {
             table->columns.push_back({rows.text(row, 1), reader.number<type_oid>(row, 2)});
+            if (const auto how = rows.text(row, 3); !how.empty()) {
+                table->generated.push_back({rows.text(row, 1), how == "s"});
+            }
         }
     }
     return reader.failure();
@@ -67,11 +70,12 @@ std::optional<error> read_names(const row_set& rows, std::vector<table_facts>& t
     return reader.failure();
 }
 
-std::optional<error> read_partition_columns(const row_set& rows, std::vector<table_facts>& tables) {
+std::optional<error> read_column_names(const row_set& rows, std::vector<table_facts>& tables,
+                                       std::vector<std::string> table_facts::*into) {
     fact_reader reader{rows};
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (auto* table = table_of(reader, row, tables)) {
-            table->partition_columns.push_back(rows.text(row, 1));
+            (table->*into).push_back(rows.text(row, 1));
         }
     }
     return reader.failure();
@@ -95,7 +99,7 @@ boost::asio::awaitable<result<void>> inspect_descendants(connection& sql,
     }
     auto failure = read_names(*leaves, tables, &table_facts::leaves);
     if (!failure) {
-        failure = read_partition_columns(*keys, tables);
+        failure = read_column_names(*keys, tables, &table_facts::partition_columns);
     }
     if (!failure) {
         failure = read_names(*children, tables, &table_facts::children);
@@ -129,9 +133,26 @@ std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
     return reader.failure();
 }
 
+boost::asio::awaitable<result<void>> inspect_published(connection& sql,
+                                                       std::vector<std::string> which,
+                                                       std::string publication,
+                                                       std::vector<table_facts>& tables) {
+    if (publication.empty()) {
+        co_return result<void>{};
+    }
+    which.push_back(std::move(publication));
+    const auto columns = co_await sql.query(queries::published_columns, std::move(which));
+    if (columns.has_error()) {
+        co_return columns.error();
+    }
+    const auto failure = read_column_names(*columns, tables, &table_facts::published);
+    co_return failure ? result<void>{*failure} : result<void>{};
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector<table_name> asked,
+                                                    std::string publication,
                                                     postgres_facts& facts) {
     const auto which = schemas_and_names(asked);
     const auto tables = co_await sql.query(queries::tables, which);
@@ -159,6 +180,11 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     const auto descendants = co_await inspect_descendants(sql, which, facts.tables);
     if (descendants.has_error()) {
         co_return descendants.error();
+    }
+    const auto published =
+        co_await inspect_published(sql, which, std::move(publication), facts.tables);
+    if (published.has_error()) {
+        co_return published.error();
     }
     facts.other_tables = read_other_tables(*all, facts.tables);
     if (auto failure = read_domains(*domains, facts)) {

@@ -7,13 +7,15 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <string>
 #include <vector>
 
 namespace walrelay::postgres {
 
-/// Fills tables, other_tables and domains.
+/// Fills tables, other_tables and domains. `publication` need not exist, and may be empty.
 [[nodiscard]] boost::asio::awaitable<result<void>> inspect_tables(connection& sql,
                                                                   std::vector<table_name> asked,
+                                                                  std::string publication,
                                                                   postgres_facts& facts);
 
 }  // namespace walrelay::postgres

@@ -87,6 +87,11 @@ enum class backfill_reason {
 /// Whether the stream shows an earlier run: what `postgres_findings` wants to know.
 [[nodiscard]] std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream);
 
+/// Subjects as walrelay run publishes to them, one for each table, and what init asks for where
+/// there is no stream yet: for nats/publish_probe.
+[[nodiscard]] std::vector<std::string> subjects_to_try(const expectations& wanted,
+                                                       const broker_facts& facts);
+
 [[nodiscard]] std::vector<finding> broker_findings(const expectations& wanted,
                                                    const broker_facts& facts);
 

@@ -5,6 +5,7 @@
 #include "outbox/table_mapper.hpp"
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
+#include "relay/preflight_columns.hpp"
 #include "relay/preflight_descendants.hpp"
 #include "relay/preflight_guards.hpp"
 #include "relay/preflight_own_tables.hpp"
@@ -93,12 +94,39 @@ void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, o
 }
 
 void look_at_plugin(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
-    if (choose_plugin(wanted, facts) == output_plugin::wal2json && !facts.wal2json_allowed) {
-        found.error("the server refuses the output plugin wal2json: output_plugin_libraries is " +
-                        facts.output_plugin_libraries.value_or("unset"),
-                    allow_wal2json_sql() +
-                        " (the list without quotes: one quoted string is one bogus "
-                        "name and refuses pgoutput as well); or plugin = \"pgoutput\"");
+    if (choose_plugin(wanted, facts) != output_plugin::wal2json) {
+        return;
+    }
+    const std::string package =
+        "postgresql-" + std::to_string(facts.version_number / 10'000) + "-wal2json";
+    const auto or_pgoutput =
+        facts.slot ? "; or, with every relay stopped, set postgres.plugin = \"pgoutput\", then: "
+                     "walrelay init --switch-plugin, which keeps what the slot holds and changes "
+                     "nothing where pgoutput could not send it"
+                   : std::string("; or set postgres.plugin = \"pgoutput\"");
+    switch (facts.wal2json) {
+        case plugin_trouble::none:
+            return;
+        case plugin_trouble::not_allowed:
+            found.error(
+                "the server refuses the output plugin wal2json: output_plugin_libraries is " +
+                    facts.output_plugin_libraries.value_or("unset"),
+                allow_wal2json_sql() +
+                    " (the list without quotes: one quoted string is one bogus "
+                    "name and refuses pgoutput as well)" +
+                    or_pgoutput);
+            return;
+        case plugin_trouble::not_installed:
+            found.error("the output plugin wal2json is not installed on the server",
+                        "apt-get install " + package + " on that server" + or_pgoutput);
+            return;
+        case plugin_trouble::too_old:
+            found.error(
+                "the server's wal2json is older than 2.5, the first version that sends "
+                "the types of columns (include-type-oids), which walrelay needs",
+                "install wal2json 2.5 or newer on the server (" + package +
+                    " from apt.postgresql.org)" + or_pgoutput);
+            return;
     }
 }
 
@@ -139,9 +167,7 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
         found.error("publication " + wanted.publication +
                         " was created after the position of slot " + wanted.slot +
                         ", and pgoutput cannot decode from before it",
-                    drop_slot_sql(wanted.slot) +
-                        " then walrelay init --new-slot; rows inserted since the "
-                        "slot's position are then only in the table");
+                    way_past_publication(wanted, facts, ""));
     }
 }
 
@@ -159,7 +185,14 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
     }
     const auto create =
         create_publication_sql(wanted.publication, tables, published_operations(wanted.tables));
-    if (!facts.slot) {
+    if (!is_of_this_database(facts)) {
+        if (const auto& refused = facts.publication_refused) {
+            found.error("publication " + wanted.publication +
+                            " does not exist yet, and PostgreSQL does not let role " + facts.role +
+                            " create it (server: " + refused->server_said + ")",
+                        "as the owner of the tables: " + create);
+            return;
+        }
         found.note("publication " + wanted.publication + " does not exist yet",
                    "walrelay init (or run) creates it");
         return;
@@ -168,9 +201,7 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
                     " does not exist, and pgoutput cannot decode "
                     "what slot " +
                     wanted.slot + " holds from before it",
-                drop_slot_sql(wanted.slot) + " " + create +
-                    " then walrelay init --new-slot; rows inserted "
-                    "since the slot's position are then only in the table");
+                way_past_publication(wanted, facts, create));
 }
 
 void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
@@ -204,8 +235,12 @@ output_plugin choose_plugin(const expectations& wanted, const postgres_facts& fa
     }
     // wal2json names only the partition, which says nothing once that is detached or dropped.
     const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
-    return facts.wal2json_allowed && !partitioned ? output_plugin::wal2json
-                                                  : output_plugin::pgoutput;
+    // Before PostgreSQL 15 it can be too old, and a version that is new enough proves it only by a
+    // row.
+    constexpr int first_where_all_are_new_enough = 150'000;
+    const bool fits = facts.wal2json == plugin_trouble::none && !partitioned &&
+                      facts.version_number >= first_where_all_are_new_enough;
+    return fits ? output_plugin::wal2json : output_plugin::pgoutput;
 }
 
 std::optional<backfill_reason> choose_backfill(const expectations& wanted,
@@ -258,6 +293,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
         if (facts.tables[index].exists) {
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
             look_at_guards(wanted.tables[index], facts.tables[index], facts, found);
+            look_at_columns(wanted, wanted.tables[index], facts.tables[index], facts, found);
         }
     }
     look_at_plugin(wanted, facts, found);

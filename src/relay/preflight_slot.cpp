@@ -79,6 +79,19 @@ void look_at_failover(const expectations& wanted, const postgres_facts& facts,
     }
 }
 
+void look_at_two_phase(const expectations& wanted, const slot_facts& slot, findings_list& found) {
+    if (slot.two_phase) {
+        found.error("slot " + wanted.slot +
+                        " has two_phase on, which would publish prepared "
+                        "transactions before they commit",
+                    "SELECT pg_copy_logical_replication_slot(" + quote_literal(wanted.slot) + ", " +
+                        quote_literal(wanted.slot + "_one_phase") +
+                        "); and set postgres.slot to the copy, which goes on from where this one "
+                        "stands and has two_phase off; " +
+                        wanted.slot + " itself is left to whoever made it");
+    }
+}
+
 void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
                        findings_list& found) {
     const auto missing = "slot " + wanted.slot + " does not exist";
@@ -99,6 +112,28 @@ void note_missing_slot(const expectations& wanted, const std::optional<backfill_
 
 bool is_known_plugin(const std::string& name) {
     return name == to_string(output_plugin::wal2json) || name == to_string(output_plugin::pgoutput);
+}
+
+bool is_of_this_database(const postgres_facts& facts) {
+    return facts.slot && !facts.slot->plugin.empty() && facts.slot->database == facts.database;
+}
+
+std::string way_past_publication(const expectations& wanted, const postgres_facts& facts,
+                                 const std::string& create_publication) {
+    const auto create = create_publication.empty() ? std::string() : create_publication + " ";
+    const std::string keeps =
+        facts.wal2json == plugin_trouble::none
+            ? "with every relay stopped, set postgres.plugin = \"wal2json\", then: walrelay init "
+              "--switch-plugin; the slot goes on from where it stands, with all that it holds; or, "
+              "where it must be pgoutput"
+            : std::string(
+                  "wal2json would decode it (postgres.plugin = \"wal2json\", walrelay init "
+                  "--switch-plugin), and the server has none that can be used; without it");
+    return keeps + ": " + create + drop_slot_sql(wanted.slot) +
+           " which destroys what only the slot holds (logical messages, rows that were deleted "
+           "from the tables), then walrelay run with on_slot_loss = \"heal\" under [delivery], "
+           "which publishes what the stream lacks from the tables (where walrelay has published "
+           "nothing yet: with postgres.snapshot)";
 }
 
 bool choose_failover(const expectations& wanted, const postgres_facts& facts) {
@@ -123,9 +158,6 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                           " is left from a change of its plugin that broke off, and keeps WAL",
                       "with every relay stopped: walrelay init --switch-plugin, which finishes it");
     }
-    const auto recreate = drop_slot_sql(wanted.slot) +
-                          " then walrelay init --new-slot; rows that were "
-                          "inserted since the slot's position are then only in the table";
     if (slot.plugin.empty()) {
         found.error("slot " + wanted.slot + " is a physical one",
                     "name another one: postgres.slot");
@@ -156,15 +188,12 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
     } else if (slot.wal_status == "lost") {
         found.error(lost_text(wanted.slot, slot),
                     "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
-                    "lacks from the table; or " +
-                        recreate);
+                    "lacks from the table and makes the slot again; or, to go on without those "
+                    "rows, which are then only in the table: " +
+                        drop_slot_sql(wanted.slot) +
+                        " (it holds nothing any more) then walrelay init --new-slot");
     }
-    if (slot.two_phase) {
-        found.error("slot " + wanted.slot +
-                        " has two_phase on, which would publish prepared "
-                        "transactions before they commit",
-                    recreate);
-    }
+    look_at_two_phase(wanted, slot, found);
     look_at_failover(wanted, facts, found);
 }
 
@@ -196,9 +225,10 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
             facts.slots_free <= 0 ? "all replication slots are taken"
                                   : "only one replication slot is free, and publishing rows that "
                                     "are there already needs two for a moment",
-            "drop a slot that nobody uses (SELECT slot_name FROM pg_replication_slots WHERE "
-            "NOT active), or raise max_replication_slots with ALTER SYSTEM SET and restart "
-            "PostgreSQL");
+            "raise max_replication_slots with ALTER SYSTEM SET and restart PostgreSQL; or drop a "
+            "slot whose consumer is gone for good, which destroys what it holds for it (SELECT * "
+            "FROM pg_replication_slots WHERE NOT active shows those whose consumer is gone or "
+            "away)");
     }
 }
 

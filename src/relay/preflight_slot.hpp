@@ -14,6 +14,15 @@ class findings_list;
 /// One that walrelay decodes.
 [[nodiscard]] bool is_known_plugin(const std::string& name);
 
+/// Not a physical one, nor one of another database.
+[[nodiscard]] bool is_of_this_database(const postgres_facts& facts);
+
+/// What to do about a slot of this database that holds changes from before its publication, which
+/// pgoutput cannot decode. `create_publication` is SQL, empty where there is one.
+[[nodiscard]] std::string way_past_publication(const expectations& wanted,
+                                               const postgres_facts& facts,
+                                               const std::string& create_publication);
+
 /// For a slot that exists.
 void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found);
 /// For one that does not.

@@ -60,7 +60,8 @@ void relay_machine::time_passed(instant now) {
                      ? ""
                      : " and " + counted(write_backs_.size(), "row") + " not written back") +
                 " within " + seconds_text(options_.drain_timeout) +
-                "; nothing is lost: the next start sends them again from the slot");
+                (knows_slot() ? "; nothing is lost: the next start sends them again from the slot"
+                              : "; the next start looks for them again"));
         close_postgres_in_order(now);
     }
     retry_links(now);
@@ -214,9 +215,9 @@ void relay_machine::end() {
         actions_.emplace_back(close_broker{});
     }
     sum_letters_up();
-    log(log_severity::info, "stopped: " + counted(lane_->stored_count(), "message") +
-                                " stored, slot " + options_.slot + " confirmed up to " +
-                                to_string(confirmed()));
+    log(log_severity::info,
+        "stopped: " + counted(lane_->stored_count(), "message") + " stored, slot " + options_.slot +
+            (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"));
     actions_.emplace_back(finish{exit_code_, halted_for_});
 }
 

@@ -163,6 +163,8 @@ public:
     [[nodiscard]] const lane& the_lane() const { return *lane_; }
     /// What the slot may be told.
     [[nodiscard]] lsn confirmed() const;
+    /// Whether the slot is known to be there: only then it is said what it still has.
+    [[nodiscard]] bool knows_slot() const { return slot_confirmed_ != lsn{}; }
     /// Another consumer holds the slot; this relay takes over when it is let go.
     [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }

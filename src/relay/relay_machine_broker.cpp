@@ -271,10 +271,10 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     const auto delay = broker_.lost(now.monotonic);
     log(log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) +
-            (then == outlook::in_doubt
-                 ? ", which tells whether anything is lost"
-                 : ", nothing is lost: " + counted(lane_->size(), "unacked message") +
-                       " in memory, the rest in the slot"));
+            (then == outlook::in_doubt ? ", which tells whether anything is lost"
+             : knows_slot() ? ", nothing is lost: " + counted(lane_->size(), "unacked message") +
+                                  " in memory, the rest in the slot"
+                            : ""));
 }
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
@@ -306,7 +306,8 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
         lose_broker(
             {errc::broker_unavailable,
              "the broker takes no messages for stream " + options_.stream + " at the moment",
-             "if it is full, free storage or raise the limits of the stream or account",
+             "if it is full, raise the limits of the stream (walrelay check names them), of the "
+             "account or of the disk",
              lane_->last_trouble()},
             now);
     } else if (outcome.id_is_taken && ++stuck_count_ > 1) {

@@ -202,8 +202,9 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         return;
     }
     const auto delay = postgres_.lost(now.monotonic);
-    log(log_severity::warning, to_string(why) + "; trying again in " + seconds_text(delay) +
-                                   ", nothing is lost: the slot resends what is not confirmed");
+    log(log_severity::warning,
+        to_string(why) + "; trying again in " + seconds_text(delay) +
+            (knows_slot() ? ", nothing is lost: the slot resends what is not confirmed" : ""));
     if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
     }

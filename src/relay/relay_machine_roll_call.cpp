@@ -25,8 +25,9 @@ error rows_are_missing(const relay_options& options, const std::vector<std::stri
                 (ids.size() == 1 ? "is" : "are") + " neither in stream " + options.stream +
                 " nor in the dead letters, and slot " + options.slot +
                 " does not bring them (message ids " + some_of(ids) +
-                "): the slot was advanced, or dropped and made again, while no relay ran; there "
-                "may be more of them",
+                "). Either the slot moved past them (advanced, or dropped and made again), or the "
+                "stream lost their messages (deleted, purged, max_age, max_msgs), or PostgreSQL "
+                "did not send them (publication, row filter); there may be more of them",
             "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
             "the stream lacks from the table; or run walrelay verify, which names all of those "
             "rows, and then walrelay resume, to go on without them (or walrelay run "

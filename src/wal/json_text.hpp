@@ -32,8 +32,8 @@ public:
                                 std::size_t offset_bytes) const;
 
     [[nodiscard]] error malformed(std::string_view why, std::string_view member,
-                                  std::size_t offset_bytes) const {
-        return frame_error(errc::frame_malformed, {subject_, member, offset_bytes}, why);
+                                  std::size_t offset_bytes, std::string_view remedy = {}) const {
+        return frame_error(errc::frame_malformed, {subject_, member, offset_bytes}, why, remedy);
     }
 
 private:

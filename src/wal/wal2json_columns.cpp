@@ -115,8 +115,14 @@ result<void> add(const column_members& column, const json_text& json, std::size_
         return json.malformed("is missing in the column that ends here", "name", offset);
     }
     if (!column.type) {
-        return json.malformed("is missing in the column that ends here (include-type-oids is off)",
-                              "typeoid", offset);
+        return json.malformed(
+            "is missing in the column that ends here: the server's wal2json is "
+            "older than 2.5, the first version that sends it",
+            "typeoid", offset,
+            "install wal2json 2.5 or newer on the server and start again; the "
+            "slot keeps what was not relayed (or, with every relay stopped, set "
+            "postgres.plugin = \"pgoutput\", then: walrelay init "
+            "--switch-plugin)");
     }
     if (!column.value) {
         return json.malformed("is missing in the column that ends here", "value", offset);

@@ -124,6 +124,8 @@ void stream_reader::create(const stream_options& options) {
     config.MaxMsgs = options.max_messages;
     config.Duplicates = options.duplicate_window.count();
     config.Discard = options.discard_new ? js_DiscardNew : js_DiscardOld;
+    config.MaxMsgsPerSubject = options.max_messages_per_subject;
+    config.DiscardNewPerSubject = options.discard_new && options.max_messages_per_subject > 0;
     config.Replicas = options.replicas;
     require(js_AddStream(nullptr, connection_->jetstream.get(), &config, nullptr, nullptr),
             "cannot create stream " + options.name);
@@ -158,6 +160,13 @@ void stream_reader::limit(const std::string& stream, std::int64_t max_messages) 
     connection_->change(stream, [max_messages](jsStreamConfig& config) {
         config.MaxMsgs = max_messages;
         config.Discard = max_messages < 0 ? js_DiscardOld : js_DiscardNew;
+    });
+}
+
+void stream_reader::free_subjects(const std::string& stream) {
+    connection_->change(stream, [](jsStreamConfig& config) {
+        config.DiscardNewPerSubject = false;
+        config.MaxMsgsPerSubject = -1;
     });
 }
 

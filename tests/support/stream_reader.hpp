@@ -35,6 +35,8 @@ struct stream_options {
     std::int32_t max_message_bytes = -1;
     std::int64_t max_messages = -1;
     bool discard_new = false;
+    /// -1 is unlimited; at the limit messages are refused, where `discard_new` is set.
+    std::int64_t max_messages_per_subject = -1;
     std::int64_t replicas = 1;
     /// 0 is the broker's own default of two minutes.
     std::chrono::nanoseconds duplicate_window{0};
@@ -75,6 +77,8 @@ public:
     void seal(const std::string& stream);
     /// -1 is unlimited; at the limit new messages are refused.
     void limit(const std::string& stream, std::int64_t max_messages);
+    /// Takes back max_messages_per_subject.
+    void free_subjects(const std::string& stream);
     void delete_message(const std::string& stream, std::uint64_t sequence);
     /// Nothing if there is no such stream.
     [[nodiscard]] std::optional<stream_state> state(const std::string& stream);

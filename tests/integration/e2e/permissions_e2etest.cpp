@@ -58,7 +58,8 @@ protected:
     relay_bench bench{shared_postgres(), nats, "pgoutput"};
 };
 
-const std::vector<std::string> for_check{"$JS.API.STREAM.INFO.%", "$JS.API.STREAM.MSG.GET.%"};
+const std::vector<std::string> for_check{"%.>", "$JS.API.STREAM.INFO.%",
+                                         "$JS.API.STREAM.MSG.GET.%"};
 const std::vector<std::string> for_init{"$JS.API.STREAM.INFO.%", "$JS.API.STREAM.MSG.GET.%",
                                         "$JS.API.STREAM.CREATE.%", "$JS.API.STREAM.UPDATE.%"};
 const std::vector<std::string> for_run{"%.>",
@@ -150,9 +151,12 @@ TEST_F(Permissions, OfInitAreNoneTooMany) {
 
 TEST_F(Permissions, OfCheckAreNoneTooMany) {
     create_stream();
-    bench.broker().publish(bench.name() + ".a", "not walrelay's");
     expect_each_is_used(for_check, [&](const auto& rest, const auto& right) {
         allow(rest);
+        // The tail is only read where there is one.
+        if (right.ends_with("MSG.GET.%")) {
+            bench.broker().publish(bench.name() + ".a", "not walrelay's");
+        }
         static_cast<void>(bench.command({"check"}));
         EXPECT_TRUE(is_violated(right)) << nats.log();
     });

@@ -216,6 +216,8 @@ TEST_P(Setup, SlotOfAnotherDatabaseIsNotTaken) {
     shared_postgres().session(other).execute("SELECT pg_create_logical_replication_slot('" +
                                              bench.name() + "', '" + bench.plugin() + "')");
     expect_refused(bench, {"slot " + bench.name(), other});
+    EXPECT_EQ(bench.command({"check"}).output.find("pg_drop_replication_slot"), std::string::npos)
+        << "somebody else's";
     shared_postgres().session(other).execute("SELECT pg_drop_replication_slot('" + bench.name() +
                                              "')");
     expect_clean(bench);
@@ -238,7 +240,8 @@ TEST_P(Setup, StreamMustKeepItsMessages) {
     bench.create_table();
     bench.broker().create(
         {.name = bench.name(), .subjects = {bench.name() + ".>"}, .keeps = retention::work_queue});
-    expect_refused(bench, {"stream " + bench.name(), "limits"});
+    expect_refused(bench, {"stream " + bench.name(), "limits", "name another stream"});
+    EXPECT_EQ(bench.command({"check"}).output.find("nats stream rm"), std::string::npos);
 }
 
 TEST_P(Setup, MissingSlotIsNotCreatedWhereTheStreamShowsAnEarlierRun) {

@@ -136,7 +136,7 @@ TEST_P(Strangers, TriggerOnATableOfWalrelaysStopsIt) {
         "CREATE TRIGGER \"Act\" BEFORE INSERT ON walrelay.dead_letter "
         "FOR EACH ROW EXECUTE FUNCTION act()");
     const auto log = refused_start();
-    const std::string remedy = "DROP TRIGGER \"Act\" ON walrelay.dead_letter;";
+    const std::string remedy = "ALTER TABLE walrelay.dead_letter DISABLE TRIGGER \"Act\";";
     ASSERT_NE(log.find(remedy), std::string::npos) << log;
     bench.execute(remedy);
     bench.start();

@@ -8,6 +8,7 @@ namespace walrelay::postgres {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 server_context streaming() {
     return {.action = server_action::stream, .slot = "s", .publication = "p"};
@@ -53,7 +54,8 @@ TEST(ServerError, TakesRemovedWalForALostSlot) {
     const auto failure =
         explain({"58P01", "requested WAL segment 0000 has already been removed"}, streaming());
     EXPECT_EQ(failure.code, errc::postgres_unsuitable);
-    EXPECT_THAT(failure.remedy, HasSubstr("SELECT pg_drop_replication_slot('s');"));
+    EXPECT_THAT(failure.remedy, HasSubstr("on_slot_loss = \"heal\""));
+    EXPECT_THAT(failure.remedy, Not(HasSubstr("pg_drop_replication_slot")));
 }
 
 TEST(ServerError, DecidesBySqlstateWhateverTheLanguage) {

@@ -49,6 +49,8 @@ TEST(CheckInboxPrefix, TakesWhatSubjectsCanBeginWith) {
     for (const auto* prefix : {"", "_INBOX.", "_INBOX.>", "a.*.b", "a b", "$JS", "$SYS.REQ"}) {
         EXPECT_TRUE(check_inbox_prefix(prefix)) << prefix;
     }
+    EXPECT_FALSE(check_inbox_prefix(std::string(255, 'x')));
+    EXPECT_TRUE(check_inbox_prefix(std::string(256, 'x'))) << "no protocol line has room for it";
 }
 
 TEST(CheckSubject, RefusesEmptyTokensAndMisplacedWildcards) {

@@ -49,6 +49,52 @@ TEST(BrokerPreflight, WarnsOfMessagesThatGoBeforeTheirRowsAreDue) {
     }));
 }
 
+TEST(BrokerPreflight, WarnsOfAStreamThatIsFullAndNotesOneThatWillBe) {
+    auto facts = good();
+    facts.stream->max_messages = 10;
+    facts.stream->message_count = 10;
+    EXPECT_THAT(look(facts), IsEmpty()) << "the oldest make room";
+    facts.stream->discard_new = true;
+    const auto full = look(facts);
+    ASSERT_THAT(full, SizeIs(1));
+    EXPECT_EQ(full[0].severity, finding_severity::warning);
+    EXPECT_THAT(full[0].what, HasSubstr("is full (max_msgs = 10, discard new)"));
+    EXPECT_THAT(full[0].remedy, HasSubstr("nats stream edit OUTBOX --max-msgs=-1"));
+    facts.stream->message_count = 9;
+    const auto filling = look(facts);
+    ASSERT_THAT(filling, SizeIs(1));
+    EXPECT_EQ(filling[0].severity, finding_severity::note);
+}
+
+TEST(BrokerPreflight, WarnsOfAStreamWhoseBytesAreUsedUp) {
+    auto facts = good();
+    facts.stream->discard_new = true;
+    facts.stream->max_bytes = 1000;
+    facts.stream->message_count = 9;
+    facts.stream->byte_count = 900;
+    EXPECT_EQ(look(facts)[0].severity, finding_severity::note);
+    facts.stream->byte_count = 910;
+    EXPECT_THAT(look(facts)[0].what, HasSubstr("is full (max_bytes = 1000, discard new)"));
+}
+
+TEST(BrokerPreflight, TriesASubjectOfEachTableAndTheRightToMakeTheStream) {
+    auto asked = wanted();
+    asked.tables[0].subject = "events.{aggregate_type}.x";
+    EXPECT_THAT(subjects_to_try(asked, good()), testing::ElementsAre("events.walrelay_check.x"));
+    EXPECT_THAT(subjects_to_try(asked, {}),
+                testing::ElementsAre("events.walrelay_check.x", "$JS.API.STREAM.CREATE.OUTBOX"));
+}
+
+TEST(BrokerPreflight, SaysWhatOfItWasRefused) {
+    auto facts = good();
+    facts.trial = publish_trial{{{"events.x", "Permissions Violation"}}, 1200};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(2));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("may not publish, for one, to events.x"));
+    EXPECT_THAT(found[1].what, HasSubstr("smaller than the 1200 bytes"));
+}
+
 TEST(BrokerPreflight, NotesAStreamThatIsNotThereYet) {
     const auto found = look({});
     ASSERT_THAT(found, SizeIs(1));
@@ -84,7 +130,8 @@ TEST(BrokerPreflight, FindsTheWrongRetention) {
         ASSERT_THAT(found, SizeIs(1));
         EXPECT_FALSE(can_start(found));
         EXPECT_THAT(found[0].what, HasSubstr("retention"));
-        EXPECT_THAT(found[0].remedy, HasSubstr("nats stream rm OUTBOX"));
+        EXPECT_THAT(found[0].remedy, HasSubstr("name another stream in nats.stream"));
+        EXPECT_THAT(found[0].remedy, testing::Not(HasSubstr("nats stream rm")));
     }
 }
 

@@ -62,9 +62,9 @@ TEST_F(OwnTables, WarnsOfDeadLettersThatCannotBeKept) {
 }
 
 TEST_F(OwnTables, StopsWhereSomebodyElseCouldActThroughThem) {
-    facts_.schema_flaws = {{"it has a trigger", "DROP TRIGGER"}};
+    facts_.schema_flaws = {{"it has a trigger", "DISABLE TRIGGER"}};
     EXPECT_THAT(found().at(0), AllOf(Field(&finding::severity, finding_severity::error),
-                                     Field(&finding::remedy, "DROP TRIGGER")));
+                                     Field(&finding::remedy, "DISABLE TRIGGER")));
 }
 
 TEST_F(OwnTables, NotesThatRetriesReachNobody) {

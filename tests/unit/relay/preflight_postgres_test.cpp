@@ -8,6 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr type_oid text = 25;
@@ -121,7 +122,7 @@ TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
     EXPECT_THAT(only_error(
                     [] {
                         auto facts = good();
-                        facts.wal2json_allowed = true;
+                        facts.wal2json = plugin_trouble::none;
                         return facts;
                     }(),
                     wanted(output_plugin::wal2json))
@@ -135,13 +136,21 @@ TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
     EXPECT_THAT(only_error(physical).what, HasSubstr("physical"));
     auto elsewhere = good();
     elsewhere.slot->database = "other";
-    EXPECT_THAT(only_error(elsewhere).what, HasSubstr("belongs to database other"));
+    elsewhere.publication.reset();
+    const auto found = postgres_findings(wanted(), elsewhere, {});
+    EXPECT_FALSE(can_start(found));
+    EXPECT_THAT(found[0].what, HasSubstr("belongs to database other"));
+    for (const auto& each : found) {
+        EXPECT_THAT(each.remedy, Not(HasSubstr("pg_drop_replication_slot"))) << each.what;
+    }
     auto lost = good();
     lost.slot->wal_status = "lost";
-    EXPECT_THAT(only_error(lost).remedy, HasSubstr("pg_drop_replication_slot('walrelay')"));
+    EXPECT_THAT(only_error(lost).remedy, testing::StartsWith("set on_slot_loss = \"heal\""));
     auto prepared = good();
     prepared.slot->two_phase = true;
     EXPECT_THAT(only_error(prepared).what, HasSubstr("two_phase"));
+    EXPECT_THAT(only_error(prepared).remedy,
+                testing::StartsWith("SELECT pg_copy_logical_replication_slot('walrelay', "));
 }
 
 TEST(PostgresPreflight, LeavesAFirstStartToRun) {
@@ -242,7 +251,11 @@ TEST(PostgresPreflight, FindsAPublicationWithoutInserts) {
 TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
     auto facts = good();
     facts.publication->younger_than_slot = true;
-    EXPECT_THAT(only_error(facts).what, HasSubstr("created after the position of slot walrelay"));
+    facts.wal2json = plugin_trouble::none;
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("created after the position of slot walrelay"));
+    EXPECT_THAT(found.remedy, testing::StartsWith("with every relay stopped, set postgres.plugin"));
+    EXPECT_THAT(found.remedy, HasSubstr("which destroys what only the slot holds"));
 }
 
 TEST(PostgresPreflight, FindsAMissingPublicationWhereTheSlotIsThere) {
@@ -255,18 +268,62 @@ TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
     auto facts = good();
     facts.publication.reset();
     facts.slot->plugin = "wal2json";
-    facts.wal2json_allowed = true;
+    facts.wal2json = plugin_trouble::none;
     EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
 }
 
 TEST(PostgresPreflight, WarnsOfPartitionsUnderWal2json) {
     auto facts = good();
     facts.slot->plugin = "wal2json";
-    facts.wal2json_allowed = true;
+    facts.wal2json = plugin_trouble::none;
     facts.tables[0].partitioned = true;
     const auto found = postgres_findings(wanted(), facts, {});
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_EQ(found[0].severity, finding_severity::warning);
+}
+
+TEST(PostgresPreflight, NamesTheVersionThatAnOldWal2jsonLacks) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json = plugin_trouble::too_old;
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("older than 2.5"));
+    EXPECT_THAT(found.remedy, HasSubstr("wal2json 2.5 or newer"));
+    EXPECT_THAT(found.remedy, HasSubstr("walrelay init --switch-plugin"));
+}
+
+TEST(PostgresPreflight, TellsAPluginThatIsNotInstalledFromOneThatIsNotAllowed) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.wal2json = plugin_trouble::not_installed;
+    const auto found = postgres_findings(wanted(output_plugin::wal2json), facts, {});
+    ASSERT_FALSE(can_start(found));
+    EXPECT_THAT(found[0].what, HasSubstr("not installed"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("apt-get install postgresql-15-wal2json"));
+}
+
+TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.publication.reset();
+    facts.publication_refused = error{errc::postgres_unsuitable, "no", "", "permission denied"};
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_FALSE(can_start(found));
+    EXPECT_THAT(found.back().what, HasSubstr("(server: permission denied)"));
+    EXPECT_THAT(found.back().remedy, HasSubstr("as the owner of the tables: CREATE PUBLICATION"));
+}
+
+TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.wal2json = plugin_trouble::none;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
+    facts.version_number = 140'010;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
+    facts.version_number = 150'010;
+    facts.wal2json = plugin_trouble::too_old;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
 }
 
 TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
@@ -275,7 +332,7 @@ TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
     facts.slot.reset();
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
-    facts.wal2json_allowed = true;
+    facts.wal2json = plugin_trouble::none;
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
     facts.tables[0].partitioned = true;
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);

@@ -10,6 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::relay_script;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -340,8 +341,29 @@ TEST_F(RelayMachine, SaysWhatToDoWhereTheBrokerIsFull) {
     connect();
     script.transaction(100, {"a"});
     script.reply({outcome_class::transient, 0, 10077, "maximum bytes exceeded"});
-    EXPECT_THAT(script.last_log(), HasSubstr("free storage"));
+    EXPECT_THAT(script.last_log(), HasSubstr("raise the limits of the stream"));
     EXPECT_THAT(script.last_log(), HasSubstr("maximum bytes exceeded"));
+}
+
+TEST_F(RelayMachine, SaysNothingOfASlotThatItHasNotSeen) {
+    script.start();
+    script.broker_fails(errc::broker_unavailable);
+    EXPECT_THAT(script.last_log(),
+                AllOf(HasSubstr("trying again"), Not(HasSubstr("lost")), Not(HasSubstr("slot"))));
+    script.passes(60s);
+    script.broker_connects(0);
+    script.postgres_fails(errc::postgres_unavailable);
+    EXPECT_THAT(script.last_log(), AllOf(HasSubstr("trying again"), Not(HasSubstr("lost"))));
+    script.stops();
+    EXPECT_THAT(script.last_log(), AllOf(HasSubstr("not read"), Not(HasSubstr("0/0"))));
+}
+
+TEST_F(RelayMachine, SaysWhatASlotHasThatItKnows) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects_with(relay_script::origin, lsn{50});
+    script.broker_fails();
+    EXPECT_THAT(script.last_log(), HasSubstr("the rest in the slot"));
 }
 
 TEST_F(RelayMachine, IgnoresWhatAnEarlierConnectionReports) {

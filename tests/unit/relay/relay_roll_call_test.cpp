@@ -49,6 +49,15 @@ TEST_F(RelayAndMissingRow, MissesIt) {
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
 
+TEST_F(RelayAndMissingRow, DoesNotSayThatItKnowsWhatBecameOfIt) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.rows_are_missing({"c"});
+    EXPECT_THAT(script_.log_lines(),
+                Contains(testing::AllOf(HasSubstr("Either the slot moved past them"),
+                                        HasSubstr("or the stream lost their messages"),
+                                        HasSubstr("or PostgreSQL did not send them"))));
+}
+
 TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
     script_.postgres_fails();
     script_.passes(1s);

@@ -137,6 +137,16 @@ TEST_F(Wal2jsonRow, RefusesAMemberThatIsMissing) {
     }
 }
 
+TEST_F(Wal2jsonRow, NamesTheVersionThatIsNeededForARowOfAnOlderOne) {
+    // As 2.3 sends it, whatever include-type-oids says.
+    const auto old = refused(R"({"action":"I","timestamp":"2026-01-31 12:34:56.5+00",)"
+                             R"("lsn":"0/15EA608","schema":"public","table":"t","columns":)"
+                             R"([{"name":"id","value":1},{"name":"a","value":"x"}]})");
+    EXPECT_NE(old.what.find("older than 2.5"), std::string::npos) << old.what;
+    EXPECT_NE(old.remedy.find("install wal2json 2.5"), std::string::npos) << old.remedy;
+    EXPECT_NE(old.remedy.find("postgres.plugin = \"pgoutput\""), std::string::npos) << old.remedy;
+}
+
 TEST_F(Wal2jsonRow, RefusesAMemberThatStandsTwice) {
     for (const auto* json :
          {R"({"action":"M","action":"B"})", R"({"action":"I","schema":"s","schema":"s"})",
