@@ -2,6 +2,7 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
+#include "postgres/commit_wait.hpp"
 #include "postgres/own_tables.hpp"
 #include "postgres/write_back_sql.hpp"
 
@@ -39,11 +40,6 @@ constexpr const char* positions_sql = R"sql(
 SELECT position FROM walrelay.dead_letter
  WHERE split_part(position, '.', 3) COLLATE "C" >= $1
 )sql";
-
-/// The slot moves on once the letter is stored, so the letter must not be lost in a crash.
-constexpr const char* wait_for_flush_sql =
-    "SELECT set_config('synchronous_commit', 'on', false) "
-    "WHERE current_setting('synchronous_commit') = 'off'";
 
 std::vector<std::string> parameters_of(const dead_letter& letter) {
     std::vector<std::string> names;
@@ -155,7 +151,7 @@ bool is_marked(const letter_to_store& each) {
 std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
                                       std::size_t error_bytes) {
     const bool marked = std::ranges::any_of(letters, is_marked);
-    std::vector<statement> all;
+    std::vector<statement> all{{wait_for_others_sql}};
     if (marked) {
         all.push_back({mark_as_own_sql});
     }

@@ -1,5 +1,6 @@
 #include "postgres/halt_store.hpp"
 
+#include "postgres/commit_wait.hpp"
 #include "postgres/own_tables.hpp"
 
 #include <utility>
@@ -27,11 +28,6 @@ INSERT INTO walrelay.halt (slot, reason, fix) VALUES ($1, $2, $3)
     ON CONFLICT (slot) DO UPDATE
        SET halted_at = now(), reason = excluded.reason, fix = excluded.fix, resumed_at = NULL
 )sql";
-
-/// A halt that a crash of the server takes back would be none.
-constexpr const char* wait_for_flush_sql =
-    "SELECT set_config('synchronous_commit', 'on', false) "
-    "WHERE current_setting('synchronous_commit') = 'off'";
 
 constexpr const char* resume_sql =
     "UPDATE walrelay.halt SET resumed_at = coalesce(resumed_at, now()) WHERE slot = $1 "
@@ -77,6 +73,12 @@ awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::stri
 
 awaitable<result<void>> store_halt(connection& sql, std::string slot, std::string reason,
                                    std::string fix, std::vector<table_name> outboxes) {
+    for (const auto* const each : {wait_for_flush_sql, wait_for_others_sql}) {
+        const auto set = co_await sql.query(each);
+        if (!set) {
+            co_return set.error();
+        }
+    }
     const auto there = co_await look_at_table(sql);
     if (!there) {
         co_return there.error();
@@ -86,10 +88,6 @@ awaitable<result<void>> store_halt(connection& sql, std::string slot, std::strin
         if (!made) {
             co_return made.error();
         }
-    }
-    const auto durable = co_await sql.query(wait_for_flush_sql);
-    if (!durable) {
-        co_return durable.error();
     }
     std::vector<std::string> parameters{std::move(slot), std::move(reason), std::move(fix)};
     const auto done = co_await sql.ask(store_sql, std::move(parameters));

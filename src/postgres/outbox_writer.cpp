@@ -3,6 +3,7 @@
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/array_literal.hpp"
+#include "postgres/commit_wait.hpp"
 #include "postgres/dead_letter_store.hpp"
 #include "postgres/fact_reader.hpp"
 #include "postgres/fragment_path.hpp"
@@ -23,10 +24,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-constexpr const char* begin_session_sql =
-    "SELECT set_config('synchronous_commit', 'on', false) "
-    "WHERE current_setting('synchronous_commit') = 'off'";
 
 /// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
 constexpr const char* key_type_sql = R"sql(
@@ -107,9 +104,11 @@ awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executo
     if (!sql) {
         co_return sql.error();
     }
-    const auto durable = co_await sql->query(begin_session_sql);
-    if (!durable) {
-        co_return durable.error();
+    for (const auto* const each : {wait_for_flush_sql, wait_for_others_sql}) {
+        const auto set = co_await sql->query(each);
+        if (!set) {
+            co_return set.error();
+        }
     }
     const auto trusted = co_await check_own_schema(*sql, outboxes);
     if (!trusted) {
@@ -233,9 +232,12 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
         co_return seen.error();
     }
     const auto sql = write_back_sql(table, kind->type, retried);
-    std::vector<statement> all{{sql, {array_literal(keys)}}};
+    std::vector<statement> all{{wait_for_others_sql}};
     if (kind->is_marked) {
-        all.insert(all.begin(), {mark_as_own_sql});
+        all.push_back({mark_as_own_sql});
+    }
+    all.push_back({sql, {array_literal(keys)}});
+    if (kind->is_marked) {
         all.push_back({empty_control_sql});
     }
     const auto done = co_await sql_.ask_together(std::move(all));

@@ -13,8 +13,8 @@ namespace walrelay::relay {
 
 class kept_row {
 public:
-    /// Rows with more bytes are not kept.
-    static constexpr std::size_t bytes_max = std::size_t{1} << 20U;
+    /// Rows with more bytes are not kept, so that a window of them stays within a few megabytes.
+    static constexpr std::size_t bytes_max = 4096;
 
     /// Copies the row, of the table `table` of the configuration. `about` is its description and
     /// must be the one that the fields belong to.

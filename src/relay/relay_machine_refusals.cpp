@@ -124,6 +124,7 @@ void relay_machine::message_was_refused(instant now) {
     why.code = errc::broker_lost;
     why.what += "; it becomes a dead letter when the slot sends its row again";
     lose_broker(why, now);
+    broker_.wait(now.monotonic, std::chrono::milliseconds(0));
     if (!backfilling_) {
         lane_->start_over();
     }

@@ -291,6 +291,36 @@ TEST_P(Guarantee, StrangersMessagesAreSurvivedWhereTheRelayShouldBeTheOnlyWriter
     }
 }
 
+class SynchronousStandby : public testing::TestWithParam<const char*> {};
+
+TEST_P(SynchronousStandby, IsNotWaitedForWhereItIsWalrelayItself) {
+    postgres_server postgres;
+    relay_bench bench(postgres, shared_nats(), GetParam());
+    bench.create_table();
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    for (const auto* const names : {"'walrelay'", "'ANY 1 (another, \"walrelay\")'", "'*'"}) {
+        postgres.reconfigure(std::string("synchronous_standby_names = ") + names);
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of("SHOW synchronous_standby_names") ==
+                   std::string(names).substr(1, std::string(names).size() - 2);
+        }));
+        // An ordinary commit of the application waits for walrelay, as it was asked to.
+        auto writer = bench.session();
+        writer.execute("SET synchronous_commit = local");
+        writer.execute(
+            "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+            "metadata, status, version, created_at) VALUES (gen_random_uuid(), '', 'a', 'e', '{}', "
+            "'{}', 'new', 7, now())");
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << names << bench.relay().log();
+    }
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.dead_letter"), "3");
+    bench.stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, SynchronousStandby, both_plugins(), plugin_name);
+
 INSTANTIATE_TEST_SUITE_P(, Guarantee, both_plugins(), plugin_name);
 
 }  // namespace
