@@ -45,8 +45,11 @@ boost::asio::awaitable<result<void>> look_at_publication_rights(connection& sql,
     }
     if (!rows->flag(0, 0)) {
         auto context = context_of(sql, server_action::create_publication);
-        context.publication = std::move(publication);
-        co_return explain({"42501", "the role may not create it"}, context);
+        context.publication = publication;
+        auto failure = explain({"42501", ""}, context);
+        failure.what = "role " + sql.role() + " may not create publication " + publication +
+                       ": that needs CREATE on the database and the tables' ownership";
+        co_return failure;
     }
     co_return result<void>{};
 }
