@@ -13,7 +13,7 @@ namespace walrelay::relay {
 
 class kept_row {
 public:
-    /// Rows with more bytes are not kept, so that a window of them stays within a few megabytes.
+    /// Rows with more bytes are not kept: the default window of 4,096 stays within 16 MiB of them.
     static constexpr std::size_t bytes_max = 4096;
 
     /// Copies the row, of the table `table` of the configuration. `about` is its description and

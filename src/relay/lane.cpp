@@ -116,6 +116,7 @@ void lane::settle_waiting(const std::vector<commit_position>& those) {
             each.waiting = false;
             each.stored = true;
             each.settled = true;
+            on_settled(index);
         }
     }
     forget_stored();

@@ -287,6 +287,8 @@ private:
     }
     virtual void on_offered_again(std::uint64_t index) = 0;
     virtual void on_set_aside(std::uint64_t index) = 0;
+    /// One that waited is settled now.
+    virtual void on_settled(std::uint64_t /*index*/) {}
     virtual void on_open(const stream_tail& tail) = 0;
     virtual void on_belief() = 0;
     virtual void on_admitted(std::uint64_t index) = 0;

@@ -8,9 +8,13 @@ void parallel_lane::on_open(const stream_tail& /*tail*/) {
     sent_.clear();
     in_flight_ = 0;
     for (std::uint64_t index = first(); index != end(); ++index) {
-        if (!at(index).settled && !at(index).waiting) {
-            at(index).next_of_aggregate = 0;
-            on_admitted(index);
+        const bool set_aside = set_aside_.contains(index);
+        if (at(index).settled || (at(index).waiting && !set_aside)) {
+            continue;
+        }
+        at(index).next_of_aggregate = 0;
+        if (queue(index) && !set_aside) {
+            ready_.push_back(index);
         }
     }
 }
@@ -19,18 +23,23 @@ void parallel_lane::on_emptied() {
     newest_.clear();
     ready_.clear();
     sent_.clear();
+    set_aside_.clear();
     in_flight_ = 0;
 }
 
 void parallel_lane::on_admitted(std::uint64_t index) {
-    const auto [place, first_of_its_aggregate] =
-        newest_.try_emplace(at(index).content.aggregate, index);
-    if (first_of_its_aggregate) {
+    if (queue(index)) {
         ready_.push_back(index);
-        return;
     }
-    at(place->second).next_of_aggregate = index;
-    place->second = index;
+}
+
+bool parallel_lane::queue(std::uint64_t index) {
+    const auto [place, is_first] = newest_.try_emplace(at(index).content.aggregate, index);
+    if (!is_first) {
+        at(place->second).next_of_aggregate = index;
+        place->second = index;
+    }
+    return is_first;
 }
 
 std::optional<outgoing> parallel_lane::next_to_send(monotonic_time now) {
@@ -69,8 +78,10 @@ void parallel_lane::on_offered_again(std::uint64_t index) {
     ready_.push_front(index);
 }
 
-void parallel_lane::on_set_aside(std::uint64_t index) {
-    let_next_of_aggregate_go(index);
+void parallel_lane::on_settled(std::uint64_t index) {
+    if (set_aside_.erase(index) > 0) {
+        let_next_of_aggregate_go(index);
+    }
 }
 
 void parallel_lane::settle(std::uint64_t index, std::uint64_t sequence) {

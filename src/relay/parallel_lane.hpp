@@ -9,6 +9,7 @@
 #include "relay/lane.hpp"
 
 #include <deque>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -32,7 +33,12 @@ private:
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_refused(std::uint64_t index, const publish_outcome& said) override;
     void on_offered_again(std::uint64_t index) override;
-    void on_set_aside(std::uint64_t index) override;
+    /// What comes after it in its aggregate waits for its dead letter: it may still be sent, after
+    /// a stop without one.
+    void on_set_aside(std::uint64_t index) override { set_aside_.insert(index); }
+    void on_settled(std::uint64_t index) override;
+    /// Whether it is the first of its aggregate that waits.
+    bool queue(std::uint64_t index);
     void settle(std::uint64_t index, std::uint64_t sequence);
     void let_next_of_aggregate_go(std::uint64_t index);
     void forget_answered();
@@ -44,6 +50,8 @@ private:
     /// What was sent, in this order; those that are stored meanwhile leave from the front.
     std::deque<std::uint64_t> sent_;
     std::size_t in_flight_ = 0;
+    /// Refused messages whose dead letters are not stored yet.
+    std::set<std::uint64_t> set_aside_;
 };
 
 }  // namespace walrelay::relay

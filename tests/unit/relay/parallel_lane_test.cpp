@@ -177,6 +177,23 @@ TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     EXPECT_EQ(send(), strings{});
 }
 
+TEST_F(ParallelLane, HoldsTheAggregateOfARefusedMessageUntilItsLetterIsStored) {
+    const publish_outcome refusal{outcome_class::refused, 0, 10054, "too large"};
+    tested.open(1, {});
+    admit("a", 1);
+    admit("a", 2);
+    admit("b", 3);
+    ASSERT_EQ(send(), (strings{"a1", "b3"}));
+    ASSERT_EQ(tested.on_reply(tokens[0], refusal, start), lane_verdict::message_refused);
+    tested.set_refused_aside();
+    EXPECT_EQ(send(), strings{}) << "without a letter it would be sent behind a2 after a stop";
+    tested.close();
+    tested.open(2, {});
+    EXPECT_EQ(send(), strings{"b3"}) << "also over another connection";
+    tested.settle_waiting({{lsn{1}, {}, 0}});
+    EXPECT_EQ(send(), strings{"a2"});
+}
+
 TEST_F(ParallelLane, ClaimsNoRowOfAHistoryThatWasLeft) {
     constexpr history second{7, 2};
     tested.set_history({second, {{1, lsn{8}}}});
