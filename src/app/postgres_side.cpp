@@ -43,6 +43,15 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
     return names;
 }
 
+/// Whether rows are changed or read in their tables, for which the transactions that wrote them
+/// must be visible.
+bool uses_rows_again(const std::vector<outbox_table>& tables) {
+    return std::ranges::any_of(tables, [](const outbox_table& table) {
+        return !table.on_published.empty() || !table.on_dead_letter.empty() ||
+               table.delete_after == std::chrono::milliseconds(0) || table.republish;
+    });
+}
+
 /// A prefix of messages that nobody can guess, so that nobody can send any.
 std::string nonce() {
     std::random_device random;
@@ -162,6 +171,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
                                     message_prefixes_of(settings),
                                     nonce(),
                                     published_operations(settings.outbox) != "insert",
+                                    uses_rows_again(settings.outbox),
                                     known.earlier_process};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));

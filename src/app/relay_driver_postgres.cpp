@@ -236,7 +236,7 @@ asio::awaitable<void> relay_driver::fetch_row(relay::fetch_row wanted) {
     if (!over || over->epoch != wanted.epoch) {
         co_return;
     }
-    auto fetched = co_await over->writes.fetch(wanted.table, wanted.key);
+    auto fetched = co_await over->writes.fetch(wanted);
     if (fetched) {
         machine_.row_fetched(wanted.epoch, std::move(*fetched), now());
     } else {

@@ -20,7 +20,7 @@ std::vector<postgres::written_row> rows_of(const relay::write_back_batch& batch,
         if (row.reread) {
             doubtful = position{origin, row.where};
         }
-        rows.push_back({row.key, doubtful});
+        rows.push_back({row.key, doubtful, row.xid});
     }
     return rows;
 }
@@ -91,14 +91,15 @@ awaitable<result<void>> table_writes::write_back(const relay::write_back_batch& 
     co_return done;
 }
 
-awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(std::size_t table,
-                                                                       const std::string& key) {
+awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(
+    const relay::fetch_row& wanted) {
     using fetched = std::optional<relay::table_row>;
     const auto ready = co_await open(for_fetches_);
     if (!ready) {
         co_return ready.error();
     }
-    const auto found = co_await for_fetches_->fetch(settings_.outbox[table], key,
+    postgres::written_row row{wanted.key, {}, wanted.xid};
+    const auto found = co_await for_fetches_->fetch(settings_.outbox[wanted.table], std::move(row),
                                                     settings_.delivery.max_row_bytes.bytes);
     if (!found) {
         co_return found.error();

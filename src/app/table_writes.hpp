@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/position.hpp"
 #include "postgres/outbox_writer.hpp"
+#include "relay/action.hpp"
 #include "relay/republish.hpp"
 #include "relay/write_backs.hpp"
 
@@ -39,7 +40,7 @@ public:
     /// The row of this id, nothing where there is none; of one that is larger than
     /// delivery.max_row_bytes its size alone. One at a time.
     [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
-        std::size_t table, const std::string& key);
+        const relay::fetch_row& wanted);
 
     /// What is under way ends with an error.
     void close();

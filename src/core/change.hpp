@@ -46,9 +46,14 @@ struct relation {
 /// exception: a bytea is its hex digits without the leading `\x`.
 using field = std::optional<std::string_view>;
 
+/// Numbers a transaction (xid). It wraps around: the low half of PostgreSQL's xid8.
+using transaction_id = std::uint32_t;
+
 struct transaction_begin {
     lsn commit;
     wall_time committed_at;
+    /// Nothing where wal2json was not asked for it.
+    std::optional<transaction_id> xid = {};
 };
 
 struct row_insert {

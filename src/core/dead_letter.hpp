@@ -18,6 +18,8 @@ struct dead_letter {
     /// Unique: a row that is met again after a restart is the same dead letter.
     position where = {};
     wall_time committed_at = {};
+    /// Of the transaction that wrote the row; nothing where the row was read in a snapshot.
+    std::optional<transaction_id> xid = {};
     /// What the message would have been; empty where the row could not be mapped that far.
     std::string message_id = {};
     std::string subject = {};

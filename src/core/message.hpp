@@ -6,6 +6,7 @@
 #include "core/position.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ class message {
 public:
     position where;
     wall_time committed_at;
+    /// Of the transaction that wrote the row, where it is known. Not sent.
+    std::optional<transaction_id> xid;
     /// What orders it where order holds per aggregate only. Not sent.
     std::string aggregate;
     /// Goes out as `Nats-Msg-Id`.

@@ -9,7 +9,7 @@
 #include "postgres/fragment_path.hpp"
 #include "postgres/inspection_queries.hpp"
 #include "postgres/own_tables.hpp"
-#include "postgres/row_sight.hpp"
+#include "postgres/visibility.hpp"
 #include "postgres/write_back_sql.hpp"
 
 #include <fmt/format.h>
@@ -93,6 +93,11 @@ error explain_write_back(const server_report& report, const connection& sql,
         "again: the rows are written back then",
         setting);
     return failure;
+}
+
+error about(const outbox_table& table, error why) {
+    why.what = "rows of table " + to_string(table.table) + " are not written back: " + why.what;
+    return why;
 }
 
 }  // namespace
@@ -194,24 +199,6 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     co_return result<void>{};
 }
 
-awaitable<result<void>> outbox_writer::see(const outbox_table& table, const key_kind& kind,
-                                           const std::vector<written_row>& rows, bool retried) {
-    std::vector<std::string> fresh;
-    std::vector<std::string> reread;
-    for (const auto& row : rows) {
-        // What was read before may have been written back before.
-        (row.doubtful ? reread : fresh).push_back(kind.text_of(row.key));
-    }
-    const bool wants_pending = !retried && !deletes_at_once(table);
-    auto unseen = unseen_rows_sql(table, kind.type, wants_pending);
-    const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(fresh));
-    if (!seen) {
-        co_return seen.error();
-    }
-    unseen = unseen_rows_sql(table, kind.type, false);
-    co_return co_await wait_to_see_rows(sql_, std::move(unseen), std::move(reread));
-}
-
 awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
                                                   std::vector<written_row> rows, bool retried) {
     const auto kind = co_await kind_of_key(table);
@@ -224,12 +211,16 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     }
     std::vector<std::string> keys;
     keys.reserve(rows.size());
+    std::set<transaction_id> xids;
     for (const auto& row : rows) {
         keys.push_back(kind->text_of(row.key));
+        if (row.xid) {
+            xids.insert(*row.xid);
+        }
     }
-    const auto seen = co_await see(table, *kind, rows, retried);
+    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
     if (!seen) {
-        co_return seen.error();
+        co_return about(table, seen.error());
     }
     const auto sql = write_back_sql(table, kind->type, retried);
     std::vector<statement> all{{wait_for_others_sql}};
@@ -267,13 +258,21 @@ result<outbox_writer::fetched_row> outbox_writer::not_fetched(const server_repor
 }
 
 awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_table& table,
-                                                                   std::string key,
+                                                                   written_row row,
                                                                    std::uint64_t bytes_max) {
+    std::vector<transaction_id> xids;
+    if (row.xid) {
+        xids.push_back(*row.xid);
+    }
+    const auto seen = co_await wait_until_visible(sql_, std::move(xids));
+    if (!seen) {
+        co_return seen.error();
+    }
     const auto kind = co_await kind_of_key(table);
     if (!kind) {
         co_return kind.error();
     }
-    const std::vector<std::string> which{kind->text_of(key)};
+    const std::vector<std::string> which{kind->text_of(row.key)};
     const std::vector<std::string> bounded{which.front(), std::to_string(bytes_max)};
     auto rows = co_await sql_.ask(fetch_row_sql(table, kind->type), bounded);
     if (rows.has_error()) {
@@ -322,23 +321,20 @@ awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
 
 awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows) {
     std::vector<letter_to_store> letters;
-    std::map<const outbox_table*, std::vector<std::string>> changed;
+    std::set<transaction_id> xids;
     for (const auto& row : rows) {
         auto status = co_await status_of(row);
         if (!status) {
             co_return status.error();
         }
-        if (*status) {
-            changed[row.table].push_back((*status)->key);
+        if (*status && row.letter->xid) {
+            xids.insert(*row.letter->xid);
         }
         letters.push_back({row.letter, std::move(*status)});
     }
-    for (auto& [table, keys] : changed) {
-        auto unseen = unseen_rows_sql(*table, key_kinds_[table->table].type, false);
-        const auto seen = co_await wait_to_see_rows(sql_, std::move(unseen), std::move(keys));
-        if (!seen) {
-            co_return seen.error();
-        }
+    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
+    if (!seen) {
+        co_return seen.error();
     }
     co_return co_await store_dead_letters(sql_, std::move(letters), outboxes_);
 }

@@ -30,6 +30,8 @@ struct written_row {
     std::string key;
     /// Set where the row may have become a dead letter before: it is left alone then.
     std::optional<position> doubtful = {};
+    /// Of the transaction that has written it, where that may not be visible yet.
+    std::optional<transaction_id> xid = {};
 };
 
 /// One operation at a time. After an error other than postgres_unsuitable the connection is to be
@@ -61,11 +63,11 @@ public:
         row_set row;  // empty where there is none, or one that is too large
         std::uint64_t too_large_bytes = 0;
     };
-    /// The row of this key as it is now, with all its columns, unless it has more than `bytes_max`
+    /// The row as it is now, with all its columns, unless it has more than `bytes_max`
     /// as text. Errors: postgres_unsuitable where the role may not read the table, with the grant;
     /// else as `connection::query`.
     [[nodiscard]] boost::asio::awaitable<result<fetched_row>> fetch(const outbox_table& table,
-                                                                    std::string key,
+                                                                    written_row row,
                                                                     std::uint64_t bytes_max);
 
     void close() { sql_.close(); }
@@ -91,8 +93,6 @@ private:
     boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
     [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
                                                   const outbox_table& table) const;
-    boost::asio::awaitable<result<void>> see(const outbox_table& table, const key_kind& kind,
-                                             const std::vector<written_row>& rows, bool retried);
     boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(
         const row_set_aside& row);
     boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);

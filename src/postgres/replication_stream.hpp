@@ -36,6 +36,8 @@ struct start_options {
     std::string nonce = {};
     /// wal2json only: updates are sent as well (with pgoutput the publication says so).
     bool updates = false;
+    /// wal2json only: transaction ids are sent as well (pgoutput always does).
+    bool xids = false;
     /// The server's process of an earlier stream of this slot, 0 for none: a slot that it still
     /// holds is slot_not_released, not slot_in_use.
     int earlier_process = 0;

@@ -67,6 +67,9 @@ std::vector<plugin_option> wal2json_options(const start_options& options) {
         {"actions", options.updates ? "insert,update" : "insert"},
         {"add-msg-prefixes", prefixes_of(options)},
     };
+    if (options.xids) {
+        chosen.emplace_back("include-xids", "1");
+    }
     if (!options.add_tables.empty()) {
         chosen.emplace_back("add-tables", wal2json_table_list(options.add_tables));
     }

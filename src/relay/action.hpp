@@ -99,6 +99,8 @@ struct fetch_row {
     std::uint64_t epoch = 0;
     std::size_t table = 0;  // of the configuration
     std::string key;
+    /// Of the transaction that has changed it, which must be seen first.
+    std::optional<transaction_id> xid = {};
 };
 /// Ask the standby how far it has replayed, and then for its timeline, in this order; report
 /// `replayed` with this epoch of the PostgreSQL connection.

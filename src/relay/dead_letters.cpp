@@ -60,6 +60,7 @@ dead_letter make_dead_letter(const table_name& source, const row_insert& row,
     letter.source = source;
     letter.where = content.where;
     letter.committed_at = content.committed_at;
+    letter.xid = content.xid;
     letter.message_id = content.id;
     letter.subject = content.subject;
     for (std::size_t index = 0; index < content.header_count(); ++index) {

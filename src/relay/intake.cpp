@@ -60,7 +60,7 @@ void intake::begin_snapshot(history origin, table_catalog catalog, lsn consisten
                             wall_time taken_at) {
     begin(origin, std::move(catalog));
     in_snapshot_ = true;
-    transaction_ = open_transaction{{before_slot(consistent_point), taken_at}};
+    transaction_ = open_transaction{{before_slot(consistent_point), taken_at, {}}};
 }
 
 result<frame_read> intake::read_row(std::size_t mapper, const row_insert& row, lane& into) {
@@ -210,9 +210,7 @@ result<void> intake::set_message_aside(tableless& from, const logical_message& s
     if (into.covers(here)) {
         return {};
     }
-    message& unfilled = into.vacancy();
-    unfilled.where = {origin_, here};
-    unfilled.committed_at = transaction_->begin.committed_at;
+    const message& unfilled = vacancy_for(here, into);
     const auto known = from.rows.unreadable(said.content);
     return said.too_large_bytes > 0
                ? set_aside_without_content(from.mapper, known, unfilled, why, done)
@@ -279,9 +277,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
         await_write_back(mapper, row, retried, true, done);
         return into.claim() ? pass_over(here, mapper, row, occasion, into, done) : result<void>{};
     }
-    message& filled = into.vacancy();
-    filled.where = {origin_, here};
-    filled.committed_at = transaction_->begin.committed_at;
+    message& filled = vacancy_for(here, into);
     const auto made = fill(mapper, row, occasion, filled);
     if (stored_.contains(here) || (into.is_resuming() && into.has_stored(filled))) {
         into.admit_stored();
@@ -310,8 +306,17 @@ void intake::await_write_back(std::size_t mapper, const row_insert& row, bool re
     }
     // A row without an id cannot be found again in its table.
     if (const auto key = mappers_[mapper].id_of(row)) {
-        done.awaited = {mapper, *transaction_->last_event, std::string(*key), reread, retried};
+        done.awaited = {mapper,  *transaction_->last_event, std::string(*key), reread,
+                        retried, transaction_->begin.xid};
     }
+}
+
+message& intake::vacancy_for(commit_position here, lane& into) const {
+    message& vacancy = into.vacancy();
+    vacancy.where = {origin_, here};
+    vacancy.committed_at = transaction_->begin.committed_at;
+    vacancy.xid = transaction_->begin.xid;
+    return vacancy;
 }
 
 result<void> intake::fill(std::size_t mapper, const row_insert& row, std::string_view occasion,

@@ -59,6 +59,7 @@ struct frame_read {
     struct fetch_request {
         std::size_t table = 0;
         std::string key;
+        std::optional<transaction_id> xid = {};
     };
     std::optional<fetch_request> incomplete = {};
     /// The stream's last messages leave out this row, which lies before the last of them.
@@ -184,6 +185,8 @@ private:
                             lane& into, frame_read& done);
     result<void> place_event(commit_position here, std::size_t mapper, const row_insert& row,
                              std::string_view occasion, lane& into, frame_read& done);
+    /// The lane's vacancy, with all that the open transaction says of the event there.
+    message& vacancy_for(commit_position here, lane& into) const;
     void keep(std::size_t mapper, const row_insert& row, kept_row& into);
     void watch_updates();
     [[nodiscard]] bool is_whole(std::size_t mapper, const row_update& row) const;

@@ -49,9 +49,7 @@ result<void> intake::pass_over(commit_position here, std::size_t mapper, const r
     if (here != tail.where.at && !into.shows_others_around(here)) {
         return {};
     }
-    message& same = into.vacancy();
-    same.where = {origin_, here};
-    same.committed_at = transaction_->begin.committed_at;
+    message& same = vacancy_for(here, into);
     // Only the id matters, and a row that can no longer be mapped has none.
     static_cast<void>(fill(mapper, row, occasion, same));
     if (here != tail.where.at) {

@@ -63,7 +63,7 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
         return set_incomplete_aside(owner->index, now, occasion, into, done);
     }
     unfinished_.emplace(owner->index, here, row);
-    done.incomplete = {owner->index, std::string(*key)};
+    done.incomplete = {owner->index, std::string(*key), transaction_->begin.xid};
     return {};
 }
 
@@ -116,9 +116,7 @@ result<void> intake::set_incomplete_aside(std::size_t mapper, const row_insert& 
     if (into.covers(here)) {
         return {};
     }
-    message& filled = into.vacancy();
-    filled.where = {origin_, here};
-    filled.committed_at = transaction_->begin.committed_at;
+    message& filled = vacancy_for(here, into);
     // As far as it can be mapped.
     static_cast<void>(fill(mapper, row, occasion, filled));
     return set_aside_without_content(mapper, row, filled, gone(mappers_[mapper].table(), here),

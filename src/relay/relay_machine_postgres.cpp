@@ -291,8 +291,8 @@ void relay_machine::take_frame(frame_read& read, instant now) {
     }
     if (read.incomplete) {
         fetching_ = true;
-        actions_.emplace_back(
-            fetch_row{postgres_.epoch(), read.incomplete->table, std::move(read.incomplete->key)});
+        auto& row = *read.incomplete;
+        actions_.emplace_back(fetch_row{postgres_.epoch(), row.table, std::move(row.key), row.xid});
     }
     if (read.ended) {
         if (read.ended->last_event) {

@@ -6,6 +6,7 @@
 // that the slot keeps a row until its status is in the table. Knows nothing of SQL.
 #pragma once
 
+#include "core/change.hpp"
 #include "core/position.hpp"
 
 #include <cstddef>
@@ -26,6 +27,8 @@ struct awaited_row {
     bool reread = false;
     /// It comes from a dead letter, so that its status is no longer that of a row to be sent.
     bool retried = false;
+    /// Of the transaction that wrote it; nothing where it was read in a snapshot.
+    std::optional<transaction_id> xid = {};
 };
 
 /// Rows of one table, in commit order, all retried or none.

@@ -151,7 +151,7 @@ result<change> pgoutput_decoder::begin(byte_reader& in) {
     const auto type_place = in.last_place();
     in.name("pgoutput Begin message");
     transaction_begin started;
-    std::uint32_t xid = 0;
+    auto& xid = started.xid.emplace();
     if (!in.read(started.commit, "commit LSN") || !in.read(started.committed_at, "commit time") ||
         !in.read(xid, "xid") || !in.read_end()) {
         return in.failure();

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <system_error>
 
 namespace walrelay::wal {
 namespace {
@@ -141,12 +143,19 @@ bool wal2json_cursor::take_value(field& value) {
             value = "f";
             return take("false");
         default:
-            return take_number(value);
+            return take_any_number(value);
     }
 }
 
+bool wal2json_cursor::take_number(std::uint32_t& number) {
+    const bool has_leading_zero = end_ - at_ > 1 && *at_ == '0' && is_digit(at_[1]);
+    const auto read = std::from_chars(at_, end_, number);
+    at_ = read.ptr;
+    return read.ec == std::errc{} && !has_leading_zero;
+}
+
 /// As lenient as with simdjson: the server's own text, so characters are looked at, not grammar.
-bool wal2json_cursor::take_number(field& value) {
+bool wal2json_cursor::take_any_number(field& value) {
     const char* const begin = at_;
     bool has_digit = false;
     while (at_ != end_ && is_in_numbers(*at_)) {

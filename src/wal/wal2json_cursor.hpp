@@ -8,6 +8,7 @@
 #include "core/change.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -38,6 +39,9 @@ public:
     /// it is the caller's to check. See wal2json_decoder.hpp for what the field holds then.
     [[nodiscard]] bool take_value(field& value);
 
+    /// A whole number that fits, in as few digits as it can have.
+    [[nodiscard]] bool take_number(std::uint32_t& number);
+
     [[nodiscard]] bool at_end() const { return at_ == end_; }
     [[nodiscard]] std::size_t offset_bytes() const {
         return static_cast<std::size_t>(at_ - begin_);
@@ -45,7 +49,7 @@ public:
 
 private:
     [[nodiscard]] bool take_quote();
-    [[nodiscard]] bool take_number(field& value);
+    [[nodiscard]] bool take_any_number(field& value);
 
     const char* begin_;
     const char* at_;

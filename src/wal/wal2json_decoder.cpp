@@ -125,7 +125,7 @@ result<change> wal2json_decoder::begin(const wal2json_object& object) {
     if (!allowed) {
         return allowed.error();
     }
-    return change{transaction_begin{*position, *committed_at}};
+    return change{transaction_begin{*position, *committed_at, object.xid}};
 }
 
 result<change> wal2json_decoder::commit(const wal2json_object& object) {

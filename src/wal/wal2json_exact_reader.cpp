@@ -22,6 +22,12 @@ bool take_action(wal2json_cursor& object, std::optional<wal2json_text>& member) 
            (member->text == "B" || member->text == "C");
 }
 
+/// Where there is one, as the option include-xids makes it.
+bool take_xid(wal2json_cursor& object, std::optional<transaction_id>& xid) {
+    xid.reset();
+    return !object.take(R"(,"xid":)") || object.take_number(xid.emplace());
+}
+
 const wal2json_table* find_table(wal2json_cursor row, wal2json_relations& tables) {
     std::string_view schema;
     std::string_view name;
@@ -35,8 +41,10 @@ const wal2json_table* find_table(wal2json_cursor row, wal2json_relations& tables
 const relation* wal2json_exact_reader::read_row(std::string_view json, wal2json_relations& tables) {
     auto row = start(json);
     std::string_view unused;
-    if (!row.take(R"({"action":"I","timestamp":)") || !row.take_string(unused) ||
-        !row.take(R"(,"lsn":)") || !row.take_string(unused)) {
+    std::optional<transaction_id> same_as_of_begin;
+    if (!row.take(R"({"action":"I")") || !take_xid(row, same_as_of_begin) ||
+        !row.take(R"(,"timestamp":)") || !row.take_string(unused) || !row.take(R"(,"lsn":)") ||
+        !row.take_string(unused)) {
         return nullptr;
     }
     const auto* const table = take_row(row, tables);
@@ -57,10 +65,11 @@ const wal2json_table* wal2json_exact_reader::take_row(const wal2json_cursor& row
 
 const wal2json_object* wal2json_exact_reader::read_edge(std::string_view json) {
     auto object = start(json);
-    const bool whole = take_action(object, edge_.action) && object.take(R"(,"timestamp":)") &&
-                       take_text(object, edge_.timestamp) && object.take(R"(,"lsn":)") &&
-                       take_text(object, edge_.commit) && object.take(R"(,"nextlsn":)") &&
-                       take_text(object, edge_.end) && object.take("}") && object.at_end();
+    const bool whole = take_action(object, edge_.action) && take_xid(object, edge_.xid) &&
+                       object.take(R"(,"timestamp":)") && take_text(object, edge_.timestamp) &&
+                       object.take(R"(,"lsn":)") && take_text(object, edge_.commit) &&
+                       object.take(R"(,"nextlsn":)") && take_text(object, edge_.end) &&
+                       object.take("}") && object.at_end();
     return whole && simdjson::validate_utf8(json) ? &edge_ : nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace walrelay::wal {
 namespace {
@@ -75,6 +76,27 @@ result<void> read_flag(simdjson::ondemand::value& value, const json_text& json,
     return {};
 }
 
+result<void> read_xid(simdjson::ondemand::value& value, const json_text& json,
+                      std::optional<transaction_id>& member) {
+    const auto token = raw_token(value);
+    const auto offset = json.offset_of(token.data());
+    if (member) {
+        return json.malformed("stands twice in one object", "xid", offset);
+    }
+    if (token == "null") {
+        return {};
+    }
+    std::uint64_t read = 0;
+    if (const auto code = value.get_uint64().get(read)) {
+        return json.failure(code, "xid", offset);
+    }
+    if (read > std::numeric_limits<transaction_id>::max()) {
+        return json.malformed("is no transaction id", "xid", offset);
+    }
+    member = static_cast<transaction_id>(read);
+    return {};
+}
+
 }  // namespace
 
 void wal2json_object::clear() {
@@ -84,6 +106,7 @@ void wal2json_object::clear() {
     timestamp.reset();
     commit.reset();
     end.reset();
+    xid.reset();
     prefix.reset();
     content.reset();
     transactional.reset();
@@ -170,6 +193,9 @@ result<void> wal2json_parser::read_member(simdjson::ondemand::field& member,
     }
     if (key == "transactional") {
         return read_flag(value, json, key, object_.transactional);
+    }
+    if (key == "xid") {
+        return read_xid(value, json, object_.xid);
     }
     if (key == "identity" && object_.action && object_.action->text == "U" && wants_row()) {
         return read_columns(value, json, {object_.old_columns, object_.old_fields});

@@ -35,6 +35,7 @@ struct wal2json_object {
     std::optional<wal2json_text> timestamp;
     std::optional<wal2json_text> commit;  // "lsn"
     std::optional<wal2json_text> end;     // "nextlsn"
+    std::optional<transaction_id> xid;
     std::optional<wal2json_text> prefix;
     std::optional<wal2json_text> content;
     std::optional<bool> transactional;

@@ -51,6 +51,14 @@ TEST(StartCommand, OfWal2jsonAsksForMessagesOfMorePrefixes) {
     EXPECT_NE(start_command(options, 130'000).find("'orders,a/b'"), std::string::npos);
 }
 
+TEST(StartCommand, OfWal2jsonAsksForTransactionIdsWhereTheyAreWanted) {
+    start_options options{
+        .slot = "s", .plugin = output_plugin::wal2json, .publication = "", .add_tables = {}};
+    EXPECT_EQ(start_command(options, 130'000).find("xids"), std::string::npos);
+    options.xids = true;
+    EXPECT_NE(start_command(options, 130'000).find("\"include-xids\" '1'"), std::string::npos);
+}
+
 TEST(StartCommand, EscapesWhatWal2jsonCouldMisread) {
     const std::vector<table_name> tables{{"public", "outbox_2"}, {"a.b", "c,d e"}, {"*", "\\"}};
     EXPECT_EQ(wal2json_table_list(tables), R"(public.outbox_2,a\.b.c\,d\ e,\*.\\)");

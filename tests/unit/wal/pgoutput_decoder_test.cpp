@@ -99,6 +99,11 @@ protected:
     pgoutput_decoder decoder_;
 };
 
+TEST(Pgoutput, HasTheTransactionId) {
+    pgoutput_decoder decoder;
+    EXPECT_EQ(std::get<transaction_begin>(*decoder.decode(begin_bytes())).xid, 700);
+}
+
 TEST(Pgoutput, DecodesATransaction) {
     pgoutput_decoder decoder;
     EXPECT_EQ(to_text(*decoder.decode(begin_bytes())), "begin 0/50 at 2000-01-01 00:00:01.000000");

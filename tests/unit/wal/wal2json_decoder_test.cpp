@@ -121,6 +121,22 @@ TEST_F(Wal2jsonRow, SkipsMembersThatItDoesNotKnow) {
         R"(insert s.t c:23="1")");
 }
 
+TEST(Wal2jsonDecoder, HasTheTransactionIdWhereItWasAskedFor) {
+    const auto begin_with = [](const std::string& xid) {
+        wal2json_decoder decoder;
+        return decoder.decode(R"({"lsn":"0/50","action":"B","xid":)" + xid +
+                              R"(,"timestamp":"2026-01-31 12:34:56.5+00"})");
+    };
+    EXPECT_EQ(std::get<transaction_begin>(*begin_with("4294967295")).xid, 4294967295U);
+    EXPECT_EQ(std::get<transaction_begin>(*begin_with("null")).xid, std::nullopt);
+    wal2json_decoder without;
+    EXPECT_EQ(std::get<transaction_begin>(*without.decode(begin_json)).xid, std::nullopt);
+    for (const std::string bad : {"4294967296", "-1", "\"734\"", "7.5", R"(7,"xid":7)"}) {
+        ASSERT_FALSE(begin_with(bad)) << bad;
+        EXPECT_EQ(begin_with(bad).error().code, errc::frame_malformed) << bad;
+    }
+}
+
 TEST_F(Wal2jsonRow, RefusesAMemberThatIsMissing) {
     for (const auto* json :
          {R"({"schema":"s","table":"t","columns":[]})",

@@ -76,6 +76,7 @@ private:
             EXPECT_EQ((edge.*member)->text, ((**parsed).*member)->text) << json;
             EXPECT_EQ((edge.*member)->offset_bytes, ((**parsed).*member)->offset_bytes) << json;
         }
+        EXPECT_EQ(edge.xid, (**parsed).xid) << json;
     }
 };
 
@@ -91,6 +92,23 @@ TEST_F(Wal2jsonExactReader, TakesARowOnlyOnceItsTableIsKnown) {
     EXPECT_TRUE(takes_row(replaced(row_json, "true", "null")));
     EXPECT_FALSE(takes_row(replaced(row_json, R"("typeoid":20)", R"("typeoid":23)")));
     EXPECT_FALSE(takes_row(replaced(row_json, "events", "others")));
+}
+
+TEST_F(Wal2jsonExactReader, TakesRowsAndEdgesWithATransactionId) {
+    const auto row = replaced(row_json, R"("I")", R"("I","xid":734)");
+    EXPECT_FALSE(takes_row(row));
+    learn(row);
+    EXPECT_TRUE(takes_row(row));
+    EXPECT_TRUE(takes_row(row_json));
+    for (const std::string good : {"0", "734", "4294967295"}) {
+        EXPECT_TRUE(takes_edge(replaced(commit_json, R"("C")", R"("B","xid":)" + good))) << good;
+    }
+    EXPECT_EQ(exact_.read_edge(replaced(commit_json, R"("C")", R"("B","xid":734)"))->xid, 734);
+    EXPECT_EQ(exact_.read_edge(commit_json)->xid, std::nullopt) << "that of the last one";
+    for (const std::string bad : {"", "-1", "07", "4294967296", "1.0", "1e3", "\"1\"", "x"}) {
+        EXPECT_FALSE(takes_edge(replaced(commit_json, R"("C")", R"("B","xid":)" + bad))) << bad;
+        EXPECT_FALSE(takes_row(replaced(row_json, R"("I")", R"("I","xid":)" + bad))) << bad;
+    }
 }
 
 TEST_F(Wal2jsonExactReader, TakesRowsOfSeveralTablesInTurn) {
@@ -118,12 +136,15 @@ TEST_F(Wal2jsonExactReader, TakesNoRowThatTheParserWouldRefuseOrReadOtherwise) {
 
 TEST_F(Wal2jsonExactReader, TakesNoEdgeThatTheParserWouldRefuseOrReadOtherwise) {
     EXPECT_TRUE(takes_edge(commit_json));
+    const auto begin_json = replaced(commit_json, R"("C")", R"("B","xid":734)");
     EXPECT_TRUE(takes_edge(replaced(commit_json, R"("C")", R"("B")")));
     EXPECT_FALSE(takes_edge(replaced(commit_json, R"("C")", R"("D")")));
     EXPECT_FALSE(takes_edge(row_json));
     std::size_t taken = 0;
-    testing::with_each_mutation(
-        commit_json, [&](const std::string& json) { taken += takes_edge(json) ? 1U : 0U; });
+    for (const std::string& whole : {std::string(commit_json), begin_json}) {
+        testing::with_each_mutation(
+            whole, [&](const std::string& json) { taken += takes_edge(json) ? 1U : 0U; });
+    }
     EXPECT_GT(taken, 400U) << "a changed byte within a value is still a value";
 }
 
