@@ -37,6 +37,8 @@ BEGIN
             attempts      int NOT NULL,
             committed_at  timestamptz NOT NULL,
             dead_at       timestamptz NOT NULL DEFAULT now(),
+            -- -1: dropped, or left out when an operator went on without the row. It is not shown
+            -- any more, and has no event; it only says that nobody is to miss the row.
             retries       int NOT NULL DEFAULT 0,
             retried_at    timestamptz
         );

@@ -39,7 +39,7 @@ SELECT to_regclass('walrelay.dead_letter') IS NOT NULL AS has_dead_letters \gset
 SELECT source_schema || '.' || source_table AS "table", count(*) AS letters,
        count(*) FILTER (WHERE retries = 0) AS never_retried, max(dead_at) AS newest,
        min(left(reason, 80)) AS one_reason
-  FROM walrelay.dead_letter GROUP BY 1 ORDER BY 2 DESC;
+  FROM walrelay.dead_letter WHERE retries >= 0 GROUP BY 1 ORDER BY 2 DESC;
 \else
 \echo there is no table walrelay.dead_letter yet
 \endif

@@ -55,7 +55,7 @@ void add_verify(CLI::App& command, verify_options& options) {
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
     run.add_flag("--skip-roll-call", line.skip_roll_call,
-                 "go on although rows are missing in the stream, for this one start");
+                 "go on without the rows that are missing in the stream now");
     run.add_flag("--accept-history", line.accept_history,
                  "go on with this database although the stream knows another history of it "
                  "(restored, failed over on purpose), for this one start");

@@ -188,6 +188,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     if (!placed) {
         co_return placed.error();
     }
+    session.goes_on_without = known.goes_on_without;
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);
 }
@@ -260,9 +261,7 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
         co_return may_pass.error();
     }
     known.gap = known.gap || *may_pass == passage::heals;
-    if (*may_pass == passage::resumed) {
-        known.call_roll.reset();
-    }
+    known.goes_on_without = known.goes_on_without || *may_pass == passage::resumed;
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
         co_return facts.error();

@@ -47,6 +47,8 @@ struct known_before {
     /// When the stream's last message was stored: the newest rows of the tables are to be read.
     /// Nothing where they are not.
     std::optional<wall_time> call_roll = {};
+    /// See relay::postgres_session.
+    bool goes_on_without = false;
     /// See postgres::start_options.
     int earlier_process = 0;
 };

@@ -141,6 +141,7 @@ void relay_driver::obey(relay::action& wanted) {
             [this](const relay::mark_stream& mark) { spawn(mark_stream(mark)); },
             [this](const relay::read_stored& which) { spawn(read_stored(which)); },
             [this](relay::look_for_rows& which) { spawn(look_for_rows(std::move(which))); },
+            [this](relay::leave_out& which) { spawn(leave_out(std::move(which))); },
             [this](relay::write_back& rows) {
                 spawn(write_back(rows.epoch, std::move(rows.batch)));
             },

@@ -27,9 +27,9 @@ public:
     relay_driver(boost::asio::io_context& io, const config::settings& settings,
                  std::vector<outbox::table_mapper> mappers, std::uint64_t seed);
 
-    /// Before `start`: goes on without asking for rows that the stream lacks.
+    /// Before `start`: goes on without the rows that are missing now.
     void skip_roll_call() {
-        roll_was_called_ = true;
+        goes_on_without_ = true;
         gate_.go_on_whatever_was_halted();
     }
     /// Before `start`: goes on with the database that is there, whatever the stream says of its
@@ -71,6 +71,7 @@ private:
     boost::asio::awaitable<void> finish_postgres(std::shared_ptr<postgres_link> over);
     boost::asio::awaitable<void> set_aside(relay::store_dead_letters wanted);
     boost::asio::awaitable<void> look_for_rows(relay::look_for_rows wanted);
+    boost::asio::awaitable<void> leave_out(relay::leave_out wanted);
     boost::asio::awaitable<void> read_message(relay::read_message wanted);
     boost::asio::awaitable<void> mark_stream(relay::mark_stream wanted);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
@@ -113,6 +114,7 @@ private:
     /// See known_before::call_roll; once in the life of a relay.
     std::optional<wall_time> roll_is_due_;
     bool roll_was_called_ = false;
+    bool goes_on_without_ = false;
     std::optional<relay::stream_owner> owner_;  // once the database is known
     halt_gate gate_;
     bool halt_is_kept_ = false;

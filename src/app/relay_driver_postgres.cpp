@@ -20,7 +20,8 @@ namespace asio = boost::asio;
 asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
     const auto epoch = wanted.epoch;
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    known_before known{earlier_run_, wanted.gap, stream_description_, roll_is_due_, walsender_};
+    known_before known{earlier_run_, wanted.gap,       stream_description_,
+                       roll_is_due_, goes_on_without_, walsender_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known), gate_);
     if (ready && ready->stream) {
         walsender_ = ready->stream->server_process();
@@ -56,8 +57,15 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
 
 asio::awaitable<void> relay_driver::look_for_rows(relay::look_for_rows wanted) {
     const executors on{io_.get_executor(), blocking_.get_executor()};
-    const auto missing = co_await find_missing(on, settings_, std::move(wanted.ids));
+    const auto missing = co_await find_missing(on, settings_, std::move(wanted.rows));
     machine_.rows_looked_for(wanted.epoch, missing, now());
+    settle();
+}
+
+asio::awaitable<void> relay_driver::leave_out(relay::leave_out wanted) {
+    const auto kept =
+        co_await app::leave_out(io_.get_executor(), settings_, std::move(wanted.rows));
+    machine_.rows_left_out(wanted.epoch, kept);
     settle();
 }
 

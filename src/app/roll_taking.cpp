@@ -3,8 +3,10 @@
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
+#include "core/occasion.hpp"
 #include "nats/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
+#include "postgres/dead_letter_store.hpp"
 #include "postgres/newest_rows.hpp"
 #include "postgres/outbox_snapshot.hpp"
 
@@ -152,7 +154,7 @@ awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids) 
         co_return stream.error();
     }
     const auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
-        ids.erase(std::string(one.id));
+        for_each_row_id(one.id, [&](std::string_view id) { ids.erase(std::string(id)); });
         return {};
     });
     if (!read) {
@@ -182,10 +184,13 @@ awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
     co_return std::move(*taken);
 }
 
-awaitable<result<std::vector<std::string>>> find_missing(executors on,
-                                                         const config::settings& settings,
-                                                         std::vector<std::string> ids) {
-    id_set left(ids.begin(), ids.end());
+awaitable<result<std::vector<relay::roll_row>>> find_missing(executors on,
+                                                             const config::settings& settings,
+                                                             std::vector<relay::roll_row> rows) {
+    id_set left;
+    for (const auto& row : rows) {
+        left.insert(row.id);
+    }
     auto sql = co_await open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
@@ -205,11 +210,28 @@ awaitable<result<std::vector<std::string>>> find_missing(executors on,
         left = std::move(*struck);
     }
     if (left.size() <= *without_id) {
-        co_return std::vector<std::string>{};
+        left.clear();
     }
-    std::vector<std::string> missing(left.begin(), left.end());
-    std::sort(missing.begin(), missing.end());
-    co_return std::move(missing);
+    std::erase_if(rows, [&](const relay::roll_row& row) { return !left.contains(row.id); });
+    std::ranges::sort(rows, {}, &relay::roll_row::id);
+    co_return std::move(rows);
+}
+
+awaitable<result<void>> leave_out(asio::any_io_executor executor, const config::settings& settings,
+                                  std::vector<relay::roll_row> rows) {
+    auto sql = co_await open_sql(std::move(executor), settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    std::vector<postgres::row_left_out> left;
+    left.reserve(rows.size());
+    for (auto& row : rows) {
+        left.push_back({settings.outbox[row.table].table, std::move(row.id), row.created_at});
+    }
+    auto slot = settings.postgres.slot;
+    auto outboxes = published_tables_of(settings);
+    co_return co_await postgres::leave_out(*sql, std::move(slot), std::move(left),
+                                           std::move(outboxes));
 }
 
 }  // namespace walrelay::app

@@ -23,9 +23,14 @@ namespace walrelay::app {
     boost::asio::any_io_executor executor, postgres::connection& sql,
     const config::settings& settings, const postgres_facts& facts, wall_time around);
 
-/// Which of the message ids are neither in the stream nor in the dead letters. Reads the whole
-/// stream. Errors: of either server.
-[[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> find_missing(
-    executors on, const config::settings& settings, std::vector<std::string> ids);
+/// Which of the rows are neither in the stream, also as one that was published again, nor in the
+/// dead letters, also as one that was dropped. Reads the whole stream. Errors: of either server.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<relay::roll_row>>> find_missing(
+    executors on, const config::settings& settings, std::vector<relay::roll_row> rows);
+
+/// Keeps the rows as dead letters that were dropped: from now on nobody misses them.
+[[nodiscard]] boost::asio::awaitable<result<void>> leave_out(boost::asio::any_io_executor executor,
+                                                             const config::settings& settings,
+                                                             std::vector<relay::roll_row> rows);
 
 }  // namespace walrelay::app

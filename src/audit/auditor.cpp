@@ -2,6 +2,7 @@
 
 #include "audit/printable.hpp"
 #include "core/assert.hpp"
+#include "core/occasion.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,10 +14,6 @@ namespace {
 constexpr std::uint64_t row_bytes = 46;
 constexpr std::uint64_t message_bytes = 52;
 constexpr std::size_t unseen_limit = 250'000;
-/// What separates an id from the token of a publication on purpose.
-constexpr char occasion_mark = ';';
-/// A publication on purpose of one of those is possible, but not without end.
-constexpr int occasions_limit = 4;
 
 std::uint64_t expected_bytes(const audit_options& options) {
     return options.expected_rows * row_bytes + options.expected_messages * message_bytes;

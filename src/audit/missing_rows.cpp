@@ -2,6 +2,7 @@
 
 #include "audit/id_facts.hpp"
 #include "core/assert.hpp"
+#include "core/occasion.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,10 +13,6 @@ namespace {
 // For an id like a UUID, which is 36 bytes of text.
 constexpr std::uint64_t row_bytes = 46;
 constexpr std::uint64_t message_bytes = 44;
-/// What separates an id from the token of a publication on purpose.
-constexpr char occasion_mark = ';';
-/// A publication on purpose of one of those is possible, but not without end.
-constexpr int occasions_limit = 4;
 
 std::uint64_t expected_bytes(const missing_rows_options& options) {
     return options.expected_rows * row_bytes + options.expected_messages * message_bytes;

@@ -22,7 +22,7 @@ SELECT id, date_trunc('second', dead_at) AS dead_at,
        source_schema || '.' || source_table AS "table",
        message_id, reason, attempts, retries
   FROM (SELECT * FROM walrelay.dead_letter
-         WHERE $2 = '' OR (source_schema = $2 AND source_table = $3)
+         WHERE retries >= 0 AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
          ORDER BY id DESC LIMIT $1::bigint) AS newest
  ORDER BY id
 )sql";
@@ -32,7 +32,7 @@ SELECT row_to_json(each)
   FROM (SELECT id, dead_at, source_schema, source_table, message_id, reason, error_code, attempts,
                retries, retried_at
           FROM (SELECT * FROM walrelay.dead_letter
-                 WHERE $2 = '' OR (source_schema = $2 AND source_table = $3)
+                 WHERE retries >= 0 AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
                  ORDER BY id DESC LIMIT $1::bigint) AS newest
          ORDER BY id) AS each
 )sql";
@@ -40,11 +40,12 @@ SELECT row_to_json(each)
 constexpr const char* find_sql = R"sql(
 SELECT id, position, source_schema AS schema, source_table AS "table", message_id, subject, reason,
        error_code, attempts, committed_at, dead_at, retries, retried_at
-  FROM walrelay.dead_letter WHERE id = $1::bigint
+  FROM walrelay.dead_letter WHERE id = $1::bigint AND retries >= 0
 )sql";
 
 constexpr const char* find_json_sql =
-    "SELECT row_to_json(d) FROM walrelay.dead_letter AS d WHERE id = $1::bigint";
+    "SELECT row_to_json(d) FROM walrelay.dead_letter AS d "
+    "WHERE id = $1::bigint AND retries >= 0";
 
 constexpr const char* headers_sql =
     "SELECT h.key, h.value FROM walrelay.dead_letter, json_each_text(headers) AS h "
@@ -56,7 +57,8 @@ SELECT c.value ->> 'name', format_type((c.value ->> 'type')::oid, NULL), c.value
  WHERE id = $1::bigint ORDER BY c.place
 )sql";
 
-/// Of the ids $1, or of all where $4 is set; as for the rest see list_sql. For every relay of the
+/// Of the ids $1, or of all where $4 is set; as for the rest see list_sql. One that was dropped has
+/// no event any more. For every relay of the
 /// table, as a letter does not say of which slot it is.
 constexpr const char* retry_sql = R"sql(
 WITH chosen AS (
@@ -78,10 +80,13 @@ WITH gone AS (
 SELECT dead_letter, occasion FROM gone ORDER BY place
 )sql";
 
+/// What is left says of the row that nobody is to miss it.
 constexpr const char* drop_sql = R"sql(
 WITH gone AS (
-    DELETE FROM walrelay.dead_letter
-     WHERE (id = ANY ($1::bigint[]) OR $4::bool)
+    UPDATE walrelay.dead_letter
+       SET retries = -1, event = NULL, headers = '{}', subject = NULL,
+           reason = format('dropped at %s', date_trunc('second', now()))
+     WHERE (id = ANY ($1::bigint[]) OR $4::bool) AND retries >= 0
        AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
     RETURNING id)
 SELECT id FROM gone ORDER BY id

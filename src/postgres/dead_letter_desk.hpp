@@ -18,7 +18,7 @@
 
 namespace walrelay::postgres {
 
-/// Those of these ids, or all; of one table, or of any.
+/// Those of these ids, or all, that were not dropped; of one table, or of any.
 struct dead_letter_selection {
     bool all = false;
     std::vector<std::int64_t> ids = {};
@@ -55,7 +55,8 @@ enum class dead_letter_form {
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
     connection& sql, dead_letter_selection which);
 
-/// Gives the id of each that is gone now.
+/// Takes the content out of each and hides it; what is left keeps its row from being missed, and
+/// from being offered again. Gives the ids.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> drop_dead_letters(
     connection& sql, dead_letter_selection which);
 

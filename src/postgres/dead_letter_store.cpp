@@ -35,6 +35,20 @@ VALUES ($1, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::
     ON CONFLICT (position) DO NOTHING
 )sql";
 
+/// Such a row has no place in the WAL that anybody knows.
+constexpr const char* leave_out_sql = R"sql(
+INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
+                                  reason, error_code, attempts, committed_at, retries)
+SELECT format('left out of %s: %s', $1::text, row.message_id), row.source_schema, row.source_table,
+       row.message_id, '{}', format('left out at %s: neither in the stream nor brought by slot %s',
+                                    date_trunc('second', now()),
+                                    $1::text),
+       0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
+       AS row (source_schema, source_table, message_id, created_at)
+    ON CONFLICT (position) DO NOTHING
+)sql";
+
 /// A slot sends the transactions whose commits end behind what it has confirmed.
 constexpr const char* positions_sql = R"sql(
 SELECT position FROM walrelay.dead_letter
@@ -271,6 +285,35 @@ awaitable<result<void>> store_dead_letters(connection& sql, std::vector<letter_t
         if (!stored) {
             co_return stored;
         }
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<void>> leave_out(connection& sql, std::string slot, std::vector<row_left_out> rows,
+                                  std::vector<table_name> outboxes) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    std::vector<std::string> ids;
+    std::vector<std::string> times;
+    for (auto& row : rows) {
+        schemas.push_back(row.table.schema);
+        names.push_back(row.table.name);
+        ids.push_back(std::move(row.message_id));
+        times.push_back(std::to_string(row.created_at.time_since_epoch().count()));
+    }
+    const std::vector<std::string> values{std::move(slot), array_literal(schemas),
+                                          array_literal(names), array_literal(ids),
+                                          array_literal(times)};
+    auto done = co_await sql.ask(leave_out_sql, values);
+    if (done.has_error() && is_missing(done.error())) {
+        const auto made = co_await create_table(sql, own_table::dead_letter, std::move(outboxes));
+        if (!made) {
+            co_return made.error();
+        }
+        done = co_await sql.ask(leave_out_sql, values);
+    }
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql, own_table::dead_letter);
     }
     co_return result<void>{};
 }

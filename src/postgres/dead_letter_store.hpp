@@ -47,6 +47,18 @@ struct letter_to_store {
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letters(
     connection& sql, std::vector<letter_to_store> letters, std::vector<table_name> outboxes = {});
 
+struct row_left_out {
+    table_name table;
+    std::string message_id;
+    wall_time created_at;
+};
+
+/// Keeps rows that an operator went on without as letters that were dropped (sql/dead_letter.sql);
+/// makes the table where it is missing. Errors as of store_dead_letters.
+[[nodiscard]] boost::asio::awaitable<result<void>> leave_out(connection& sql, std::string slot,
+                                                             std::vector<row_left_out> rows,
+                                                             std::vector<table_name> outboxes);
+
 /// Those of rows that a slot sends again which has confirmed no more than `confirmed`, on whichever
 /// timeline. None where there is no such table.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<position>>> dead_letters_after(

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
+#include "relay/roll_call.hpp"
 #include "relay/stored_rows.hpp"
 #include "relay/stream_owner.hpp"
 #include "relay/write_backs.hpp"
@@ -81,11 +82,17 @@ struct read_stored {
     std::uint64_t epoch = 0;
     stored_rows_request wanted;
 };
-/// Find out which of these message ids are neither in the stream nor in the dead letters, and
-/// report rows_looked_for with this epoch of the PostgreSQL connection.
+/// Find out which of these rows are neither in the stream nor in the dead letters, and report
+/// rows_looked_for with this epoch of the PostgreSQL connection.
 struct look_for_rows {
     std::uint64_t epoch = 0;
-    std::vector<std::string> ids;
+    std::vector<roll_row> rows;
+};
+/// Keep these rows as dead letters that were dropped, and report rows_left_out with this epoch of
+/// the PostgreSQL connection.
+struct leave_out {
+    std::uint64_t epoch = 0;
+    std::vector<roll_row> rows;
 };
 /// Write the rows back as the configuration says of their table, and report written_back or
 /// write_back_failed with this epoch of the PostgreSQL connection.
@@ -125,9 +132,10 @@ struct finish {
     std::optional<error> why = {};
 };
 
-using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
-                            finish_postgres, adopt_slot, publish, send_status, store_dead_letters,
-                            ask_stream, read_message, mark_stream, read_stored, look_for_rows,
-                            write_back, fetch_row, ask_replayed, store_halt, write_log, finish>;
+using action =
+    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
+                 adopt_slot, publish, send_status, store_dead_letters, ask_stream, read_message,
+                 mark_stream, read_stored, look_for_rows, leave_out, write_back, fetch_row,
+                 ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -87,6 +87,8 @@ struct postgres_session {
     std::optional<backfill> rows_first = {};
     /// Rows that must be accounted for, where they were read.
     std::optional<roll> newest_rows = {};
+    /// An operator has decided to go on without those that are missing.
+    bool goes_on_without = false;
     /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
     /// where it is left out.
     server_identity server = {};
@@ -131,9 +133,10 @@ public:
     /// `what` is for the log.
     void dead_letters_stored(std::uint64_t epoch, instant now);
     void dead_letters_failed(std::uint64_t epoch, const error& why, instant now);
-    /// Which of the ids of look_for_rows are nowhere.
-    void rows_looked_for(std::uint64_t epoch, const result<std::vector<std::string>>& missing,
+    /// Which of the rows of look_for_rows are nowhere.
+    void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing,
                          instant now);
+    void rows_left_out(std::uint64_t epoch, const result<void>& kept);
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
@@ -251,7 +254,7 @@ private:
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
-    void call_the_roll(const std::optional<roll>& asked);
+    void call_the_roll(const std::optional<roll>& asked, bool goes_on_without);
     void note_delivered(const frame_read& read,
                         const std::optional<commit_position>& newest_before);
     void end_roll_call(lsn read_up_to);
@@ -387,7 +390,8 @@ private:
     std::uint64_t dead_letter_count_ = 0;
     roll_call roll_call_;
     /// Ids that are being looked for; again, where the connection ends before the answer.
-    std::vector<std::string> looked_for_;
+    std::vector<roll_row> looked_for_;
+    bool goes_on_without_ = false;
     std::deque<action> actions_;
 };
 

@@ -90,7 +90,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
-    call_the_roll(new_tables ? std::nullopt : session.newest_rows);
+    call_the_roll(new_tables ? std::nullopt : session.newest_rows, session.goes_on_without);
     look_for_missing();
     keep_mark_true();
     account_for_stored(now);

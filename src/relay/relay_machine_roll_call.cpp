@@ -10,21 +10,21 @@
 namespace walrelay::relay {
 namespace {
 
-std::string some_of(const std::vector<std::string>& ids) {
+std::string some_of(const std::vector<roll_row>& rows) {
     constexpr std::size_t named = 5;
     std::string text;
-    for (std::size_t index = 0; index < std::min(named, ids.size()); ++index) {
-        text += (index == 0 ? "" : ", ") + ids[index];
+    for (std::size_t index = 0; index < std::min(named, rows.size()); ++index) {
+        text += (index == 0 ? "" : ", ") + rows[index].id;
     }
-    return text + (ids.size() > named ? ", ..." : "");
+    return text + (rows.size() > named ? ", ..." : "");
 }
 
-error rows_are_missing(const relay_options& options, const std::vector<std::string>& ids) {
+error rows_are_missing(const relay_options& options, const std::vector<roll_row>& rows) {
     return {errc::gap_found,
-            counted(ids.size(), "row") + " of the newest in the outbox tables " +
-                (ids.size() == 1 ? "is" : "are") + " neither in stream " + options.stream +
+            counted(rows.size(), "row") + " of the newest in the outbox tables " +
+                (rows.size() == 1 ? "is" : "are") + " neither in stream " + options.stream +
                 " nor in the dead letters, and slot " + options.slot +
-                " does not bring them (message ids " + some_of(ids) +
+                " does not bring them (message ids " + some_of(rows) +
                 "). Either the slot moved past them (advanced, or dropped and made again), or the "
                 "stream lost their messages (deleted, purged, max_age, max_msgs), or PostgreSQL "
                 "did not send them (publication, row filter); there may be more of them",
@@ -36,10 +36,11 @@ error rows_are_missing(const relay_options& options, const std::vector<std::stri
 
 }  // namespace
 
-void relay_machine::call_the_roll(const std::optional<roll>& asked) {
+void relay_machine::call_the_roll(const std::optional<roll>& asked, bool goes_on_without) {
     if (!asked) {
         return;
     }
+    goes_on_without_ = goes_on_without;
     roll_call_.begin(*asked);
 }
 
@@ -84,16 +85,16 @@ void relay_machine::end_roll_call(lsn read_up_to) {
         // Rows before the stream's last message are taken for stored, and its row need not come.
         return;
     }
-    auto ids = roll_call_.slot_has_come_to(read_up_to);
-    if (ids.empty()) {
+    auto rows = roll_call_.slot_has_come_to(read_up_to);
+    if (rows.empty()) {
         return;
     }
     log(log_severity::warning, "slot " + options_.slot + " does not bring " +
-                                   counted(ids.size(), "row") +
+                                   counted(rows.size(), "row") +
                                    " of the newest in the outbox tables (message ids " +
-                                   some_of(ids) + "), and the last messages of stream " +
+                                   some_of(rows) + "), and the last messages of stream " +
                                    options_.stream + " do not show them: looking in all of it");
-    looked_for_ = std::move(ids);
+    looked_for_ = std::move(rows);
     look_for_missing();
 }
 
@@ -104,7 +105,7 @@ void relay_machine::look_for_missing() {
 }
 
 void relay_machine::rows_looked_for(std::uint64_t epoch,
-                                    const result<std::vector<std::string>>& missing, instant now) {
+                                    const result<std::vector<roll_row>>& missing, instant now) {
     if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up()) {
         // The next server can be another one, which never had them.
         return;
@@ -116,8 +117,24 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
                                        "verify tells");
     } else if (missing->empty()) {
         log(log_severity::info, "all of them are there");
+    } else if (goes_on_without_) {
+        log(log_severity::warning,
+            "going on without " + counted(missing->size(), "row") + " that neither stream " +
+                options_.stream +
+                " nor the dead letters have, as an operator decided (message ids " +
+                some_of(*missing) + ")");
+        actions_.emplace_back(leave_out{epoch, *missing});
     } else {
         slot_has_gap(rows_are_missing(options_, *missing), now);
+    }
+}
+
+void relay_machine::rows_left_out(std::uint64_t epoch, const result<void>& kept) {
+    if (epoch == postgres_.epoch() && !kept) {
+        log(log_severity::warning,
+            to_string(kept.error()) +
+                "; so it is not known later that an operator went on without them, and the next "
+                "start misses them again");
     }
 }
 

@@ -51,7 +51,7 @@ void roll_call::begin(const roll& asked) {
                                   row.created_at > *oldest_message_ + known.ahead &&
                                   row.created_at <= asked.taken_at + known.ahead;
         if (is_asked_for && !stream_.contains(row.id)) {
-            missing_.insert(row.id);
+            missing_.try_emplace(row.id, row);
         }
     }
     stream_.clear();
@@ -64,14 +64,17 @@ void roll_call::delivered(std::string_view id) {
     missing_.erase(std::string(id));
 }
 
-std::vector<std::string> roll_call::slot_has_come_to(lsn where) {
+std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {
     if (!open_ || (where < until_ && !missing_.empty())) {
         return {};
     }
     open_ = false;
     over_ = true;
-    const auto left = std::exchange(missing_, {});
-    return {left.begin(), left.end()};
+    std::vector<roll_row> left;
+    for (auto& [id, row] : std::exchange(missing_, {})) {
+        left.push_back(row);
+    }
+    return left;
 }
 
 }  // namespace walrelay::relay

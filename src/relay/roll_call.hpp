@@ -23,7 +23,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace walrelay::relay {
@@ -33,6 +32,8 @@ struct roll_row {
     /// What goes out as Nats-Msg-Id.
     std::string id;
     wall_time created_at;
+
+    friend bool operator==(const roll_row&, const roll_row&) = default;
 };
 
 /// Rows that were visible when the slot's stream began, of each table the newest.
@@ -58,8 +59,8 @@ public:
     /// The slot has brought the row of this id.
     void delivered(std::string_view id);
     /// The slot has brought everything up to here. Ends the call where that is far enough, and then
-    /// gives the ids that nobody answered for.
-    [[nodiscard]] std::vector<std::string> slot_has_come_to(lsn where);
+    /// gives the rows that nobody answered for.
+    [[nodiscard]] std::vector<roll_row> slot_has_come_to(lsn where);
 
 private:
     struct what_is_known {
@@ -75,7 +76,7 @@ private:
     lsn until_;
     std::unordered_map<std::string, wall_time> stream_;
     std::optional<wall_time> oldest_message_;
-    std::unordered_set<std::string> missing_;
+    std::unordered_map<std::string, roll_row> missing_;  // by id
 };
 
 }  // namespace walrelay::relay

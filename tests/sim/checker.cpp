@@ -422,6 +422,12 @@ void checker::on_roll_called(const std::vector<std::string>& newest,
     }
 }
 
+void checker::on_left_out(const std::string& id) {
+    const auto index = index_of_row(id);
+    skipped_.erase(index);
+    to_be_named_.erase(index);
+}
+
 std::optional<std::string> checker::to_be_named() {
     for (const auto index : to_be_named_) {
         if (fate_of(index) == fate::lost) {

@@ -77,6 +77,8 @@ public:
     /// those behind `since` as of its own configuration.
     void on_roll_called(const std::vector<std::string>& newest,
                         const std::vector<stored_message>& all, lsn since);
+    /// It has named the row, and goes on without it.
+    void on_left_out(const std::string& id);
     /// It has ended with words that tell of rows which are missing.
     void on_gap_named() {
         skipped_.clear();

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,9 @@ public:
     [[nodiscard]] const std::map<std::string, position>& dead_letters() const {
         return dead_letters_;
     }
+    /// An operator went on without the row; nobody is to miss it again.
+    void leave_out(const std::string& id) { left_out_.insert(id); }
+    [[nodiscard]] bool is_left_out(const std::string& id) const { return left_out_.contains(id); }
     /// The payload of a row as its table has it; nothing where there is no such row.
     [[nodiscard]] std::optional<inserted_row> row_of(const std::string& id) const;
     /// Commits why nobody may go on, as walrelay.halt does; nothing where the database is down.
@@ -174,6 +178,7 @@ private:
     /// Rows of dead branches by their ids, of which none is used again.
     std::map<std::string, orphan> orphans_;
     std::map<std::string, position> dead_letters_;
+    std::set<std::string> left_out_;
     std::optional<std::string> halt_;
     lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;

@@ -85,6 +85,7 @@ void relay_process::postgres_answered(std::uint64_t epoch, const result<session_
     session.server = {(*answer)->line(), (*answer)->wal_end()};
     session.database = "app";
     session.newest_rows = newest_rows();
+    session.goes_on_without = goes_on_without_;
     session.dead_letters = letters_to_come();
     joined_ = session.server.line;
     server_ = (*answer)->incarnation();
@@ -132,17 +133,28 @@ std::vector<position> relay_process::letters_to_come() const {
 void relay_process::look_for_rows(const relay::look_for_rows& wanted) {
     const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
     around_.where.after(takes, for_this_life([this, wanted] {
-                            std::vector<std::string> missing;
-                            for (const auto& id : wanted.ids) {
-                                if (!around_.the_broker.stream().has(id) &&
-                                    !around_.source.dead_letters().contains(id)) {
-                                    missing.push_back(id);
+                            std::vector<relay::roll_row> missing;
+                            for (const auto& row : wanted.rows) {
+                                if (!around_.the_broker.stream().has(row.id) &&
+                                    !around_.source.dead_letters().contains(row.id) &&
+                                    !around_.source.is_left_out(row.id)) {
+                                    missing.push_back(row);
                                 }
                             }
                             happens([this, wanted, missing](relay::relay_machine& machine) {
                                 machine.rows_looked_for(wanted.epoch, missing, now());
                             });
                         }));
+}
+
+void relay_process::leave_out(const relay::leave_out& wanted) {
+    for (const auto& row : wanted.rows) {
+        around_.source.leave_out(row.id);
+        around_.watch.on_left_out(row.id);
+    }
+    happens([this, &wanted](relay::relay_machine& machine) {
+        machine.rows_left_out(wanted.epoch, {});
+    });
 }
 
 void relay_process::fetch_row(const relay::fetch_row& wanted) {

@@ -78,7 +78,8 @@ void relay_process::start(bool accepts_history, bool skips_roll_call) {
     }
     exit_code_.reset();
     told_to_stop_ = false;
-    calls_roll_ = !skips_roll_call;
+    calls_roll_ = true;
+    goes_on_without_ = skips_roll_call;
     finishing_ = false;
     has_streamed_ = false;
     joined_.reset();
@@ -203,6 +204,7 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
                    [this](const relay::read_stored& each) { read_stored(each); },
                    [this](const relay::look_for_rows& rows) { look_for_rows(rows); },
+                   [this](const relay::leave_out& rows) { leave_out(rows); },
                    [this](const relay::write_back& rows) { write_back(rows); },
                    [this](const relay::fetch_row& row) { fetch_row(row); },
                    [](const relay::ask_replayed&) {},

@@ -97,6 +97,7 @@ private:
     [[nodiscard]] std::optional<relay::roll> newest_rows();
     [[nodiscard]] std::vector<position> letters_to_come() const;
     void look_for_rows(const relay::look_for_rows& wanted);
+    void leave_out(const relay::leave_out& wanted);
     void fetch_row(const relay::fetch_row& wanted);
     void set_aside(const relay::store_dead_letters& poison);
     [[nodiscard]] bool store(const relay::dead_letters& letters, std::uint64_t server);
@@ -159,6 +160,7 @@ private:
     std::optional<int> exit_code_;
     bool told_to_stop_ = false;
     bool calls_roll_ = true;
+    bool goes_on_without_ = false;
     bool has_streamed_ = false;
     bool reported_a_loss_ = false;
     std::string last_error_;

@@ -120,5 +120,33 @@ TEST_F(RelayAndMissingRow, DoesNotMissItBeforeTheTailIsMet) {
     EXPECT_THAT(script_.transaction(second + 8, {"b"}), Contains("look_for_rows c"));
 }
 
+class RelayThatGoesOnWithout : public RelayAndMissingRow {
+protected:
+    RelayThatGoesOnWithout() {
+        script_.postgres_fails();
+        script_.passes(1s);
+        script_.goes_on_without = true;
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+        script_.frame(test::keepalive_frame(lsn{second}));
+    }
+};
+
+TEST_F(RelayThatGoesOnWithout, KeepsThatNobodyIsToMissTheRow) {
+    const auto actions = script_.rows_are_missing({"c"});
+    EXPECT_THAT(actions, Contains("leave_out c"));
+    EXPECT_THAT(actions, Not(Contains("store_halt")));
+    EXPECT_THAT(script_.rows_are_left_out({}), IsEmpty());
+}
+
+TEST_F(RelayThatGoesOnWithout, SaysWhenThatIsNotKept) {
+    script_.rows_are_missing({"c"});
+    script_.rows_are_left_out(error{errc::postgres_lost, "the connection ended"});
+    EXPECT_THAT(script_.last_log(), HasSubstr("the next start misses them again"));
+}
+
+TEST_F(RelayThatGoesOnWithout, KeepsNothingWhereNothingIsMissing) {
+    EXPECT_THAT(script_.rows_are_missing({}), Not(Contains(HasSubstr("leave_out"))));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

@@ -87,8 +87,15 @@ struct describer {
     }
     std::string operator()(const relay::look_for_rows& each) const {
         std::string text = "look_for_rows";
-        for (const auto& id : each.ids) {
-            text += " " + id;
+        for (const auto& row : each.rows) {
+            text += " " + row.id;
+        }
+        return text;
+    }
+    std::string operator()(const relay::leave_out& each) const {
+        std::string text = "leave_out";
+        for (const auto& row : each.rows) {
+            text += " " + row.id;
         }
         return text;
     }
@@ -216,6 +223,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
     session.newest_rows = newest_rows;
+    session.goes_on_without = goes_on_without;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     auto lines = collect();
@@ -271,7 +279,16 @@ std::vector<std::string> relay_script::dead_letter_is_stored() {
 }
 
 std::vector<std::string> relay_script::rows_are_missing(const std::vector<std::string>& ids) {
-    machine_.rows_looked_for(looking_epoch_, ids, now());
+    std::vector<relay::roll_row> rows;
+    for (const auto& id : ids) {
+        rows.push_back({0, id, {}});
+    }
+    machine_.rows_looked_for(looking_epoch_, rows, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::rows_are_left_out(const result<void>& kept) {
+    machine_.rows_left_out(looking_epoch_, kept);
     return collect();
 }
 

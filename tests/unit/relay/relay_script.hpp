@@ -48,6 +48,7 @@ public:
     std::vector<recent_message> recent;
     /// What every session from now on asks for.
     std::optional<relay::roll> newest_rows;
+    bool goes_on_without = false;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
@@ -68,6 +69,7 @@ public:
     std::vector<std::string> dead_letter_is_stored();
     /// For the connection of which the last look_for_rows was.
     std::vector<std::string> rows_are_missing(const std::vector<std::string>& ids);
+    std::vector<std::string> rows_are_left_out(const result<void>& kept);
     std::vector<std::string> dead_letter_fails(errc code);
     std::vector<std::string> rows_are_written_back();
     std::vector<std::string> write_back_fails(errc code);
