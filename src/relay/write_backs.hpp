@@ -68,6 +68,8 @@ public:
     void forget();
 
     [[nodiscard]] bool wanted() const { return wanted_; }
+    /// Of no concern before the stream's tail is met: as many rows are awaited then as the slot has
+    /// before it.
     [[nodiscard]] bool has_room() const { return size_ < awaited_rows; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -81,6 +81,24 @@ TEST_P(WriteBack, KillBetweenAckAndWriteBackLeavesNoPendingRow) {
     EXPECT_TRUE(exactly_once_in_order(event_ids(1, 100), bench.events()));
 }
 
+TEST_P(WriteBack, RestartGoesOnHoweverManyRowsTheSlotSendsAgain) {
+    // More than may wait to be written back at once: write_backs::awaited_rows.
+    constexpr std::uint64_t rows = 17000;
+    bench.create_table();
+    bench.set_outbox(with_statuses);
+    bench.set_delivery("confirm_delay = '1h'");
+    bench.start();
+    bench.execute(insert_events(1, rows));
+    ASSERT_TRUE(becomes("status = 'published'", std::to_string(rows)));
+    bench.kill_9();
+    bench.start();
+    bench.execute(insert_events(rows + 1, rows + 1));
+    ASSERT_TRUE(bench.wait_for_messages(rows + 1));
+    ASSERT_TRUE(becomes("status = 'published'", std::to_string(rows + 1)));
+    bench.stop();
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, rows + 1), bench.events()));
+}
+
 TEST_P(WriteBack, SlotIsNotMovedBeforeTheWriteBack) {
     bench.create_table();
     make_holder();

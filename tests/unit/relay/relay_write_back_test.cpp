@@ -68,6 +68,17 @@ TEST_F(RelayWriteBack, WritesBackWhatTheStreamHadBeforeTheStart) {
     EXPECT_EQ(confirmed(), lsn{101});
 }
 
+TEST_F(RelayWriteBack, ReadsUpToTheTailHoweverManyRowsWaitBeforeIt) {
+    begin(2, commit_position{lsn{200}, lsn{1}, 0});
+    const std::vector<std::string> rows(write_backs::awaited_rows, "a");
+    script_.transaction(100, rows);
+    EXPECT_TRUE(script_.machine().wants_frames()) << "none is written back before the tail is met";
+    EXPECT_THAT(script_.transaction(200, {"b"}), Contains(HasSubstr("write_back again:a")));
+    EXPECT_FALSE(script_.machine().wants_frames());
+    script_.rows_are_written_back();
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
 TEST_F(RelayWriteBack, WaitsForTheWriteBackBeforeItConfirmsWhatIsBehind) {
     begin(2, commit_position{lsn{200}, lsn{1}, 0});
     script_.transaction(100, {"a"});
