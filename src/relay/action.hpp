@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/outbox_table.hpp"
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/stored_rows.hpp"
@@ -100,6 +101,12 @@ struct fetch_row {
     std::size_t table = 0;  // of the configuration
     std::string key;
 };
+/// Ask PostgreSQL what this table is, and report table_looked_at with this epoch of the PostgreSQL
+/// connection.
+struct look_at_table {
+    std::uint64_t epoch = 0;
+    table_name table;
+};
 /// Ask the standby how far it has replayed, and then for its timeline, in this order; report
 /// `replayed` with this epoch of the PostgreSQL connection.
 struct ask_replayed {
@@ -123,9 +130,10 @@ struct finish {
     std::optional<error> why = {};
 };
 
-using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
-                            finish_postgres, adopt_slot, publish, send_status, store_dead_letters,
-                            ask_stream, read_message, mark_stream, read_stored, look_for_rows,
-                            write_back, fetch_row, ask_replayed, store_halt, write_log, finish>;
+using action =
+    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
+                 adopt_slot, publish, send_status, store_dead_letters, ask_stream, read_message,
+                 mark_stream, read_stored, look_for_rows, write_back, fetch_row, look_at_table,
+                 ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

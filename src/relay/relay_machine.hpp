@@ -13,6 +13,7 @@
 #include "core/facts.hpp"
 #include "core/instant.hpp"
 #include "core/lineage.hpp"
+#include "core/table_sight.hpp"
 #include "relay/action.hpp"
 #include "relay/feedback.hpp"
 #include "relay/hold_back.hpp"
@@ -20,6 +21,7 @@
 #include "relay/lane.hpp"
 #include "relay/ledger.hpp"
 #include "relay/link.hpp"
+#include "relay/postgres_session.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
 #include "relay/stream_mark.hpp"
@@ -63,39 +65,6 @@ struct relay_options {
     bool accepts_history = false;
 };
 
-/// Rows of the tables that come before anything that the slot sends.
-struct backfill {
-    /// Where the slot begins.
-    lsn consistent_point = {};
-    /// The stream's messages up to this sequence were looked at to tell which rows it has.
-    std::uint64_t stream_sequence = 0;
-    /// For the log.
-    std::string why = {};
-    std::uint64_t row_count = 0;
-};
-
-/// A replication connection that has begun to stream, or whose slot waits for a backfill.
-struct postgres_session {
-    history origin;
-    table_catalog catalog;
-    output_plugin plugin = output_plugin::pgoutput;
-    std::chrono::milliseconds sender_timeout{0};
-    /// Where the slot stood when streaming began.
-    lsn slot_confirmed = {};
-    std::string database = {};
-    /// Rows come first (row_arrived, rows_ended), frames only after another connection.
-    std::optional<backfill> rows_first = {};
-    /// Rows that must be accounted for, where they were read.
-    std::optional<roll> newest_rows = {};
-    /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
-    /// where it is left out.
-    server_identity server = {};
-    /// Of rows that the slot may send again although they are dead letters.
-    std::vector<position> dead_letters = {};
-    /// The server is a standby: its timeline may change under the connection.
-    bool on_standby = false;
-};
-
 class relay_machine {
 public:
     relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
@@ -137,6 +106,8 @@ public:
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to look_at_table.
+    void table_looked_at(std::uint64_t epoch, const result<table_sight>& seen, instant now);
     /// The answer to ask_replayed.
     void replayed(std::uint64_t epoch, const result<replay_place>& place, instant now);
     void written_back(std::uint64_t epoch, instant now);
@@ -264,6 +235,9 @@ private:
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
     [[nodiscard]] bool has_room() const;
+    void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
+                        instant now);
+    void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
@@ -373,6 +347,9 @@ private:
     dead_letter_log letters_told_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
+    /// A table of which a row was read, while PostgreSQL is asked what it is.
+    std::optional<table_name> looking_at_;
+    std::size_t vanished_count_ = 0;
     /// On a standby: what is known to be of the session's timeline.
     std::optional<lsn> replayed_;
     bool asking_for_timeline_ = false;

@@ -202,7 +202,8 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         return;
     }
     const auto delay = postgres_.lost(now.monotonic);
-    log(log_severity::warning,
+    // A new partition is no trouble.
+    log(why.code == errc::table_unknown ? log_severity::info : log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) +
             (knows_slot() ? ", nothing is lost: the slot resends what is not confirmed" : ""));
     if (phase_ == phase::draining && is_drained()) {
@@ -225,6 +226,7 @@ void relay_machine::drop_source() {
     forget_write_backs();
     letters_.clear();
     fetching_ = false;
+    looking_at_.reset();
     replayed_.reset();
     asking_for_timeline_ = false;
     give_backfill_up();
@@ -256,10 +258,21 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
     if (read->age) {
         pacing_.was_sent_after(*read->age);
     }
-    if (roll_call_.is_open()) {
-        note_delivered(*read, newest);
+    frame_was_read(*read, newest, now);
+}
+
+void relay_machine::frame_was_read(frame_read& read,
+                                   const std::optional<commit_position>& newest_before,
+                                   instant now) {
+    if (read.unknown) {
+        looking_at_ = std::move(read.unknown);
+        actions_.emplace_back(look_at_table{postgres_.epoch(), *looking_at_});
+        return;
     }
-    take_frame(*read, now);
+    if (roll_call_.is_open()) {
+        note_delivered(read, newest_before);
+    }
+    take_frame(read, now);
     ask_for_timeline();
 }
 

@@ -100,6 +100,9 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
+    std::string operator()(const relay::look_at_table& each) const {
+        return "look_at_table " + to_string(each.table);
+    }
     std::string operator()(const relay::ask_replayed&) const { return "ask_replayed"; }
     std::string operator()(const relay::store_halt&) const { return "store_halt"; }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
@@ -287,6 +290,11 @@ std::vector<std::string> relay_script::rows_are_written_back() {
 
 std::vector<std::string> relay_script::message_is_read(const result<asked_message>& found) {
     machine_.message_read(broker_epoch_, found, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::table_is_seen(const result<table_sight>& seen) {
+    machine_.table_looked_at(postgres_epoch_, seen, now());
     return collect();
 }
 
