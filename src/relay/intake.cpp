@@ -282,7 +282,8 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     filled.where = {origin_, here};
     filled.committed_at = transaction_->begin.committed_at;
     const auto made = fill(mapper, row, occasion, filled);
-    if (stored_.contains(here) || (into.is_resuming() && into.has_stored(filled))) {
+    if (stored_.contains(here) || into.has_acked(filled) ||
+        (into.is_resuming() && into.has_stored(filled))) {
         into.admit_stored();
         transaction_->last_published = here;
         await_write_back(mapper, row, retried, true, done);

@@ -357,6 +357,11 @@ std::vector<std::string> relay_script::acks(std::uint64_t count) {
     return lines;
 }
 
+std::vector<std::string> relay_script::acks_last(std::uint64_t sequence) {
+    std::rotate(in_flight_.begin(), in_flight_.end() - 1, in_flight_.end());
+    return reply({relay::outcome_class::stored, sequence, 0, {}});
+}
+
 std::vector<std::string> relay_script::reply(relay::publish_outcome outcome) {
     if (in_flight_.empty()) {
         throw std::logic_error("nothing is in flight");

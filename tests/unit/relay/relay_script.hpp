@@ -77,6 +77,8 @@ public:
     std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
+    /// Of what is in flight, what was handed over last is the first to be stored.
+    std::vector<std::string> acks_last(std::uint64_t sequence);
     std::vector<std::string> reply(relay::publish_outcome outcome);
     std::vector<std::string> passes(std::chrono::milliseconds time);
     std::vector<std::string> stops();
