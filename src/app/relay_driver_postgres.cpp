@@ -5,10 +5,8 @@
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
 #include "app/roll_taking.hpp"
-#include "app/translate.hpp"
 #include "core/rethrow.hpp"
 #include "postgres/inspector.hpp"
-#include "postgres/table_look.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -244,27 +242,6 @@ asio::awaitable<void> relay_driver::fetch_row(relay::fetch_row wanted) {
     } else {
         machine_.row_not_fetched(wanted.epoch, fetched.error(), now());
     }
-    settle();
-}
-
-asio::awaitable<void> relay_driver::look_at_table(relay::look_at_table wanted) {
-    const auto over = postgres_;
-    if (!over || over->epoch != wanted.epoch) {
-        co_return;
-    }
-    if (!over->onlooker) {
-        auto opened = co_await open_sql_unchecked(io_.get_executor(), settings_);
-        if (!opened) {
-            machine_.table_looked_at(wanted.epoch, opened.error(), now());
-            settle();
-            co_return;
-        }
-        over->onlooker = std::move(*opened);
-    }
-    auto outboxes = published_tables_of(settings_);
-    const auto seen = co_await postgres::look_at_table(*over->onlooker, std::move(wanted.table),
-                                                       std::move(outboxes));
-    machine_.table_looked_at(wanted.epoch, seen, now());
     settle();
 }
 

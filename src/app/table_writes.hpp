@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/position.hpp"
 #include "postgres/outbox_writer.hpp"
+#include "relay/action.hpp"
 #include "relay/republish.hpp"
 #include "relay/write_backs.hpp"
 
@@ -40,6 +41,9 @@ public:
     /// delivery.max_row_bytes its size alone. One at a time.
     [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
         std::size_t table, const std::string& key);
+
+    /// The server's process that has the present write of this kind; 0 if there is none yet.
+    [[nodiscard]] int process_of(relay::waiting_write what) const;
 
     /// What is under way ends with an error.
     void close();

@@ -68,6 +68,8 @@ public:
                                                                     std::string key,
                                                                     std::uint64_t bytes_max);
 
+    /// The server's process that runs the statements.
+    [[nodiscard]] int server_process() const { return sql_.server_process(); }
     void close() { sql_.close(); }
 
 private:

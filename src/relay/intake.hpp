@@ -149,6 +149,10 @@ public:
     /// The snapshot has no more rows; `ended` of the result is set.
     [[nodiscard]] frame_read end_snapshot(lsn consistent_point);
 
+    /// Of the configuration.
+    [[nodiscard]] const table_name& table_at(std::size_t index) const {
+        return mappers_[index].table();
+    }
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
     /// Only in a transaction.
     [[nodiscard]] lsn open_commit() const { return transaction_->begin.commit; }

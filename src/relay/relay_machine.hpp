@@ -24,6 +24,7 @@
 #include "relay/postgres_session.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
+#include "relay/stall_watch.hpp"
 #include "relay/stream_mark.hpp"
 #include "relay/table_duties.hpp"
 #include "relay/tail_trust.hpp"
@@ -112,6 +113,9 @@ public:
     void replayed(std::uint64_t epoch, const result<replay_place>& place, instant now);
     void written_back(std::uint64_t epoch, instant now);
     void write_back_failed(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to find_blocker, in words.
+    void blocker_found(std::uint64_t epoch, waiting_write what, const result<std::string>& who,
+                       instant now);
     void frame_arrived(std::string_view frame, instant now);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
@@ -212,8 +216,8 @@ private:
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.
     void keep_dead(const std::vector<position>& letters);
-    void set_aside(dead_letter letter);
-    void store_next_letters();
+    void set_aside(dead_letter letter, instant now);
+    void store_next_letters(instant now);
     void sum_letters_up();
     void ask_whose_it_is();
     /// Whether it is the message of the row at this position.
@@ -243,14 +247,16 @@ private:
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
     [[nodiscard]] error refusal_of(const message& refused) const;
     void message_was_refused(instant now);
-    void set_refused_aside(const condemnation& reason);
+    void set_refused_aside(const condemnation& reason, instant now);
     void drop_source();
     void stream_from_the_slot_again(instant now);
     bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);
     void stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now);
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
-    void write_back_what_is_stored();
+    void write_back_what_is_stored(instant now);
+    void ask_for_blockers(instant now);
+    [[nodiscard]] std::string stalled_text(waiting_write what) const;
     void forget_write_backs();
     /// Nothing is in flight to either server.
     /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
@@ -282,6 +288,10 @@ private:
     /// After a failed write-back.
     backoff write_back_backoff_;
     std::optional<monotonic_time> write_back_at_;
+    stall_watch write_stall_;
+    stall_watch letter_stall_;
+    /// Of the batch that is being written back.
+    std::size_t written_table_ = 0;
     ledger ledger_;
     hold_back hold_back_;
     feedback feedback_;

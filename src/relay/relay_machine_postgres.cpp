@@ -225,6 +225,7 @@ void relay_machine::drop_source() {
     ledger_.forget_pending();
     forget_write_backs();
     letters_.clear();
+    letter_stall_.reset();
     fetching_ = false;
     looking_at_.reset();
     replayed_.reset();
@@ -293,13 +294,13 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         return;
     }
     if (read.dead) {
-        set_aside(std::move(*read.dead));
+        set_aside(std::move(*read.dead), now);
     }
     if (read.awaited) {
         const bool may_be_stored = read.awaited->reread;
         write_backs_.await(std::move(*read.awaited));
         if (may_be_stored) {
-            write_back_what_is_stored();
+            write_back_what_is_stored(now);
         }
     }
     if (read.incomplete) {

@@ -100,6 +100,10 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
+    std::string operator()(const relay::find_blocker& each) const {
+        return each.what == relay::waiting_write::statuses ? "find_blocker of a write_back"
+                                                           : "find_blocker of dead_letters";
+    }
     std::string operator()(const relay::look_at_table& each) const {
         return "look_at_table " + to_string(each.table);
     }
@@ -290,6 +294,12 @@ std::vector<std::string> relay_script::rows_are_written_back() {
 
 std::vector<std::string> relay_script::message_is_read(const result<asked_message>& found) {
     machine_.message_read(broker_epoch_, found, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::blocker_is_found(relay::waiting_write what,
+                                                        const result<std::string>& who) {
+    machine_.blocker_found(postgres_epoch_, what, who, now());
     return collect();
 }
 

@@ -73,6 +73,8 @@ public:
     std::vector<std::string> write_back_fails(errc code);
     /// What "read_message" has found.
     std::vector<std::string> message_is_read(const result<asked_message>& found);
+    std::vector<std::string> blocker_is_found(relay::waiting_write what,
+                                              const result<std::string>& who);
     std::vector<std::string> table_is_seen(const result<table_sight>& seen);
     std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
     std::vector<std::string> frame(const std::string& bytes);
