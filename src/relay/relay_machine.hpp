@@ -278,6 +278,7 @@ private:
     void end();
     stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
                             instant now);
+    void tell_of_tail(const stream_facts& facts);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 
     relay_options options_;
@@ -333,6 +334,8 @@ private:
     };
     std::optional<taken_id> taken_;
     wall_time stream_created_;
+    /// The last message of somebody else's that was told of.
+    std::uint64_t stranger_told_ = 0;
     /// Where the slot may stand, as far as this relay knows: all rows from the one to the other are
     /// stored. The second is 0 where nothing is known.
     lsn slot_since_;

@@ -147,7 +147,7 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
 }
 
 void relay_machine::start_backfill_over(const std::string& why, instant now) {
-    log(log_severity::warning,
+    log(log_severity::info,
         "which rows stream " + options_.stream + " lacks must be found out again: " + why);
     drop_source();
     postgres_.wait(now.monotonic, look_again);

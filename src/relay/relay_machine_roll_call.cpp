@@ -88,11 +88,10 @@ void relay_machine::end_roll_call(lsn read_up_to) {
     if (ids.empty()) {
         return;
     }
-    log(log_severity::warning, "slot " + options_.slot + " does not bring " +
-                                   counted(ids.size(), "row") +
-                                   " of the newest in the outbox tables (message ids " +
-                                   some_of(ids) + "), and the last messages of stream " +
-                                   options_.stream + " do not show them: looking in all of it");
+    log(log_severity::info, "startup check: looking for " + counted(ids.size(), "row") +
+                                " of the newest in the outbox tables (message ids " + some_of(ids) +
+                                ") in all of stream " + options_.stream +
+                                " and in the dead letters, as its last messages do not show them");
     looked_for_ = std::move(ids);
     look_for_missing();
 }
@@ -115,7 +114,7 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
                                        "; so it is not known whether they are missing: walrelay "
                                        "verify tells");
     } else if (missing->empty()) {
-        log(log_severity::info, "all of them are there");
+        log(log_severity::info, "startup check: all of them are there");
     } else {
         slot_has_gap(rows_are_missing(options_, *missing), now);
     }

@@ -177,6 +177,9 @@ void relay_script::note(const relay::action& wanted) {
         looking_epoch_ = looking->epoch;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
+        if (line->severity == relay::log_severity::warning) {
+            warnings_.push_back(line->text);
+        }
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
         halted_for_ = last->why;
     }
@@ -198,6 +201,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->created = wall_time(std::chrono::hours(1));
     known.stream->final_id = final_id;
     known.stream->asked = asked;
+    known.stream->shared = shared;
     known.stream->placed = placed;
     known.stream->placed_is_whole = placed_is_whole;
     known.stream->recent = recent;

@@ -43,6 +43,7 @@ public:
     std::uint64_t max_payload_bytes = std::uint64_t{1} << 20U;
     std::int32_t max_message_bytes = -1;
     /// What a look at the stream shows from now on.
+    bool shared = false;
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
     std::vector<recent_message> recent;
@@ -93,6 +94,8 @@ public:
 
     [[nodiscard]] relay::relay_machine& machine() { return machine_; }
     [[nodiscard]] const std::vector<std::string>& log_lines() const { return log_lines_; }
+    /// Those of the level warning.
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
     /// The rules in the marks that were to be written.
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
@@ -137,6 +140,7 @@ private:
     std::uint64_t postgres_epoch_ = 0;
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
+    std::vector<std::string> warnings_;
     std::vector<std::string> marks_;
     relay::stream_owner mark_to_be_;
     std::string written_mark_;
