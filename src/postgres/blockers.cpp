@@ -38,7 +38,7 @@ std::string describe(const row_set& rows, std::size_t row) {
     if (!rows.text(row, 4).empty()) {
         text += ", its transaction is " + rows.text(row, 4) + " s old";
     }
-    return text + ", statement: " + rows.text(row, 5);
+    return text + ", last statement: " + rows.text(row, 5);
 }
 
 }  // namespace
