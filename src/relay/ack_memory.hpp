@@ -25,7 +25,7 @@ public:
     /// All up to here is known to be stored without this memory.
     void forget_up_to(commit_position where);
     void clear() { acked_.clear(); }
-    [[nodiscard]] std::size_t size() const { return acked_.size(); }
+    [[nodiscard]] bool empty() const { return acked_.empty(); }
 
 private:
     struct known {

@@ -112,9 +112,9 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         return done;
     }
     auto done = take(std::get<wal::xlog_data>(*parsed), into);
-    if (done && done->unknown) {
+    if (done && done->is_of_unknown_table) {
         if (frame.size() > options_.max_row_bytes) {
-            return reread_for(*done->unknown);
+            return reread_for(unknown_table_);
         }
         held_frame_.emplace(frame);
     }
@@ -142,7 +142,7 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
         if (const auto taken = take_change(*decoded, into, done); !taken) {
             return taken.error();
         }
-        if (done.unknown) {
+        if (done.is_of_unknown_table) {
             transaction_->at = stood_at;
             return done;
         }

@@ -63,9 +63,10 @@ struct frame_read {
     std::optional<fetch_request> incomplete = {};
     /// The stream's last messages leave out this row, which lies before the last of them.
     std::optional<std::string> left_out = {};
-    /// The row is of a table that the catalog does not know and that cannot be an outbox's by its
-    /// columns. Nothing more is to be read until PostgreSQL has said what it is (settle_unknown).
-    std::optional<table_name> unknown = {};
+    /// The row is of a table (intake::unknown_table) that the catalog does not know and that cannot
+    /// be an outbox's by its columns. Nothing more is to be read until PostgreSQL has said what it
+    /// is (settle_unknown).
+    bool is_of_unknown_table = false;
     /// For the log: what was left alone, and why.
     std::optional<std::string> remark = {};
     lsn received;
@@ -129,9 +130,10 @@ public:
     /// tail_not_met where the slot does not send the row of the stream's last message.
     [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
 
-    /// The table of `unknown` is none of ours: reads its frame once more, as `read`.
-    [[nodiscard]] result<frame_read> settle_unknown(const table_name& table, bool exists,
-                                                    lane& into);
+    /// After is_of_unknown_table.
+    [[nodiscard]] const table_name& unknown_table() const { return unknown_table_; }
+    /// That table is none of ours: reads its frame once more, as `read`.
+    [[nodiscard]] result<frame_read> settle_unknown(bool exists, lane& into);
     /// It may be one of ours: the error with which a fresh catalog is fetched.
     [[nodiscard]] error reread_for(const table_name& table);
 
@@ -248,8 +250,8 @@ private:
     table_catalog catalog_;
     std::set<table_name> asked_;  // names that a fresh catalog was fetched for
     std::set<table_name> told_;   // those of them that were none of ours
-    /// The frame of `unknown`.
-    std::optional<std::string> held_frame_;
+    table_name unknown_table_;
+    std::optional<std::string> held_frame_;  // with the row of that table
     std::unique_ptr<wal::decoder> decoder_;
     /// Also for the rows of a snapshot, which count as one.
     std::optional<open_transaction> transaction_;

@@ -31,7 +31,7 @@ error doubtful_partition(const table_name& table, const table_name& root, const 
                 " then start again. pgoutput needs none of this (docs/operating.md)"};
 }
 
-error unknown_table(const table_name& table) {
+error not_known(const table_name& table) {
     return {errc::table_unknown,
             "rows of table " + to_string(table) +
                 " arrived, which was not there, or was no partition, when this connection was made",
@@ -61,14 +61,14 @@ std::vector<table_name> intake::settle_asked() {
 
 error intake::reread_for(const table_name& table) {
     asked_.insert(table);
-    return unknown_table(table);
+    return not_known(table);
 }
 
-result<frame_read> intake::settle_unknown(const table_name& table, bool exists, lane& into) {
+result<frame_read> intake::settle_unknown(bool exists, lane& into) {
     WALRELAY_ASSERT(held_frame_.has_value());
     const auto frame = std::move(*held_frame_);
     held_frame_.reset();
-    catalog_.learn_other(table, exists);
+    catalog_.learn_other(unknown_table_, exists);
     return read(frame, into);
 }
 
@@ -91,7 +91,8 @@ result<table_catalog::answer> intake::whose(const relation& table, frame_read& d
         if (resembles_an_outbox(table)) {
             return reread_for(name);
         }
-        done.unknown = std::move(name);
+        unknown_table_ = std::move(name);
+        done.is_of_unknown_table = true;
         return found;
     }
     if (auto known = check_past(found, table); !known) {

@@ -357,7 +357,7 @@ void lane::forget_stored() {
         }
         forget_first();
     }
-    if (stored_) {
+    if (stored_ && !acks_.empty()) {
         acks_.forget_up_to(*stored_);
     }
 }

@@ -360,8 +360,8 @@ private:
     dead_letter_log letters_told_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
-    /// A table of which a row was read, while PostgreSQL is asked what it is.
-    std::optional<table_name> looking_at_;
+    /// A row of a table was read that is not known, and PostgreSQL is asked what it is.
+    bool looking_at_table_ = false;
     std::size_t vanished_count_ = 0;
     /// On a standby: what is known to be of the session's timeline.
     std::optional<lsn> replayed_;

@@ -33,7 +33,7 @@ bool relay_machine::has_room() const {
     return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_ || lane_->belief() != tail_belief::undecided) && letters_.has_room() &&
-           !fetching_ && !looking_at_ && !asking_for_timeline_ && lane_->has_room() &&
+           !fetching_ && !looking_at_table_ && !asking_for_timeline_ && lane_->has_room() &&
            write_backs_.has_room();
 }
 

@@ -227,7 +227,7 @@ void relay_machine::drop_source() {
     letters_.clear();
     letter_stall_.reset();
     fetching_ = false;
-    looking_at_.reset();
+    looking_at_table_ = false;
     replayed_.reset();
     asking_for_timeline_ = false;
     give_backfill_up();
@@ -265,9 +265,9 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
 void relay_machine::frame_was_read(frame_read& read,
                                    const std::optional<commit_position>& newest_before,
                                    instant now) {
-    if (read.unknown) {
-        looking_at_ = std::move(read.unknown);
-        actions_.emplace_back(look_at_table{postgres_.epoch(), *looking_at_});
+    if (read.is_of_unknown_table) {
+        looking_at_table_ = true;
+        actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
         return;
     }
     if (roll_call_.is_open()) {

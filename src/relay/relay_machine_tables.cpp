@@ -3,30 +3,28 @@
 
 #include "relay/relay_machine.hpp"
 
-#include <utility>
-
 namespace walrelay::relay {
 
 void relay_machine::table_looked_at(std::uint64_t epoch, const result<table_sight>& seen,
                                     instant now) {
-    if (epoch != postgres_.epoch() || !looking_at_ || phase_ != phase::running) {
+    if (epoch != postgres_.epoch() || !looking_at_table_ || phase_ != phase::running) {
         return;
     }
-    const auto table = std::exchange(looking_at_, std::nullopt).value();
+    looking_at_table_ = false;
     if (!seen) {
         lose_postgres(seen.error(), now);
         return;
     }
     if (seen->descends_from_outbox || !seen->outboxes_exist) {
         // What else is new must be read and judged, too.
-        lose_postgres(intake_.reread_for(table), now);
+        lose_postgres(intake_.reread_for(intake_.unknown_table()), now);
         return;
     }
     if (!seen->exists) {
-        tell_of_vanished(table);
+        tell_of_vanished(intake_.unknown_table());
     }
     const auto newest = lane_->admitted();
-    auto read = intake_.settle_unknown(table, seen->exists, *lane_);
+    auto read = intake_.settle_unknown(seen->exists, *lane_);
     if (!read) {
         frame_failed(read.error(), now);
         return;
