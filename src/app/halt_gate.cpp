@@ -102,17 +102,15 @@ void halt_gate::warn(const error& why, const std::string& consequence) {
 }
 
 result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
-    const auto say = [this](const std::string& text) {
-        if (!std::exchange(said_, true)) {
-            log_warning(text);
-        }
-    };
+    const auto is_first_time = [this] { return !std::exchange(said_, true); };
     const auto was = "slot " + settings_.postgres.slot + " was halted at " + halt.halted_at + " (" +
                      halt.reason + ")";
     if (halt.resumed_at || skips_) {
-        say(was + "; going on, as " +
-            (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
-                             : std::string("--skip-roll-call asks for")));
+        if (is_first_time()) {
+            log_info(was + "; going on, as " +
+                     (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
+                                      : std::string("--skip-roll-call asks for")));
+        }
         passed_a_halt_ = true;
         return passage::resumed;
     }
@@ -123,9 +121,11 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
     if (healed_) {
         return passage::open;
     }
-    say(was +
-        "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from the "
-        "tables");
+    if (is_first_time()) {
+        log_warning(was +
+                    "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from "
+                    "the tables");
+    }
     return passage::heals;
 }
 

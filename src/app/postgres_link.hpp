@@ -44,6 +44,8 @@ struct relay_driver::postgres_link {
     table_writes writes;
     /// To a standby, once it is asked how far it has replayed.
     std::optional<postgres::connection> witness;
+    /// Once a table is met that nobody knows.
+    std::optional<postgres::connection> onlooker;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
     bool parked = false;
@@ -78,6 +80,9 @@ struct relay_driver::postgres_link {
         sentinel.close();
         if (witness) {
             witness->close();
+        }
+        if (onlooker) {
+            onlooker->close();
         }
         writes.close();
     }

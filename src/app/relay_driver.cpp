@@ -146,6 +146,8 @@ void relay_driver::obey(relay::action& wanted) {
                 spawn(write_back(rows.epoch, std::move(rows.batch)));
             },
             [this](const relay::fetch_row& row) { spawn(fetch_row(row)); },
+            [this](const relay::find_blocker& of) { spawn(find_blocker(of)); },
+            [this](const relay::look_at_table& one) { spawn(look_at_table(one)); },
             [this](const relay::ask_replayed& ask) { spawn(ask_replayed(ask.epoch)); },
             [this](relay::store_halt& halt) { spawn(store_halt(std::move(halt))); },
             [](const relay::write_log& line) { write_line(line); },

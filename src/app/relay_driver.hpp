@@ -76,6 +76,8 @@ private:
     boost::asio::awaitable<void> mark_stream(relay::mark_stream wanted);
     boost::asio::awaitable<void> read_stored(relay::read_stored wanted);
     boost::asio::awaitable<void> fetch_row(relay::fetch_row wanted);
+    boost::asio::awaitable<void> look_at_table(relay::look_at_table wanted);
+    boost::asio::awaitable<void> find_blocker(relay::find_blocker wanted);
     boost::asio::awaitable<void> ask_replayed(std::uint64_t epoch);
     boost::asio::awaitable<void> store_halt(relay::store_halt halt);
     boost::asio::awaitable<void> write_back(std::uint64_t epoch, relay::write_back_batch rows);

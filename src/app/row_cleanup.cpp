@@ -4,6 +4,7 @@
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
 #include "audit/printable.hpp"
+#include "relay/relay_words.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -163,7 +164,7 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::clean(const bat
     for (;;) {
         auto tried = co_await try_to_clean(messages, first, end);
         if (tried || closed_) {
-            waited_ = 0ms;
+            goes_on();
             co_return tried;
         }
         cleaner_.reset();
@@ -349,11 +350,20 @@ void row_cleanup::tell_count() {
     told_at_ = std::chrono::steady_clock::now();
 }
 
+void row_cleanup::goes_on() {
+    waited_ = 0ms;
+    if (!std::exchange(told_, {}).empty()) {
+        log_info("clean-up of " + to_string(table_.table) + " goes on");
+    }
+}
+
 awaitable<void> row_cleanup::back_off(error why) {
     constexpr std::chrono::milliseconds shortest = 1s;
     constexpr std::chrono::milliseconds longest = 1min;
     auto text = "clean-up of " + to_string(table_.table) + " waits: " + to_string(why);
-    if (text != told_) {
+    // Locks of others are usual, and pass.
+    const bool lasts = waited_ >= 2s || relay::operator_needed(why);
+    if (lasts && text != told_) {
         log_warning(text);
         told_ = std::move(text);
     }

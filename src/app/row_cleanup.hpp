@@ -76,6 +76,7 @@ private:
     [[nodiscard]] wall_clock::time_point due(const nats::passed_message& message) const;
     void count(const nats::passed_message& last, std::uint64_t deleted);
     void tell_count();
+    void goes_on();
     boost::asio::awaitable<void> back_off(error why);
 
     executors on_;

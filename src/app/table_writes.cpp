@@ -111,6 +111,12 @@ awaitable<result<std::optional<relay::table_row>>> table_writes::fetch(
     co_return found->row.size() == 1 ? fetched{first_row_of(found->row)} : fetched{};
 }
 
+int table_writes::process_of(relay::waiting_write what) const {
+    const auto& writer =
+        what == relay::waiting_write::statuses ? for_write_backs_ : for_dead_letters_;
+    return writer ? writer->server_process() : 0;
+}
+
 void table_writes::close() {
     closed_ = true;
     for (auto* const writer : {&for_dead_letters_, &for_write_backs_, &for_fetches_}) {

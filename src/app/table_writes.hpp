@@ -42,6 +42,9 @@ public:
     [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::table_row>>> fetch(
         const relay::fetch_row& wanted);
 
+    /// The server's process that has the present write of this kind; 0 if there is none yet.
+    [[nodiscard]] int process_of(relay::waiting_write what) const;
+
     /// What is under way ends with an error.
     void close();
 

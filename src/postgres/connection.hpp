@@ -79,6 +79,8 @@ public:
     /// shutdown of the server, for one. No query may run meanwhile.
     [[nodiscard]] boost::asio::awaitable<error> closed();
 
+    /// The server's process (its pid); 0 once closed.
+    [[nodiscard]] int server_process() const;
     /// `server_version_num`: 150020 for 15.20.
     [[nodiscard]] int version_number() const;
     /// The role and the database of this session, also where the conninfo leaves them open.

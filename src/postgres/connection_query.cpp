@@ -82,6 +82,10 @@ boost::asio::awaitable<error> connection::closed() {
     return wait_for_end(session_);
 }
 
+int connection::server_process() const {
+    return session_->is_closed() ? 0 : PQbackendPID(session_->handle());
+}
+
 int connection::version_number() const {
     return session_ ? session_->version_number() : 0;
 }

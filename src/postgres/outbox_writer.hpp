@@ -70,6 +70,8 @@ public:
                                                                     written_row row,
                                                                     std::uint64_t bytes_max);
 
+    /// The server's process that runs the statements.
+    [[nodiscard]] int server_process() const { return sql_.server_process(); }
     void close() { sql_.close(); }
 
 private:

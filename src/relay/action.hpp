@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/outbox_table.hpp"
 #include "relay/dead_letters.hpp"
 #include "relay/lane.hpp"
 #include "relay/roll_call.hpp"
@@ -100,6 +101,13 @@ struct write_back {
     std::uint64_t epoch = 0;
     write_back_batch batch;
 };
+/// A write gets no answer: find out what keeps it waiting, and report blocker_found with this epoch
+/// of the PostgreSQL connection.
+enum class waiting_write { statuses, letters };
+struct find_blocker {
+    std::uint64_t epoch = 0;
+    waiting_write what = waiting_write::statuses;
+};
 /// Read the row of this id from its table as it is now, and report row_fetched or row_not_fetched
 /// with this epoch of the PostgreSQL connection.
 struct fetch_row {
@@ -108,6 +116,12 @@ struct fetch_row {
     std::string key;
     /// Of the transaction that has changed it, which must be seen first.
     std::optional<transaction_id> xid = {};
+};
+/// Ask PostgreSQL what this table is, and report table_looked_at with this epoch of the PostgreSQL
+/// connection.
+struct look_at_table {
+    std::uint64_t epoch = 0;
+    table_name table;
 };
 /// Ask the standby how far it has replayed, and then for its timeline, in this order; report
 /// `replayed` with this epoch of the PostgreSQL connection.
@@ -135,7 +149,7 @@ struct finish {
 using action =
     std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
                  adopt_slot, publish, send_status, store_dead_letters, ask_stream, read_message,
-                 mark_stream, read_stored, look_for_rows, leave_out, write_back, fetch_row,
-                 ask_replayed, store_halt, write_log, finish>;
+                 mark_stream, read_stored, look_for_rows, leave_out, write_back, find_blocker,
+                 fetch_row, look_at_table, ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -12,13 +12,6 @@ namespace {
 // Far from what a decoder counts up to, because a mapper keeps what it derived by this number.
 constexpr std::uint64_t first_retry_revision = std::uint64_t{1} << 63U;
 
-error unknown_table(const table_name& table) {
-    return {errc::table_unknown,
-            "rows of table " + to_string(table) +
-                " arrived, which was not there when this connection was made",
-            "nothing to do: the catalog is read again and the slot resends the rows"};
-}
-
 }  // namespace
 
 intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options)
@@ -51,6 +44,7 @@ void intake::begin(history origin, table_catalog catalog) {
     }
     transaction_.reset();
     unfinished_.reset();
+    held_frame_.reset();
     in_snapshot_ = false;
     last_revision_ = 0;
     described_.assign(mappers_.size(), nullptr);
@@ -95,14 +89,7 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
                                              output_plugin plugin) {
     begin(origin, std::move(catalog));
     condemned_rows_.clear();
-    std::vector<table_name> settled;
-    for (const auto& name : asked_) {
-        if (catalog_.find(name, table_catalog::forever).what ==
-            table_catalog::answer::kind::unknown) {
-            catalog_.settle_as_other(name);
-            settled.push_back(name);
-        }
-    }
+    auto settled = settle_asked();
     decoder_ = wal::make_decoder(plugin);
     decoder_->limit_rows(options_.max_row_bytes);
     plugin_ = plugin;
@@ -124,7 +111,14 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         done.received = alive->end;
         return done;
     }
-    return take(std::get<wal::xlog_data>(*parsed), into);
+    auto done = take(std::get<wal::xlog_data>(*parsed), into);
+    if (done && done->is_of_unknown_table) {
+        if (frame.size() > options_.max_row_bytes) {
+            return reread_for(unknown_table_);
+        }
+        held_frame_.emplace(frame);
+    }
+    return done;
 }
 
 result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
@@ -143,9 +137,14 @@ result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
         done.ended = {transaction_->last_event, transaction_->last_published, commit->end};
         transaction_.reset();
     } else if (!std::holds_alternative<nothing_to_relay>(*decoded)) {
+        const auto stood_at = transaction_->at;
         transaction_->stand_at(data.start);
         if (const auto taken = take_change(*decoded, into, done); !taken) {
             return taken.error();
+        }
+        if (done.is_of_unknown_table) {
+            transaction_->at = stood_at;
+            return done;
         }
     }
     if (into.claim() && is_past_the_tail(*decoded, into)) {
@@ -170,7 +169,7 @@ result<void> intake::take_change(const change& decoded, lane& into, frame_read& 
 }
 
 result<void> intake::take(const row_insert& row, lane& into, frame_read& done) {
-    const auto owner = whose(*row.table);
+    const auto owner = whose(*row.table, done);
     if (!owner) {
         return owner.error();
     }
@@ -279,7 +278,8 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     }
     message& filled = vacancy_for(here, into);
     const auto made = fill(mapper, row, occasion, filled);
-    if (stored_.contains(here) || (into.is_resuming() && into.has_stored(filled))) {
+    if (stored_.contains(here) || into.has_acked(filled) ||
+        (into.is_resuming() && into.has_stored(filled))) {
         into.admit_stored();
         transaction_->last_published = here;
         await_write_back(mapper, row, retried, true, done);
@@ -354,25 +354,6 @@ result<void> intake::set_aside(std::size_t mapper, const row_insert& row, const 
     done.dead = make_dead_letter(mappers_[mapper].table(), row, content, reason);
     done.dead->key = mappers_[mapper].id_of(row);
     return {};
-}
-
-result<table_catalog::answer> intake::whose(const relation& table) {
-    const auto commit = transaction_->begin.commit;
-    if (table.revision == last_revision_ && commit < last_answer_.until) {
-        return last_answer_;
-    }
-    table_name name{table.schema, table.name};
-    const auto found = catalog_.find(name, commit);
-    if (found.what == table_catalog::answer::kind::unknown) {
-        asked_.insert(name);
-        return unknown_table(name);
-    }
-    if (auto known = check_past(found, table); !known) {
-        return known.error();
-    }
-    last_revision_ = table.revision;
-    last_answer_ = found;
-    return found;
 }
 
 }  // namespace walrelay::relay

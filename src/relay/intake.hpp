@@ -64,6 +64,10 @@ struct frame_read {
     std::optional<fetch_request> incomplete = {};
     /// The stream's last messages leave out this row, which lies before the last of them.
     std::optional<std::string> left_out = {};
+    /// The row is of a table (intake::unknown_table) that the catalog does not know and that cannot
+    /// be an outbox's by its columns. Nothing more is to be read until PostgreSQL has said what it
+    /// is (settle_unknown).
+    bool is_of_unknown_table = false;
     /// For the log: what was left alone, and why.
     std::optional<std::string> remark = {};
     lsn received;
@@ -91,7 +95,8 @@ public:
     /// The server has another history than before: positions that were remembered say nothing.
     void begin_history();
     /// A new replication connection begins to stream. Returns the tables that were asked for and
-    /// that the fresh catalog does not know as ours: their rows are left alone from now on.
+    /// that the fresh catalog does not know as ours: their rows are left alone from now on. Each is
+    /// returned once.
     std::vector<table_name> begin_stream(history origin, table_catalog catalog,
                                          output_plugin plugin);
 
@@ -126,6 +131,13 @@ public:
     /// tail_not_met where the slot does not send the row of the stream's last message.
     [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
 
+    /// After is_of_unknown_table.
+    [[nodiscard]] const table_name& unknown_table() const { return unknown_table_; }
+    /// That table is none of ours: reads its frame once more, as `read`.
+    [[nodiscard]] result<frame_read> settle_unknown(bool exists, lane& into);
+    /// It may be one of ours: the error with which a fresh catalog is fetched.
+    [[nodiscard]] error reread_for(const table_name& table);
+
     /// Takes one row of the snapshot, of the table `mapper` of the configuration; for the rest as
     /// `read`.
     [[nodiscard]] result<frame_read> read_row(std::size_t mapper, const row_insert& row,
@@ -140,6 +152,10 @@ public:
     /// The snapshot has no more rows; `ended` of the result is set.
     [[nodiscard]] frame_read end_snapshot(lsn consistent_point);
 
+    /// Of the configuration.
+    [[nodiscard]] const table_name& table_at(std::size_t index) const {
+        return mappers_[index].table();
+    }
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
     /// Only in a transaction.
     [[nodiscard]] lsn open_commit() const { return transaction_->begin.commit; }
@@ -165,6 +181,8 @@ private:
     };
 
     void begin(history origin, table_catalog catalog);
+    /// What the fresh catalog says of the tables that were asked for; as begin_stream.
+    std::vector<table_name> settle_asked();
     result<frame_read> take(const wal::xlog_data& data, lane& into);
     result<void> take_change(const change& decoded, lane& into, frame_read& done);
     /// An event that the stream has.
@@ -214,7 +232,9 @@ private:
     commit_position place();
     [[nodiscard]] bool is_dead(commit_position where) const;
     [[nodiscard]] const condemnation* condemnation_of(const message& content) const;
-    result<table_catalog::answer> whose(const relation& table);
+    result<table_catalog::answer> whose(const relation& table, frame_read& done);
+    /// Whether a table of these columns could be relayed as one of the outboxes.
+    [[nodiscard]] bool resembles_an_outbox(const relation& table) const;
     /// Fails where the table may have been a partition of an outbox when the row was written.
     [[nodiscard]] result<void> check_past(const table_catalog::answer& found,
                                           const relation& table) const;
@@ -232,6 +252,9 @@ private:
     history origin_;
     table_catalog catalog_;
     std::set<table_name> asked_;  // names that a fresh catalog was fetched for
+    std::set<table_name> told_;   // those of them that were none of ours
+    table_name unknown_table_;
+    std::optional<std::string> held_frame_;  // with the row of that table
     std::unique_ptr<wal::decoder> decoder_;
     /// Also for the rows of a snapshot, which count as one.
     std::optional<open_transaction> transaction_;

@@ -40,7 +40,7 @@ result<void> intake::take(const row_update& row, lane& into, frame_read& done) {
     if (transaction_->own) {
         return {};
     }
-    const auto owner = whose(*row.table);
+    const auto owner = whose(*row.table, done);
     if (!owner) {
         return owner.error();
     }

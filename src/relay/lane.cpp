@@ -27,7 +27,10 @@ std::unique_ptr<lane> lane::make(const lane_options& options) {
 }
 
 lane::lane(const lane_options& options)
-    : options_(options), ring_(options.window_messages), in_flight_limit_(options.window_messages) {
+    : options_(options),
+      ring_(options.window_messages),
+      in_flight_limit_(options.window_messages),
+      acks_(options.window_messages) {
     WALRELAY_ASSERT(options.window_messages > 0);
 }
 
@@ -132,6 +135,7 @@ void lane::forget_proof() {
     stored_.reset();
     proved_.reset();
     start_over();
+    acks_.clear();
     believe(tail_belief::undecided);
 }
 
@@ -148,6 +152,10 @@ bool lane::drop_unsent() {
 
 void lane::empty_window() {
     for (; first_ != end_; ++first_) {
+        const entry& leaving = at(first_);
+        if (!options_.sole_writer && leaving.stored && (!leaving.settled || leaving.in_stream)) {
+            acks_.keep(leaving.content);
+        }
         at(first_).content.clear(kept_bytes);
         at(first_).row.clear(kept_bytes);
     }
@@ -202,6 +210,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     reused_sequence_.reset();
     if (forgot) {
         empty_window();
+        acks_.clear();
         admitted_.reset();
         stored_.reset();
         tail_.reset();
@@ -226,7 +235,9 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     }
     for (std::uint64_t index = first_; index != end_; ++index) {
         at(index).sent = false;
-        at(index).stored = at(index).settled;
+        // Beside others nothing is refused because of what is missing before it, so that an ack
+        // holds.
+        at(index).stored = at(index).settled || (at(index).stored && !options_.sole_writer);
     }
     on_open(tail);
     take_checkpoint();
@@ -345,6 +356,9 @@ void lane::forget_stored() {
             stored_ = where.at;
         }
         forget_first();
+    }
+    if (stored_ && !acks_.empty()) {
+        acks_.forget_up_to(*stored_);
     }
 }
 

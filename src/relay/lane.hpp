@@ -13,6 +13,7 @@
 #include "core/lineage.hpp"
 #include "core/message.hpp"
 #include "core/position.hpp"
+#include "relay/ack_memory.hpp"
 #include "relay/kept_row.hpp"
 #include "relay/publish_outcome.hpp"
 #include "relay/stored_rows.hpp"
@@ -105,6 +106,8 @@ public:
     [[nodiscard]] bool is_resuming() const { return resuming_ != nullptr; }
     /// While resuming: whether the stream had it before.
     [[nodiscard]] bool has_stored(const message& content) const;
+    /// Whether the stream has acked it to this lane, although not all before it.
+    [[nodiscard]] bool has_acked(const message& content) const { return acks_.has(content); }
     /// While resuming: the stream's last message is the greatest again, so that the next relay may
     /// believe it.
     [[nodiscard]] bool has_resumed() const;
@@ -348,6 +351,7 @@ private:
     std::uint64_t stored_count_ = 0;
     std::uint64_t refused_ = 0;
     publish_outcome refusal_;
+    ack_memory acks_;
     std::string last_trouble_;
 };
 

@@ -48,6 +48,7 @@ void lane::set_history(const lineage& line) {
         proved_.reset();
         claim_.reset();
     }
+    acks_.clear();
     line_ = line;
     believe(belief_);
 }

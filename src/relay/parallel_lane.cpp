@@ -9,7 +9,7 @@ void parallel_lane::on_open(const stream_tail& /*tail*/) {
     in_flight_ = 0;
     for (std::uint64_t index = first(); index != end(); ++index) {
         const bool set_aside = set_aside_.contains(index);
-        if (at(index).settled || (at(index).waiting && !set_aside)) {
+        if (at(index).stored || (at(index).waiting && !set_aside)) {
             continue;
         }
         at(index).next_of_aggregate = 0;

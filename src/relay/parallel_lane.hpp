@@ -3,7 +3,8 @@
 //
 // Nobody can predict the next sequence here, and the stream's last message need not be ours. Order
 // holds within an aggregate, because its next message is sent only when the one before is stored;
-// duplicates are suppressed by Nats-Msg-Id within the stream's duplicate window.
+// duplicates are suppressed by Nats-Msg-Id within the stream's duplicate window. What was acked is
+// not sent again in the life of the lane, however long it takes.
 #pragma once
 
 #include "relay/lane.hpp"

@@ -211,14 +211,12 @@ void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
     }
     for (const auto& table : facts.tables) {
         if (table.partitioned) {
-            found.warning(
-                "table " + to_string(table.table) +
-                    " is partitioned, and wal2json names only the partition: a table that "
-                    "existed before and is attached as a partition while walrelay runs "
-                    "is not recognised, and rows that are written into a detached partition are "
-                    "still published until walrelay connects again",
-                "create partitions with CREATE TABLE ... PARTITION OF, or set postgres.plugin = "
-                "\"pgoutput\" with a slot of its own");
+            found.note("table " + to_string(table.table) +
+                           " is partitioned, and wal2json names only the partition: rows that are "
+                           "written into a detached partition are still published until walrelay "
+                           "connects again",
+                       "do not write into a detached partition, or set postgres.plugin = "
+                       "\"pgoutput\" with a slot of its own");
         }
     }
 }

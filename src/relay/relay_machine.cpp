@@ -38,7 +38,7 @@ void relay_machine::account_for_stored(instant now) {
         ledger_.stored_up_to(*settled);
     }
     end_comparing_when_over();
-    write_back_what_is_stored();
+    write_back_what_is_stored(now);
     hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
     report_confirmed(now);
     if (phase_ == phase::draining && is_drained()) {
@@ -67,8 +67,9 @@ void relay_machine::time_passed(instant now) {
     retry_links(now);
     if (write_back_at_ && *write_back_at_ <= now.monotonic) {
         write_back_at_.reset();
-        write_back_what_is_stored();
+        write_back_what_is_stored(now);
     }
+    ask_for_blockers(now);
     if (const auto due = letters_told_.deadline(); due && *due <= now.monotonic) {
         sum_letters_up();
     }
@@ -238,6 +239,8 @@ std::optional<monotonic_time> relay_machine::deadline() const {
     }
     if (phase_ != phase::closing) {
         consider(write_back_at_);
+        consider(write_stall_.deadline());
+        consider(letter_stall_.deadline());
         consider(question_deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());

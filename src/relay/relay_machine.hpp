@@ -13,6 +13,7 @@
 #include "core/facts.hpp"
 #include "core/instant.hpp"
 #include "core/lineage.hpp"
+#include "core/table_sight.hpp"
 #include "relay/action.hpp"
 #include "relay/feedback.hpp"
 #include "relay/hold_back.hpp"
@@ -20,8 +21,10 @@
 #include "relay/lane.hpp"
 #include "relay/ledger.hpp"
 #include "relay/link.hpp"
+#include "relay/postgres_session.hpp"
 #include "relay/read_pacing.hpp"
 #include "relay/roll_call.hpp"
+#include "relay/stall_watch.hpp"
 #include "relay/stream_mark.hpp"
 #include "relay/table_duties.hpp"
 #include "relay/tail_trust.hpp"
@@ -61,41 +64,6 @@ struct relay_options {
     std::string rules = {};
     /// An operator has said that the database is the right one, whatever its history. Once.
     bool accepts_history = false;
-};
-
-/// Rows of the tables that come before anything that the slot sends.
-struct backfill {
-    /// Where the slot begins.
-    lsn consistent_point = {};
-    /// The stream's messages up to this sequence were looked at to tell which rows it has.
-    std::uint64_t stream_sequence = 0;
-    /// For the log.
-    std::string why = {};
-    std::uint64_t row_count = 0;
-};
-
-/// A replication connection that has begun to stream, or whose slot waits for a backfill.
-struct postgres_session {
-    history origin;
-    table_catalog catalog;
-    output_plugin plugin = output_plugin::pgoutput;
-    std::chrono::milliseconds sender_timeout{0};
-    /// Where the slot stood when streaming began.
-    lsn slot_confirmed = {};
-    std::string database = {};
-    /// Rows come first (row_arrived, rows_ended), frames only after another connection.
-    std::optional<backfill> rows_first = {};
-    /// Rows that must be accounted for, where they were read.
-    std::optional<roll> newest_rows = {};
-    /// An operator has decided to go on without those that are missing.
-    bool goes_on_without = false;
-    /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
-    /// where it is left out.
-    server_identity server = {};
-    /// Of rows that the slot may send again although they are dead letters.
-    std::vector<position> dead_letters = {};
-    /// The server is a standby: its timeline may change under the connection.
-    bool on_standby = false;
 };
 
 class relay_machine {
@@ -140,10 +108,15 @@ public:
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to look_at_table.
+    void table_looked_at(std::uint64_t epoch, const result<table_sight>& seen, instant now);
     /// The answer to ask_replayed.
     void replayed(std::uint64_t epoch, const result<replay_place>& place, instant now);
     void written_back(std::uint64_t epoch, instant now);
     void write_back_failed(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to find_blocker, in words.
+    void blocker_found(std::uint64_t epoch, waiting_write what, const result<std::string>& who,
+                       instant now);
     void frame_arrived(std::string_view frame, instant now);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
@@ -244,8 +217,8 @@ private:
     void ask_for_timeline();
     /// Rows that are dead letters stay so when the slot sends them again.
     void keep_dead(const std::vector<position>& letters);
-    void set_aside(dead_letter letter);
-    void store_next_letters();
+    void set_aside(dead_letter letter, instant now);
+    void store_next_letters(instant now);
     void sum_letters_up();
     void ask_whose_it_is();
     /// Whether it is the message of the row at this position.
@@ -267,19 +240,24 @@ private:
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
     [[nodiscard]] bool has_room() const;
+    void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
+                        instant now);
+    void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
     [[nodiscard]] error refusal_of(const message& refused) const;
     void message_was_refused(instant now);
-    void set_refused_aside(const condemnation& reason);
+    void set_refused_aside(const condemnation& reason, instant now);
     void drop_source();
     void stream_from_the_slot_again(instant now);
     bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);
     void stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now);
     [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
-    void write_back_what_is_stored();
+    void write_back_what_is_stored(instant now);
+    void ask_for_blockers(instant now);
+    [[nodiscard]] std::string stalled_text(waiting_write what) const;
     void forget_write_backs();
     /// Nothing is in flight to either server.
     /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
@@ -301,6 +279,7 @@ private:
     void end();
     stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
                             instant now);
+    void tell_of_tail(const stream_facts& facts);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 
     relay_options options_;
@@ -311,6 +290,10 @@ private:
     /// After a failed write-back.
     backoff write_back_backoff_;
     std::optional<monotonic_time> write_back_at_;
+    stall_watch write_stall_;
+    stall_watch letter_stall_;
+    /// Of the batch that is being written back.
+    std::size_t written_table_ = 0;
     ledger ledger_;
     hold_back hold_back_;
     feedback feedback_;
@@ -352,6 +335,8 @@ private:
     };
     std::optional<taken_id> taken_;
     wall_time stream_created_;
+    /// The last message of somebody else's that was told of.
+    std::uint64_t stranger_told_ = 0;
     /// Where the slot may stand, as far as this relay knows: all rows from the one to the other are
     /// stored. The second is 0 where nothing is known.
     lsn slot_since_;
@@ -376,6 +361,9 @@ private:
     dead_letter_log letters_told_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
+    /// A row of a table was read that is not known, and PostgreSQL is asked what it is.
+    bool looking_at_table_ = false;
+    std::size_t vanished_count_ = 0;
     /// On a standby: what is known to be of the session's timeline.
     std::optional<lsn> replayed_;
     bool asking_for_timeline_ = false;

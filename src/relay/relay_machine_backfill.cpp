@@ -33,7 +33,7 @@ bool relay_machine::has_room() const {
     return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_ || lane_->belief() != tail_belief::undecided) && letters_.has_room() &&
-           !fetching_ && !asking_for_timeline_ && lane_->has_room() &&
+           !fetching_ && !looking_at_table_ && !asking_for_timeline_ && lane_->has_room() &&
            // Before the tail is met nothing is written back, so that no room would ever come free.
            (lane_->claim() || write_backs_.has_room());
 }
@@ -148,7 +148,7 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
 }
 
 void relay_machine::start_backfill_over(const std::string& why, instant now) {
-    log(log_severity::warning,
+    log(log_severity::info,
         "which rows stream " + options_.stream + " lacks must be found out again: " + why);
     drop_source();
     postgres_.wait(now.monotonic, look_again);

@@ -43,6 +43,28 @@ std::optional<error> unusable(const broker_facts& facts, const std::string& stre
     return std::nullopt;
 }
 
+/// The sequence of the last message that is none of walrelay's, among those that were looked at.
+std::uint64_t last_stranger(const stream_facts& facts) {
+    auto sequence = facts.last_sequence;
+    for (auto each = facts.placed.rbegin();
+         each != facts.placed.rend() && each->sequence == sequence; ++each) {
+        --sequence;
+    }
+    return sequence;
+}
+
+std::string strangers_report(const stream_facts& facts, bool among_own) {
+    if (!among_own) {
+        return "; what stands before walrelay's first message there is somebody else's";
+    }
+    return "; somebody else has written among its last messages, although nats.sole_writer is "
+           "true: what is after " +
+           (facts.safe_position ? "position " + to_string(*facts.safe_position)
+                                : std::string("the first of them")) +
+           " is sent again unless the slot has confirmed it, and recognised by Nats-Msg-Id; allow "
+           "only walrelay's user to publish on the stream's subjects";
+}
+
 }  // namespace
 
 void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now) {
@@ -104,7 +126,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
         hold_back_.wait_again(now.monotonic);
     }
     constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
-    stream_created_ = facts.created;
+    if (std::exchange(stream_created_, facts.created) != facts.created) {
+        stranger_told_ = 0;
+    }
     mark_.seen(own_mark(facts.description, options_.slot, database_));
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
@@ -121,9 +145,24 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     if (tail.mixed) {
         remember_disorder();
     }
-    const bool is_odd = facts.shared && options_.lane.sole_writer;
-    log(is_odd ? log_severity::warning : log_severity::info, tail_report(facts));
+    tell_of_tail(facts);
     return memory;
+}
+
+void relay_machine::tell_of_tail(const stream_facts& facts) {
+    if (!options_.lane.sole_writer || !facts.shared) {
+        log(log_severity::info, tail_report(facts));
+        return;
+    }
+    const auto stranger = last_stranger(facts);
+    const bool is_new = stranger > stranger_told_;
+    stranger_told_ = std::max(stranger_told_, stranger);
+    // Those that were there before walrelay, a poller's for one, call for nothing.
+    const bool is_among_own =
+        facts.placed.empty() ? facts.last_position.has_value() || lane_->known_tail().has_value()
+                             : facts.placed.front().sequence < stranger;
+    log(is_new && is_among_own ? log_severity::warning : log_severity::info,
+        tail_report(facts) + (is_new ? strangers_report(facts, is_among_own) : ""));
 }
 
 std::string relay_machine::tail_report(const stream_facts& facts) const {
@@ -139,14 +178,6 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
         text += " ends with sequence " + std::to_string(facts.last_sequence) +
                 ", which holds no position of walrelay's: rows that were published before are "
                 "recognised by Nats-Msg-Id alone, within the stream's duplicate window";
-    }
-    if (facts.shared && facts.last_position && options_.lane.sole_writer) {
-        text +=
-            "; somebody else has written among its last messages, although "
-            "nats.sole_writer is true: what is behind " +
-            (facts.safe_position ? "position " + to_string(*facts.safe_position)
-                                 : "the first of them") +
-            " is sent again unless the slot has confirmed it, and recognised by Nats-Msg-Id";
     }
     if (!lane_->empty()) {
         text += "; sending " + counted(lane_->size(), "message") + " again";

@@ -1,6 +1,7 @@
 // The relay machine's rows that are set aside.
 
 #include "relay/relay_machine.hpp"
+#include "relay/relay_words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,14 +22,15 @@ void relay_machine::keep_dead(const std::vector<position>& letters) {
     intake_.keep_dead(std::move(ours));
 }
 
-void relay_machine::set_aside(dead_letter letter) {
+void relay_machine::set_aside(dead_letter letter, instant now) {
     lane_->admit_waiting(letter.where);
     letters_.add(std::move(letter));
-    store_next_letters();
+    store_next_letters(now);
 }
 
-void relay_machine::store_next_letters() {
+void relay_machine::store_next_letters(instant now) {
     if (auto batch = letters_.next_batch()) {
+        letter_stall_.begin(now.monotonic);
         actions_.emplace_back(store_dead_letters{postgres_.epoch(), std::move(batch)});
     }
 }
@@ -38,6 +40,9 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
         return;
     }
     const auto stored = letters_.stored();
+    if (const auto took = letter_stall_.end(now.monotonic)) {
+        log(log_severity::info, "dead letters are stored again, after " + seconds_text(*took));
+    }
     std::vector<commit_position> places;
     for (const auto& letter : *stored) {
         places.push_back(letter.where.at);
@@ -49,7 +54,7 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
     std::ranges::sort(places);
     // The tail can have been read meanwhile, and be further: another relay was here before.
     lane_->settle_waiting(places);
-    store_next_letters();
+    store_next_letters(now);
     account_for_stored(now);
 }
 

@@ -33,6 +33,13 @@ std::string has_branched(const history& before, const lineage& line, std::option
            to_string(*branch) + ": ";
 }
 
+/// Where `line` left the timeline under which the stream was marked last; nothing if it did not.
+std::optional<lsn> left_by(const std::optional<stream_owner>& mark, const lineage& line) {
+    const bool is_older = mark && mark->system_identifier == line.origin.system_identifier &&
+                          mark->timeline != 0 && mark->timeline != line.origin.timeline;
+    return is_older ? line.end_of(mark->timeline) : std::nullopt;
+}
+
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
@@ -55,6 +62,11 @@ void relay_machine::begin_history(const lineage& line) {
         const bool skips = descends && (options_.lane.sole_writer || lane_->admitted());
         log(log_severity::warning, has_branched(before, line, descends ? branch : std::nullopt) +
                                        (skips ? skips_what_is_shared : knows_ids_alone));
+    } else if (const auto left = left_by(mark_.known(), line)) {
+        const history of_mark{line.origin.system_identifier, mark_.known()->timeline};
+        log(log_severity::warning,
+            has_branched(of_mark, line, left) + "until now stream " + options_.stream +
+                " was filled from that one (walrelay verify lists messages whose rows were lost)");
     }
 }
 

@@ -202,7 +202,8 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         return;
     }
     const auto delay = postgres_.lost(now.monotonic);
-    log(log_severity::warning,
+    // A new partition is no trouble.
+    log(why.code == errc::table_unknown ? log_severity::info : log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) +
             (knows_slot() ? ", nothing is lost: the slot resends what is not confirmed" : ""));
     if (phase_ == phase::draining && is_drained()) {
@@ -224,7 +225,9 @@ void relay_machine::drop_source() {
     ledger_.forget_pending();
     forget_write_backs();
     letters_.clear();
+    letter_stall_.reset();
     fetching_ = false;
+    looking_at_table_ = false;
     replayed_.reset();
     asking_for_timeline_ = false;
     give_backfill_up();
@@ -256,10 +259,21 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
     if (read->age) {
         pacing_.was_sent_after(*read->age);
     }
-    if (roll_call_.is_open()) {
-        note_delivered(*read, newest);
+    frame_was_read(*read, newest, now);
+}
+
+void relay_machine::frame_was_read(frame_read& read,
+                                   const std::optional<commit_position>& newest_before,
+                                   instant now) {
+    if (read.is_of_unknown_table) {
+        looking_at_table_ = true;
+        actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
+        return;
     }
-    take_frame(*read, now);
+    if (roll_call_.is_open()) {
+        note_delivered(read, newest_before);
+    }
+    take_frame(read, now);
     ask_for_timeline();
 }
 
@@ -280,13 +294,13 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         return;
     }
     if (read.dead) {
-        set_aside(std::move(*read.dead));
+        set_aside(std::move(*read.dead), now);
     }
     if (read.awaited) {
         const bool may_be_stored = read.awaited->reread;
         write_backs_.await(std::move(*read.awaited));
         if (may_be_stored) {
-            write_back_what_is_stored();
+            write_back_what_is_stored(now);
         }
     }
     if (read.incomplete) {

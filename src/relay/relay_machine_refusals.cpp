@@ -113,7 +113,7 @@ void relay_machine::message_was_refused(instant now) {
     const condemnation reason{why, lane_->refusal().error_code, attempts};
     if (broker_.is_up() && postgres_.is_up() && phase_ != phase::ended &&
         lane_->refused_row().is_kept()) {
-        set_refused_aside(reason);
+        set_refused_aside(reason, now);
         return;
     }
     if (backfilling_) {
@@ -134,7 +134,7 @@ void relay_machine::message_was_refused(instant now) {
     }
 }
 
-void relay_machine::set_refused_aside(const condemnation& reason) {
+void relay_machine::set_refused_aside(const condemnation& reason, instant now) {
     const message& refused = lane_->refused_message();
     const auto where = refused.where.at;
     const auto before = lane_->published_before_refused();
@@ -145,7 +145,7 @@ void relay_machine::set_refused_aside(const condemnation& reason) {
     ledger_.set_aside(where, before);
     write_backs_.leave(where);
     lane_->set_refused_aside();
-    store_next_letters();
+    store_next_letters(now);
 }
 
 }  // namespace walrelay::relay

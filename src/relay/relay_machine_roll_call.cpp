@@ -89,11 +89,10 @@ void relay_machine::end_roll_call(lsn read_up_to) {
     if (rows.empty()) {
         return;
     }
-    log(log_severity::warning, "slot " + options_.slot + " does not bring " +
-                                   counted(rows.size(), "row") +
-                                   " of the newest in the outbox tables (message ids " +
-                                   some_of(rows) + "), and the last messages of stream " +
-                                   options_.stream + " do not show them: looking in all of it");
+    log(log_severity::info, "startup check: looking for " + counted(rows.size(), "row") +
+                                " of the newest in the outbox tables (message ids " +
+                                some_of(rows) + ") in all of stream " + options_.stream +
+                                " and in the dead letters, as its last messages do not show them");
     looked_for_ = std::move(rows);
     look_for_missing();
 }
@@ -116,11 +115,11 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
                                        "; so it is not known whether they are missing: walrelay "
                                        "verify tells");
     } else if (missing->empty()) {
-        log(log_severity::info, "all of them are there");
+        log(log_severity::info, "startup check: all of them are there");
     } else if (goes_on_without_) {
         log(log_severity::warning,
-            "going on without " + counted(missing->size(), "row") + " that neither stream " +
-                options_.stream +
+            "startup check: going on without " + counted(missing->size(), "row") +
+                " that neither stream " + options_.stream +
                 " nor the dead letters have, as an operator decided (message ids " +
                 some_of(*missing) + ")");
         actions_.emplace_back(leave_out{epoch, *missing});

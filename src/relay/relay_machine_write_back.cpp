@@ -9,11 +9,13 @@
 
 namespace walrelay::relay {
 
-void relay_machine::write_back_what_is_stored() {
+void relay_machine::write_back_what_is_stored(instant now) {
     if (!postgres_.is_up() || is_closing() || write_back_at_) {
         return;
     }
     if (auto batch = write_backs_.next_batch(lane_->stored_up_to())) {
+        written_table_ = batch->table;
+        write_stall_.begin(now.monotonic);
         actions_.emplace_back(write_back{postgres_.epoch(), std::move(*batch)});
     }
 }
@@ -23,6 +25,10 @@ void relay_machine::written_back(std::uint64_t epoch, instant now) {
         return;
     }
     write_backs_.written();
+    if (const auto took = write_stall_.end(now.monotonic)) {
+        log(log_severity::info, "rows of table " + to_string(intake_.table_at(written_table_)) +
+                                    " are written back again, after " + seconds_text(*took));
+    }
     write_back_backoff_.reset();
     account_for_stored(now);
 }
@@ -32,6 +38,7 @@ void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, ins
         return;
     }
     write_backs_.failed();
+    write_stall_.reset();
     if (operator_needed(why)) {
         halt(why, now);
         return;
@@ -46,7 +53,43 @@ void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, ins
 
 void relay_machine::forget_write_backs() {
     write_backs_.forget();
+    write_stall_.reset();
     write_back_at_.reset();
+}
+
+void relay_machine::ask_for_blockers(instant now) {
+    const auto ask = [&](stall_watch& watch, waiting_write what) {
+        if (const auto due = watch.deadline(); due && *due <= now.monotonic) {
+            watch.ask();
+            actions_.emplace_back(find_blocker{postgres_.epoch(), what});
+        }
+    };
+    ask(write_stall_, waiting_write::statuses);
+    ask(letter_stall_, waiting_write::letters);
+}
+
+std::string relay_machine::stalled_text(waiting_write what) const {
+    if (what == waiting_write::letters) {
+        return "dead letters are not stored: the slot waits for them, and later rows do in the "
+               "window";
+    }
+    return counted(write_backs_.size_of(written_table_), "row") + " of table " +
+           to_string(intake_.table_at(written_table_)) +
+           " not written back: what was published of them is in the stream, and the slot waits "
+           "for them";
+}
+
+void relay_machine::blocker_found(std::uint64_t epoch, waiting_write what,
+                                  const result<std::string>& who, instant now) {
+    auto& watch = what == waiting_write::statuses ? write_stall_ : letter_stall_;
+    if (epoch != postgres_.epoch() || !watch.is_asked()) {
+        return;
+    }
+    const auto lasted = watch.tell(now.monotonic);
+    log(log_severity::warning,
+        "no answer from PostgreSQL to a write for " + seconds_text(lasted) + ", " +
+            stalled_text(what) + "; " +
+            (who ? *who : "what the write waits for is not known: " + to_string(who.error())));
 }
 
 }  // namespace walrelay::relay

@@ -50,7 +50,8 @@ void table_catalog::take_gone(const gone_partition& gone) {
 table_catalog::answer table_catalog::find(const table_name& table, lsn commit) const {
     const auto found = known_.find(table);
     if (found == known_.end()) {
-        return {};
+        const auto learned = learned_.find(table);
+        return learned == learned_.end() ? answer{} : learned->second;
     }
     const auto& first = found->second.first;
     return first.until == forever || commit < first.until ? first : found->second.later;
@@ -63,6 +64,18 @@ void table_catalog::settle_as_other(const table_name& table) {
         return;
     }
     known_[table] = {{.what = answer::kind::other, .before = answer::past::vanished}, {}};
+}
+
+void table_catalog::learn_other(const table_name& table, bool exists) {
+    if (known_.contains(table)) {
+        settle_as_other(table);
+        return;
+    }
+    if (learned_.size() >= learned_max) {
+        learned_.clear();
+    }
+    learned_[table] = {.what = answer::kind::other,
+                       .before = exists ? answer::past::now_by_itself : answer::past::vanished};
 }
 
 }  // namespace walrelay::relay

@@ -38,6 +38,10 @@ public:
     [[nodiscard]] answer find(const table_name& table, lsn commit = {}) const;
     /// The name has been asked for with a fresh catalog and is none of ours.
     void settle_as_other(const table_name& table);
+    /// The same for a name that was asked for alone. Only so many of them are kept: one that was
+    /// forgotten is unknown again.
+    void learn_other(const table_name& table, bool exists);
+    static constexpr std::size_t learned_max = 4096;
     [[nodiscard]] std::size_t table_count() const { return partitioned_.size(); }
 
     /// The columns that an outbox table had then.
@@ -60,6 +64,7 @@ private:
     void take_gone(const gone_partition& gone);
 
     std::map<table_name, entry> known_;
+    std::map<table_name, answer> learned_;
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;

@@ -73,6 +73,10 @@ public:
     [[nodiscard]] bool has_room() const { return size_ < awaited_rows; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Those of one table.
+    [[nodiscard]] std::size_t size_of(std::size_t table) const {
+        return table < queues_.size() ? queues_[table].size() : 0;
+    }
     [[nodiscard]] bool in_flight() const { return in_flight_.rows > 0; }
 
 private:

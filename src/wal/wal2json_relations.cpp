@@ -45,6 +45,9 @@ wal2json_table& wal2json_relations::find_or_add(std::string_view schema, std::st
     }
     auto known = tables_.find(by_name::name_views{schema, name});
     if (known == tables_.end()) {
+        if (tables_.size() >= tables_max) {
+            tables_.clear();
+        }
         table_name key{std::string{schema}, std::string{name}};
         wal2json_table added{{key.schema, key.name, {}, 0}, {}};
         known = tables_.emplace(std::move(key), std::move(added)).first;

@@ -26,7 +26,8 @@ public:
     /// Revisions count from behind `last_revision`.
     explicit wal2json_relations(std::uint64_t last_revision = 0) : last_revision_(last_revision) {}
 
-    /// The table stays where it is; its description changes with the next different one.
+    /// The table stays where it is until another is described; its description changes with the
+    /// next different one. So many tables are kept that a database hardly has more at a time.
     [[nodiscard]] wal2json_table& describe(std::string_view schema, std::string_view name,
                                            std::span<const wal2json_column> columns);
 
@@ -35,6 +36,8 @@ public:
 
     /// Null if it was never described.
     [[nodiscard]] const wal2json_table* find(std::string_view schema, std::string_view name);
+
+    static constexpr std::size_t tables_max = 8192;
 
 private:
     struct by_name {

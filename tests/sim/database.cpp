@@ -84,6 +84,14 @@ postgres_facts database::facts(const configuration& wanted) const {
     return known;
 }
 
+table_sight database::look_at(const table_name& which, const configuration& wanted) const {
+    const auto known = facts(wanted);
+    const auto& leaves = known.tables[0].leaves;
+    const bool is_leaf = std::ranges::find(leaves, which) != leaves.end();
+    const auto& others = known.other_tables;
+    return {is_leaf || std::ranges::find(others, which) != others.end(), is_leaf};
+}
+
 void database::start(std::function<void()> on_wal, std::function<bool()> leaves_letters) {
     on_wal_ = std::move(on_wal);
     leaves_letters_ = std::move(leaves_letters);
@@ -164,6 +172,8 @@ void database::insert(writer& into) {
         row.defect = world_.random().pick(
             std::array{poison::too_large, poison::sometimes_too_large, poison::refused});
     }
+    // Half of them, whether the table is dropped again or not.
+    row.has_other_columns = row.into == table::new_other && new_other_at_.count() % 4 >= 2;
     row.payload = "{\"of\": \"" + row.id + "\", \"filler\": \"" + std::string(filler, 'x') + "\"}";
     if (row.defect == poison::too_large) {
         row.payload.append(max_payload_bytes, ' ');

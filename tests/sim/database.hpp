@@ -8,6 +8,7 @@
 #include "core/lineage.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
+#include "core/table_sight.hpp"
 #include "relay/write_backs.hpp"
 #include "sim/configuration.hpp"
 #include "sim/profile.hpp"
@@ -61,6 +62,8 @@ struct inserted_row {
     std::string id;
     std::string kind;
     std::string payload;
+    /// Of a table whose columns have other names than an outbox's.
+    bool has_other_columns = false;
     poison defect = poison::none;
     /// An update that publishes the row again, and says so in `kind`.
     bool again = false;
@@ -137,6 +140,8 @@ public:
     [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
     /// What the catalog says now of the tables that are wanted.
     [[nodiscard]] postgres_facts facts(const configuration& wanted) const;
+    /// The same of one table.
+    [[nodiscard]] table_sight look_at(const table_name& which, const configuration& wanted) const;
 
     /// In the bytes of a message that the stream always refuses.
     static constexpr std::string_view refused_mark = "refuse me";

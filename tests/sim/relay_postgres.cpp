@@ -180,6 +180,23 @@ void relay_process::fetch_row(const relay::fetch_row& wanted) {
         }));
 }
 
+void relay_process::look_at_table(const relay::look_at_table& wanted) {
+    const auto takes = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(
+        takes, for_this_life([this, wanted, server = server_] {
+            const bool reached = around_.source.is_up() && server == around_.source.incarnation();
+            const auto seen = around_.source.look_at(wanted.table, configured_);
+            happens([this, wanted, reached, seen](relay::relay_machine& machine) {
+                if (reached) {
+                    machine.table_looked_at(wanted.epoch, seen, now());
+                    return;
+                }
+                machine.table_looked_at(wanted.epoch,
+                                        error{errc::postgres_lost, "the connection ended"}, now());
+            });
+        }));
+}
+
 void relay_process::read_frames() {
     happens([this](relay::relay_machine& machine) {
         if (finishing_) {

@@ -207,6 +207,10 @@ void relay_process::obey(relay::action& wanted) {
                    [this](const relay::leave_out& rows) { leave_out(rows); },
                    [this](const relay::write_back& rows) { write_back(rows); },
                    [this](const relay::fetch_row& row) { fetch_row(row); },
+                   [this](const relay::find_blocker& of) {
+                       machine_->blocker_found(of.epoch, of.what, std::string("a lock"), now());
+                   },
+                   [this](const relay::look_at_table& one) { look_at_table(one); },
                    [](const relay::ask_replayed&) {},
                    [this](const relay::store_halt& halt) { store_halt(halt); },
                    [this](const relay::write_log& line) { heard(line); },

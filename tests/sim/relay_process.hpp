@@ -99,6 +99,7 @@ private:
     void look_for_rows(const relay::look_for_rows& wanted);
     void leave_out(const relay::leave_out& wanted);
     void fetch_row(const relay::fetch_row& wanted);
+    void look_at_table(const relay::look_at_table& wanted);
     void set_aside(const relay::store_dead_letters& poison);
     [[nodiscard]] bool store(const relay::dead_letters& letters, std::uint64_t server);
     void write_back(const relay::write_back& rows);

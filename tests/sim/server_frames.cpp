@@ -44,6 +44,11 @@ std::string pgoutput_commit(const transaction& of) {
         .take();
 }
 
+std::vector<std::string> columns_of(const inserted_row& row) {
+    return {"id", row.has_other_columns ? "sort" : "kind",
+            row.has_other_columns ? "note" : "payload"};
+}
+
 std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& session) {
     std::vector<std::string> frames;
     const lsn first = of.rows.empty() ? of.commit : of.rows.front().at;
@@ -52,8 +57,8 @@ std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& 
         const auto sent_as = root_of(row.into);
         if (session.described.insert(sent_as).second) {
             const auto name = name_of(sent_as);
-            frames.push_back(test::relation_frame(oid_of(sent_as), name.schema, name.name,
-                                                  {"id", "kind", "payload"}));
+            frames.push_back(
+                test::relation_frame(oid_of(sent_as), name.schema, name.name, columns_of(row)));
         }
         bytes_builder change;
         change.u8(row.again ? 'U' : 'I').number(oid_of(sent_as), 4).u8('N');
@@ -82,18 +87,19 @@ std::string wal2json_frame(const char* action, const transaction& of) {
            to_string(of.commit) + R"(","nextlsn":")" + to_string(of.end) + "\"}";
 }
 
-std::string wal2json_column(const char* name, const std::string& value) {
+std::string wal2json_column(const std::string& name, const std::string& value) {
     return std::string(R"({"name":")") + name + R"(","typeoid":25,"value":)" + quoted(value) + "}";
 }
 
 std::string wal2json_row(const inserted_row& row) {
     const auto name = name_of(row.into);
+    const auto names = columns_of(row);
     const auto id = wal2json_column("id", row.id);
     std::string json = R"({"action":")";
     json += row.again ? 'U' : 'I';
     json += R"(","schema":)" + quoted(name.schema) + R"(,"table":)" + quoted(name.name);
-    json += R"(,"columns":[)" + id + "," + wal2json_column("kind", row.kind);
-    json += row.leaves_payload ? "" : "," + wal2json_column("payload", row.payload);
+    json += R"(,"columns":[)" + id + "," + wal2json_column(names[1], row.kind);
+    json += row.leaves_payload ? "" : "," + wal2json_column(names[2], row.payload);
     json += row.again ? R"(],"identity":[)" + id : "";
     return json + "]}";
 }

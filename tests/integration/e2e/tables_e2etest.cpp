@@ -258,6 +258,65 @@ TEST_P(Tables, SeveralTablesShareOneStreamInCommitOrder) {
     EXPECT_EQ(messages.at(0).subject, bench.name() + ".order.placed");
 }
 
+int times(const std::string& text, const std::string& part) {
+    int count = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+TEST_P(Tables, TablesOfOthersThatAreMadeWhileRunningCostNoConnection) {
+    bench.execute(partitioned);
+    if (bench.plugin() == "pgoutput") {
+        bench.execute("CREATE PUBLICATION " + bench.name() +
+                      " FOR ALL TABLES WITH (publish = 'insert', publish_via_partition_root)");
+    }
+    bench.execute("CREATE SCHEMA jobs");
+    bench.start();
+    const auto run_job = [&](std::uint64_t number) {
+        const auto table = "jobs.day_" + std::to_string(number);
+        bench.execute("CREATE TABLE " + table + " (id bigint, note text)");
+        bench.execute("INSERT INTO " + table + " SELECT n, 'x' FROM generate_series(1, 3) AS n");
+        bench.execute(insert_event(number));
+        if (number % 2 == 0) {
+            bench.execute("DROP TABLE " + table);
+        }
+    };
+    for (std::uint64_t number = 1; number <= 20; ++number) {
+        run_job(number);
+    }
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    EXPECT_EQ(times(bench.relay().log(), "streaming from slot"), 1) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(times(bench.relay().log(), " warning "), 0) << bench.relay().log();
+
+    // What came meanwhile, of tables of which some are gone.
+    for (std::uint64_t number = 21; number <= 40; ++number) {
+        run_job(number);
+    }
+    bench.start();
+    bench.expect_relayed(event_ids(1, 40));
+    EXPECT_EQ(times(bench.relay().log(), "streaming from slot"), 1) << bench.relay().log();
+    EXPECT_EQ(times(bench.relay().log(), " warning "), 0) << bench.relay().log();
+}
+
+TEST_P(Tables, ATableThatIsAttachedWhileRunningIsFollowed) {
+    bench.execute(partitioned);
+    bench.execute("CREATE TABLE waiting (LIKE outbox_events)");
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(bench.wait_for_messages(5));
+    bench.execute(
+        "ALTER TABLE outbox_events ATTACH PARTITION waiting FOR VALUES FROM (1000) TO (2000)");
+    bench.execute(insert_events(1000, 1005));
+
+    auto expected = event_ids(1, 5);
+    const auto part = event_ids(1000, 1005);
+    expected.insert(expected.end(), part.begin(), part.end());
+    bench.expect_relayed(expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(, Tables, both_plugins(), plugin_name);
 
 }  // namespace

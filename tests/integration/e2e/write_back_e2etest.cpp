@@ -121,6 +121,34 @@ TEST_P(WriteBack, SlotIsNotMovedBeforeTheWriteBack) {
     bench.stop();
 }
 
+TEST_P(WriteBack, SaysWhoKeepsTheRowsWaiting) {
+    const auto times = [&](const std::string& part) {
+        const auto log = bench.relay().log();
+        int count = 0;
+        for (auto at = log.find(part); at != std::string::npos; at = log.find(part, at + 1)) {
+            ++count;
+        }
+        return count;
+    };
+    bench.create_table();
+    make_holder();
+    bench.set_outbox(with_statuses);
+    bench.start();
+    auto holder = bench.session();
+    holder.execute("SET application_name = 'a report'; SELECT pg_advisory_lock(1)");
+    const auto process = holder.value_of("SELECT pg_backend_pid()");
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(eventually(patience, [&] { return times("no answer from PostgreSQL") == 1; }));
+    EXPECT_EQ(times("of table public.outbox_events not written back"), 1) << bench.relay().log();
+    EXPECT_EQ(times("process " + process + " of role"), 1) << bench.relay().log();
+    EXPECT_EQ(times("(a report), idle"), 1) << bench.relay().log();
+    holder.execute("SELECT pg_advisory_unlock(1)");
+    ASSERT_TRUE(becomes("status = 'published'", "3"));
+    ASSERT_TRUE(eventually(patience, [&] { return times("are written back again") == 1; }));
+    EXPECT_EQ(times("no answer from PostgreSQL"), 1) << bench.relay().log();
+    bench.stop();
+}
+
 TEST_P(WriteBack, WhatAConsumerHasWrittenStays) {
     bench.create_table();
     bench.set_outbox(with_statuses);

@@ -49,6 +49,22 @@ protected:
         ack(1);
     }
 
+    void has_an_ack_behind_an_open_one() {
+        tested.open(1, {});
+        admit("a", 1);
+        admit("b", 2);
+        send();
+        ack(1);
+    }
+
+    static message message_of(const std::string& aggregate, std::uint64_t commit) {
+        message made;
+        made.where = {here, {lsn{commit}, {}, 0}};
+        made.aggregate = aggregate;
+        made.id = aggregate + std::to_string(commit);
+        return made;
+    }
+
     void ack(std::size_t which) {
         EXPECT_EQ(tested.on_reply(tokens.at(which), stored(++sequence), start),
                   lane_verdict::carry_on);
@@ -98,8 +114,7 @@ TEST_F(ParallelLane, SendsWhatIsNotAckedAgainInOrderOnANewConnection) {
     ack(1);
     tested.close();
     tested.open(2, {150, position{here, {lsn{9}, {}, 0}}});
-    EXPECT_EQ(send(), (strings{"a1", "b3"})) << "the stream's tail proves nothing here, nor does "
-                                                "an ack behind an open one";
+    EXPECT_EQ(send(), strings{"a1"}) << "the stream's tail proves nothing here, an ack does";
     EXPECT_EQ(tested.on_reply({1, tokens[0].index}, stored(7), start), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 0U) << "a reply of the old connection counts for nothing";
 }
@@ -173,8 +188,44 @@ TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     tested.start_over();
     EXPECT_TRUE(tested.covers({lsn{1}, {}, 0}));
     EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
-    tested.open(2, {});
+    tested.open(2, {150, {}});
     EXPECT_EQ(send(), strings{});
+    EXPECT_TRUE(tested.has_acked(message_of("c", 3))) << "the source sends it once more";
+    EXPECT_FALSE(tested.has_acked(message_of("b", 2)));
+    EXPECT_FALSE(tested.has_acked(message_of("d", 3))) << "another row at this position";
+}
+
+TEST_F(ParallelLane, ForgetsItsAcksWhereTheStreamLostSome) {
+    has_an_ack_behind_an_open_one();
+    tested.close();
+    ASSERT_EQ(tested.open(2, {100, {}}), stream_memory::forgot);
+    EXPECT_FALSE(tested.has_acked(message_of("b", 2)));
+    EXPECT_EQ(send(), strings{});
+}
+
+TEST_F(ParallelLane, ForgetsItsAcksWithTheHistory) {
+    has_an_ack_behind_an_open_one();
+    tested.close();
+    tested.set_history({{7, 2}, {{1, lsn{8}}}});
+    EXPECT_FALSE(tested.has_acked(message_of("b", 2)));
+}
+
+TEST_F(ParallelLane, ForgetsAnAckOnceAllBeforeItIsStored) {
+    has_an_ack_behind_an_open_one();
+    tested.close();
+    tested.start_over();
+    tested.open(2, {150, {}});
+    ASSERT_TRUE(tested.has_acked(message_of("b", 2)));
+    admit("a", 1);
+    message& again = tested.vacancy();
+    again = message_of("b", 2);
+    tested.admit_stored();
+    tokens.clear();
+    ASSERT_EQ(send(), strings{"a1"});
+    sequence = 200;
+    ack(0);
+    EXPECT_EQ(stored_commit(), 2U);
+    EXPECT_FALSE(tested.has_acked(message_of("b", 2)));
 }
 
 TEST_F(ParallelLane, HoldsTheAggregateOfARefusedMessageUntilItsLetterIsStored) {

@@ -272,14 +272,14 @@ TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
     EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
 }
 
-TEST(PostgresPreflight, WarnsOfPartitionsUnderWal2json) {
+TEST(PostgresPreflight, TellsOfPartitionsUnderWal2json) {
     auto facts = good();
     facts.slot->plugin = "wal2json";
     facts.wal2json = plugin_trouble::none;
     facts.tables[0].partitioned = true;
     const auto found = postgres_findings(wanted(), facts, {});
     ASSERT_THAT(found, SizeIs(1));
-    EXPECT_EQ(found[0].severity, finding_severity::warning);
+    EXPECT_EQ(found[0].severity, finding_severity::note);
 }
 
 TEST(PostgresPreflight, NamesTheVersionThatAnOldWal2jsonLacks) {

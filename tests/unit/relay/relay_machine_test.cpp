@@ -295,13 +295,14 @@ TEST_F(RelayMachine, HaltsOnAFrameThatCannotBeReadAndLeavesItToTheSlot) {
 TEST_F(RelayMachine, ConnectsAgainToLearnOfATableThatIsNew) {
     connect();
     script.frame(test::begin_frame(lsn{100}));
-    script.frame(test::relation_frame(5, "public", "later", {"id"}));
-    EXPECT_THAT(script.frame(test::insert_frame(5, {"x"})), ElementsAre("close_postgres"));
+    script.frame(test::relation_frame(5, "public", "later", {"id", "kind", "payload"}));
+    EXPECT_THAT(script.frame(test::insert_frame(5, {"x", "k", "{}"})),
+                ElementsAre("close_postgres"));
     EXPECT_THAT(script.passes(1s), ElementsAre("connect_postgres"));
     script.postgres_connects();
     script.frame(test::begin_frame(lsn{100}));
-    script.frame(test::relation_frame(5, "public", "later", {"id"}));
-    EXPECT_THAT(script.frame(test::insert_frame(5, {"x"})), IsEmpty())
+    script.frame(test::relation_frame(5, "public", "later", {"id", "kind", "payload"}));
+    EXPECT_THAT(script.frame(test::insert_frame(5, {"x", "k", "{}"})), IsEmpty())
         << "the fresh catalog does not know it as ours, so it is none of ours";
 }
 

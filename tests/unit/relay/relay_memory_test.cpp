@@ -445,5 +445,48 @@ TEST_F(RelayMemory, AsksAgainWhoMovedTheSlotOnceItHasHadItAgain) {
         << "somebody has moved it without a relay";
 }
 
+class RelayAckMemory : public testing::Test {
+protected:
+    static relay_options beside_others() {
+        relay_options wanted;
+        wanted.lane = {4, 1000, 5s, false};
+        return wanted;
+    }
+
+    void sends_two_aggregates() {
+        constexpr std::uint32_t outbox_oid = 16384;
+        script.frame(test::begin_frame(lsn{100}));
+        sent = script.frame(test::insert_frame(outbox_oid, {"a", "one", "{}"}, lsn{80}));
+        const auto more = script.frame(test::insert_frame(outbox_oid, {"b", "two", "{}"}, lsn{90}));
+        sent.insert(sent.end(), more.begin(), more.end());
+        script.frame(test::commit_frame(lsn{100}, lsn{101}));
+    }
+
+    relay_script script{beside_others()};
+    std::vector<std::string> sent;
+};
+
+TEST_F(RelayAckMemory, PublishesNothingAgainThatWasAckedWhenASourceComesBack) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects();
+    sends_two_aggregates();
+    ASSERT_THAT(sent, ElementsAre("publish a", "publish b"));
+    script.acks_last(7);
+    script.broker_fails();
+    script.postgres_fails();
+    script.passes(10s);
+    script.broker_connects(7);
+    script.postgres_connects();
+    script.passes(1s);
+    if (!script.machine().the_lane().is_open()) {
+        script.broker_connects(7);
+    }
+    sends_two_aggregates();
+    EXPECT_THAT(sent, ElementsAre("publish a")) << "b is in the stream";
+    script.acks_last(8);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+}
+
 }  // namespace
 }  // namespace walrelay::relay

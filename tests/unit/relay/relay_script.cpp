@@ -107,6 +107,13 @@ struct describer {
         return text;
     }
     std::string operator()(const relay::fetch_row& each) const { return "fetch_row " + each.key; }
+    std::string operator()(const relay::find_blocker& each) const {
+        return each.what == relay::waiting_write::statuses ? "find_blocker of a write_back"
+                                                           : "find_blocker of dead_letters";
+    }
+    std::string operator()(const relay::look_at_table& each) const {
+        return "look_at_table " + to_string(each.table);
+    }
     std::string operator()(const relay::ask_replayed&) const { return "ask_replayed"; }
     std::string operator()(const relay::store_halt&) const { return "store_halt"; }
     std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
@@ -177,6 +184,9 @@ void relay_script::note(const relay::action& wanted) {
         looking_epoch_ = looking->epoch;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
         log_lines_.push_back(line->text);
+        if (line->severity == relay::log_severity::warning) {
+            warnings_.push_back(line->text);
+        }
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
         halted_for_ = last->why;
     }
@@ -198,6 +208,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->created = wall_time(std::chrono::hours(1));
     known.stream->final_id = final_id;
     known.stream->asked = asked;
+    known.stream->shared = shared;
     known.stream->placed = placed;
     known.stream->placed_is_whole = placed_is_whole;
     known.stream->recent = recent;
@@ -307,6 +318,17 @@ std::vector<std::string> relay_script::message_is_read(const result<asked_messag
     return collect();
 }
 
+std::vector<std::string> relay_script::blocker_is_found(relay::waiting_write what,
+                                                        const result<std::string>& who) {
+    machine_.blocker_found(postgres_epoch_, what, who, now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::table_is_seen(const result<table_sight>& seen) {
+    machine_.table_looked_at(postgres_epoch_, seen, now());
+    return collect();
+}
+
 std::vector<std::string> relay_script::row_is_fetched(std::optional<relay::table_row> row) {
     machine_.row_fetched(postgres_epoch_, std::move(row), now());
     return collect();
@@ -364,6 +386,11 @@ std::vector<std::string> relay_script::acks(std::uint64_t count) {
         lines.insert(lines.end(), more.begin(), more.end());
     }
     return lines;
+}
+
+std::vector<std::string> relay_script::acks_last(std::uint64_t sequence) {
+    std::rotate(in_flight_.begin(), in_flight_.end() - 1, in_flight_.end());
+    return reply({relay::outcome_class::stored, sequence, 0, {}});
 }
 
 std::vector<std::string> relay_script::reply(relay::publish_outcome outcome) {

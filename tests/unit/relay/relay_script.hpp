@@ -43,6 +43,7 @@ public:
     std::uint64_t max_payload_bytes = std::uint64_t{1} << 20U;
     std::int32_t max_message_bytes = -1;
     /// What a look at the stream shows from now on.
+    bool shared = false;
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
     std::vector<recent_message> recent;
@@ -75,9 +76,14 @@ public:
     std::vector<std::string> write_back_fails(errc code);
     /// What "read_message" has found.
     std::vector<std::string> message_is_read(const result<asked_message>& found);
+    std::vector<std::string> blocker_is_found(relay::waiting_write what,
+                                              const result<std::string>& who);
+    std::vector<std::string> table_is_seen(const result<table_sight>& seen);
     std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
+    /// Of what is in flight, what was handed over last is the first to be stored.
+    std::vector<std::string> acks_last(std::uint64_t sequence);
     std::vector<std::string> reply(relay::publish_outcome outcome);
     std::vector<std::string> passes(std::chrono::milliseconds time);
     std::vector<std::string> stops();
@@ -90,6 +96,8 @@ public:
 
     [[nodiscard]] relay::relay_machine& machine() { return machine_; }
     [[nodiscard]] const std::vector<std::string>& log_lines() const { return log_lines_; }
+    /// Those of the level warning.
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
     /// The rules in the marks that were to be written.
     [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
     /// The rules that the last of them is a step to.
@@ -134,6 +142,7 @@ private:
     std::uint64_t postgres_epoch_ = 0;
     std::vector<relay::outgoing> in_flight_;
     std::vector<std::string> log_lines_;
+    std::vector<std::string> warnings_;
     std::vector<std::string> marks_;
     relay::stream_owner mark_to_be_;
     std::string written_mark_;

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::relay_script;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -152,6 +153,47 @@ TEST_F(RelayWriteBack, LeavesARowThatIsSetAsideAlone) {
     script_.dead_letter_is_stored();
     script_.frame(test::commit_frame(lsn{100}, lsn{101}));
     EXPECT_EQ(confirmed(), lsn{101}) << "a dead letter has no write-back";
+}
+
+TEST_F(RelayWriteBack, SaysOnceWhatAWriteBackWaitsFor) {
+    begin();
+    script_.transaction(100, {"a", "b"});
+    script_.acks(2);
+    EXPECT_THAT(script_.passes(4900ms), Not(Contains(HasSubstr("find_blocker"))));
+    EXPECT_THAT(script_.passes(200ms), Contains("find_blocker of a write_back"));
+    script_.blocker_is_found(waiting_write::statuses, std::string("process 7 has a lock"));
+    EXPECT_THAT(script_.last_log(),
+                AllOf(HasSubstr("2 rows of table public.outbox not written back"),
+                      HasSubstr("5.100 s"), HasSubstr("process 7 has a lock")));
+    EXPECT_THAT(script_.passes(60s), Not(Contains(HasSubstr("find_blocker"))));
+    const auto lines = script_.log_count();
+    script_.rows_are_written_back();
+    EXPECT_EQ(script_.log_count(), lines + 1);
+    EXPECT_THAT(script_.last_log(), HasSubstr("written back again, after 65.100 s"));
+    script_.rows_are_written_back();
+    EXPECT_EQ(script_.log_count(), lines + 1);
+    EXPECT_EQ(confirmed(), lsn{101});
+}
+
+TEST_F(RelayWriteBack, SaysNothingOfAWriteBackThatIsDoneBeforeTheAnswer) {
+    begin();
+    script_.transaction(100, {"a"});
+    script_.acks(1);
+    EXPECT_THAT(script_.passes(6s), Contains("find_blocker of a write_back"));
+    script_.rows_are_written_back();
+    const auto lines = script_.log_count();
+    script_.blocker_is_found(waiting_write::statuses, std::string("process 7 has a lock"));
+    EXPECT_EQ(script_.log_count(), lines);
+}
+
+TEST_F(RelayWriteBack, SaysSoAlsoWhereNobodyTellsWhatItWaitsFor) {
+    begin();
+    script_.transaction(100, {"a"});
+    script_.acks(1);
+    script_.passes(6s);
+    script_.blocker_is_found(waiting_write::statuses, error{errc::postgres_lost, "full"});
+    EXPECT_THAT(script_.last_log(),
+                AllOf(HasSubstr("1 row of table public.outbox"), HasSubstr("is not known: full")));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace walrelay::relay {
 namespace {
 
@@ -72,6 +74,30 @@ TEST(TableCatalog, SaysWhatMayHaveBeenAPartition) {
     EXPECT_EQ(catalog.find({"public", "users"}).before, past::now_by_itself);
     catalog.settle_as_other({"public", "new"});
     EXPECT_EQ(catalog.find({"public", "new"}).before, past::vanished);
+}
+
+TEST(TableCatalog, KeepsWhatItLearnsOfSingleTablesWithinBounds) {
+    table_catalog catalog(tables, sample_facts());
+    catalog.learn_other({"jobs", "first"}, true);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::other);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).before, past::now_by_itself);
+    catalog.learn_other({"jobs", "gone"}, false);
+    EXPECT_EQ(catalog.find({"jobs", "gone"}).before, past::vanished);
+    for (std::size_t number = 2; number < table_catalog::learned_max; ++number) {
+        catalog.learn_other({"jobs", std::to_string(number)}, true);
+    }
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::other);
+    catalog.learn_other({"jobs", "last"}, true);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::unknown) << "it is asked for again";
+    EXPECT_EQ(catalog.find({"jobs", "last"}).what, kind::other);
+}
+
+TEST(TableCatalog, LearnsThatAGonePartitionIsItsOwnSince) {
+    const table_name leaf{"public", "b_2025"};
+    table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    catalog.learn_other(leaf, true);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::other);
 }
 
 }  // namespace

@@ -405,5 +405,16 @@ TEST_F(Wal2jsonRow, KeepsTheDescriptionsOfInsertsAndUpdatesApart) {
     EXPECT_EQ(revision_of(columns), inserted);
 }
 
+TEST_F(Wal2jsonRow, DescribesOnlySoManyTablesAtATime) {
+    const auto revision = revision_of(column_json("1"));
+    for (std::size_t number = 0; number < wal2json_relations::tables_max; ++number) {
+        auto json = insert_json(column_json("1"));
+        json.replace(json.find("events"), 6, "job_" + std::to_string(number));
+        ASSERT_TRUE(decoder_.decode(json));
+    }
+    EXPECT_NE(revision_of(column_json("1")), revision) << "forgotten meanwhile";
+    EXPECT_EQ(text_of(insert_json(column_json("1"))), text_of(insert_json(column_json("1"))));
+}
+
 }  // namespace
 }  // namespace walrelay::wal
