@@ -47,7 +47,8 @@ protected:
     /// The startup check looks for the row in the whole stream.
     [[nodiscard]] bool looked_everywhere() {
         return eventually(patience, [&] {
-            return bench.relay().log().find("startup check: all of them are there") != std::string::npos;
+            return bench.relay().log().find("startup check: all of them are there") !=
+                   std::string::npos;
         });
     }
 
