@@ -49,7 +49,7 @@ class connection {
 public:
     /// Connects and pins what changes the text of values (dates, floats, bytea, encoding) and what
     /// would end a session that idles, against whatever roles, databases and PG* say.
-    /// errc::configuration_invalid if libpq cannot read the conninfo, errc::postgres_unsuitable if
+    /// errc::configuration_invalid if libpq cannot read the conninfo, errc::postgres_refused if
     /// the server refuses the role, its password or the database, else errc::postgres_unavailable.
     [[nodiscard]] static boost::asio::awaitable<result<connection>> open(
         boost::asio::any_io_executor executor, connect_options options);
