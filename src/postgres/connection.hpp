@@ -1,7 +1,7 @@
 // One connection to PostgreSQL on the executor of the program.
 //
-// Non-blocking from start to end, apart from the look-up of host names, which libpq does inside
-// PQconnectStart. Knows nothing of the WAL, of slots or of outboxes; libpq stays in the .cpp files.
+// Non-blocking from start to end: libpq's look-up of host names goes on on a thread of its own.
+// Knows nothing of the WAL, of slots or of outboxes; libpq stays in the .cpp files.
 #pragma once
 
 #include "core/error.hpp"
