@@ -3,6 +3,7 @@
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
+#include "app/unfinished_search.hpp"
 #include "nats/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "postgres/newest_rows.hpp"
@@ -146,12 +147,16 @@ awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql, id
     }
 }
 
-awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids) {
-    auto stream = nats::stream_scan::open(std::move(to));
+awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
+                                          std::stop_token given_up) {
+    auto stream = nats::stream_scan::open(to);
     if (!stream) {
         co_return stream.error();
     }
     const auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
+        if (given_up.stop_requested()) {
+            return search_given_up(to.stream);
+        }
         ids.erase(std::string(one.id));
         return {};
     });
@@ -185,6 +190,7 @@ awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
 awaitable<result<std::vector<std::string>>> find_missing(executors on,
                                                          const config::settings& settings,
                                                          std::vector<std::string> ids) {
+    const unfinished_search search(on.given_up, settings.nats.stream);
     id_set left(ids.begin(), ids.end());
     auto sql = co_await open_sql(on.loop, settings);
     if (!sql) {
@@ -196,7 +202,7 @@ awaitable<result<std::vector<std::string>>> find_missing(executors on,
     }
     if (left.size() > *without_id) {
         auto to = nats_options_of(settings);
-        auto striking = strike_messages(std::move(to), std::move(left));
+        auto striking = strike_messages(std::move(to), std::move(left), on.given_up);
         auto struck =
             co_await asio::co_spawn(on.blocking, std::move(striking), asio::use_awaitable);
         if (!struck) {
