@@ -3,6 +3,7 @@
 #include "app/log.hpp"
 #include "app/provisioning.hpp"
 #include "app/translate.hpp"
+#include "app/unfinished_search.hpp"
 #include "core/stream_end.hpp"
 #include "nats/stream_request.hpp"
 #include "nats/stream_scan.hpp"
@@ -29,7 +30,8 @@ boost::asio::awaitable<result<std::uint64_t>> describe(nats::connect_options to,
 
 /// Reads from further and further back until it is far enough.
 result<std::shared_ptr<const relay::stored_rows>> stored_in(
-    const nats::connect_options& to, const relay::stored_rows_request& wanted) {
+    const nats::connect_options& to, const relay::stored_rows_request& wanted,
+    const std::stop_token& given_up) {
     const std::uint64_t first_look = wanted.margin + 8192;
     constexpr std::uint64_t growth = 8;
     auto scan = nats::stream_scan::open(to);
@@ -46,6 +48,9 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         asked_message last;
         bool goes_beyond = false;
         auto read = scan->read([&](const nats::scanned_message& each) -> result<void> {
+            if (given_up.stop_requested()) {
+                return search_given_up(to.stream);
+            }
             goes_beyond = each.sequence > facts.last_sequence;
             if (!goes_beyond) {
                 const auto where = parse_position(each.position);
@@ -75,8 +80,8 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
 }
 
 boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> look_for_stored(
-    nats::connect_options to, relay::stored_rows_request wanted) {
-    co_return stored_in(to, wanted);
+    nats::connect_options to, relay::stored_rows_request wanted, std::stop_token given_up) {
+    co_return stored_in(to, wanted, given_up);
 }
 
 boost::asio::awaitable<result<std::optional<wall_time>>> look_at_creation(
@@ -134,11 +139,11 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
 }
 
 boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_stored(
-    boost::asio::any_io_executor blocking, const config::settings& settings,
-    relay::stored_rows_request wanted) {
+    executors on, const config::settings& settings, relay::stored_rows_request wanted) {
+    const unfinished_search search(on.given_up, settings.nats.stream);
     auto to = nats_options_of(settings);
-    auto looking = look_for_stored(std::move(to), std::move(wanted));
-    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+    auto looking = look_for_stored(std::move(to), std::move(wanted), on.given_up);
+    co_return co_await boost::asio::co_spawn(on.blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }
 

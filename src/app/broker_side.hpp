@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/findings_error.hpp"
+#include "app/run_to_end.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/connection.hpp"
@@ -41,8 +42,7 @@ struct wanted_messages {
 
 /// What the stream has of the rows that the slot sends.
 [[nodiscard]] boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> read_stored(
-    boost::asio::any_io_executor blocking, const config::settings& settings,
-    relay::stored_rows_request wanted);
+    executors on, const config::settings& settings, relay::stored_rows_request wanted);
 
 /// The message of this sequence, as read over a connection of its own.
 [[nodiscard]] boost::asio::awaitable<result<asked_message>> message_of_stream(

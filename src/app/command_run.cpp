@@ -51,13 +51,12 @@ void on_signals(boost::asio::signal_set& signals, const std::function<void()>& s
         });
 }
 
-/// There is nothing to reopen.
 void on_hang_ups(boost::asio::signal_set& signals) {
     signals.async_wait([&signals](const boost::system::error_code& cancelled, int /*number*/) {
         if (!cancelled) {
             log_info(
-                "SIGHUP: files of secrets are read anew at each connection; what else is "
-                "configured takes a restart");
+                "SIGHUP: nothing is reopened; files of secrets are read anew at each connection, "
+                "and what else is configured takes a restart");
             on_hang_ups(signals);
         }
     });
@@ -103,6 +102,8 @@ void stay(const config::settings& settings, halted_relay relay) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     on_signals(signals, [&io] { io.stop(); });
+    boost::asio::signal_set hang_ups(io, SIGHUP);
+    on_hang_ups(hang_ups);
     boost::asio::co_spawn(io, stay_halted(io.get_executor(), settings, std::move(relay)),
                           [&io](const std::exception_ptr& thrown) {
                               if (thrown) {

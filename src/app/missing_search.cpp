@@ -3,6 +3,7 @@
 #include "app/log.hpp"
 #include "app/temporary_place.hpp"
 #include "app/translate.hpp"
+#include "app/unfinished_search.hpp"
 #include "nats/stream_scan.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -18,10 +19,6 @@ namespace asio = boost::asio;
 using asio::awaitable;
 
 constexpr std::size_t ids_of_a_piece = 5000;
-
-error given_up() {
-    return {errc::postgres_lost, "the reading of the rows that were there was given up"};
-}
 
 error no_order(const table_name& table) {
     return {errc::postgres_unsuitable,
@@ -49,6 +46,7 @@ missing_search::missing_search(executors on, const config::settings& settings,
 
 awaitable<result<void>> missing_search::run(postgres::connection& sql,
                                             const postgres::snapshot_facts& snapshot) {
+    const unfinished_search search(on_.given_up, settings_.nats.stream);
     if (auto prepared = prepare(snapshot); !prepared) {
         co_return prepared.error();
     }
@@ -186,8 +184,8 @@ result<void> missing_search::scan_stream() {
     }
     stream_sequence_ = stream->facts().last_sequence;
     return stream->read([this](const nats::scanned_message& one) -> result<void> {
-        if (given_up_) {
-            return given_up();
+        if (given_up_ || on_.given_up.stop_requested()) {
+            return search_given_up(settings_.nats.stream);
         }
         stream_sequence_ = std::max(stream_sequence_, one.sequence);
         return missing_->add_message(one.id);

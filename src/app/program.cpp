@@ -5,6 +5,9 @@
 #include "app/exit_code.hpp"
 #include "app/log.hpp"
 #include "app/read_settings.hpp"
+#include "postgres/apart.hpp"
+
+#include <chrono>
 
 namespace walrelay::app {
 namespace {
@@ -43,6 +46,8 @@ int run_program(int argc, const char* const* argv) {
     }
     set_up_log(settings->log);
     const auto exit_code = run_command(line, *settings);
+    constexpr std::chrono::milliseconds longest{200};
+    postgres::wait_for_calls_apart(longest);
     end_log();
     return exit_code;
 }

@@ -69,6 +69,7 @@ void relay_driver::stop() {
 }
 
 void relay_driver::clean_up() {
+    given_up_.request_stop();
     blocking_.join();
     io_.restart();
     io_.poll();
@@ -98,6 +99,10 @@ void relay_driver::settle() {
 std::optional<relay::action> relay_driver::next_action(monotonic_time started) {
     const bool full = broker_ && broker_->is_full();
     return full ? machine_.next_duty() : machine_.next_action(started);
+}
+
+executors relay_driver::where_to_run() {
+    return {io_.get_executor(), blocking_.get_executor(), given_up_.get_token()};
 }
 
 void relay_driver::spawn(asio::awaitable<void> work) {

@@ -5,6 +5,7 @@
 #include "app/cleanup.hpp"
 #include "app/halt_gate.hpp"
 #include "app/postgres_side.hpp"
+#include "app/run_to_end.hpp"
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 namespace walrelay::app {
 
@@ -62,6 +64,8 @@ private:
     void obey_publish(const relay::outgoing& what);
     void arm_timer();
 
+    [[nodiscard]] executors where_to_run();
+
     // PostgreSQL.
     boost::asio::awaitable<void> connect_postgres(relay::connect_postgres wanted);
     boost::asio::awaitable<void> read_rows(std::shared_ptr<postgres_link> over);
@@ -98,6 +102,7 @@ private:
     relay::relay_machine machine_;
     // Two, so that a request which nobody answers does not hold up the next one.
     boost::asio::thread_pool blocking_{2};
+    std::stop_source given_up_;
     boost::asio::steady_timer timer_;
     std::optional<monotonic_time> armed_for_;
     bool settling_ = false;

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 
 asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wanted) {
     const auto epoch = wanted.epoch;
-    const executors on{io_.get_executor(), blocking_.get_executor()};
+    const auto on = where_to_run();
     known_before known{earlier_run_, wanted.gap,       stream_description_,
                        roll_is_due_, goes_on_without_, walsender_};
     auto ready = co_await prepare_postgres(on, settings_, std::move(known), gate_);
@@ -56,7 +56,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
 }
 
 asio::awaitable<void> relay_driver::look_for_rows(relay::look_for_rows wanted) {
-    const executors on{io_.get_executor(), blocking_.get_executor()};
+    const auto on = where_to_run();
     const auto missing = co_await find_missing(on, settings_, std::move(wanted.rows));
     machine_.rows_looked_for(wanted.epoch, missing, now());
     settle();
@@ -90,8 +90,8 @@ asio::awaitable<void> relay_driver::read_message(relay::read_message wanted) {
 }
 
 asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
-    const auto rows =
-        co_await app::read_stored(blocking_.get_executor(), settings_, std::move(wanted.wanted));
+    const auto on = where_to_run();
+    const auto rows = co_await app::read_stored(on, settings_, std::move(wanted.wanted));
     machine_.stored_read(wanted.epoch, rows, now());
     settle();
 }

@@ -3,6 +3,7 @@
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
 #include "app/translate.hpp"
+#include "app/unfinished_search.hpp"
 #include "core/occasion.hpp"
 #include "nats/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
@@ -148,12 +149,16 @@ awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql, id
     }
 }
 
-awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids) {
-    auto stream = nats::stream_scan::open(std::move(to));
+awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
+                                          std::stop_token given_up) {
+    auto stream = nats::stream_scan::open(to);
     if (!stream) {
         co_return stream.error();
     }
     const auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
+        if (given_up.stop_requested()) {
+            return search_given_up(to.stream);
+        }
         for_each_row_id(one.id, [&](std::string_view id) { ids.erase(std::string(id)); });
         return {};
     });
@@ -187,6 +192,7 @@ awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
 awaitable<result<std::vector<relay::roll_row>>> find_missing(executors on,
                                                              const config::settings& settings,
                                                              std::vector<relay::roll_row> rows) {
+    const unfinished_search search(on.given_up, settings.nats.stream);
     id_set left;
     for (const auto& row : rows) {
         left.insert(row.id);
@@ -201,7 +207,7 @@ awaitable<result<std::vector<relay::roll_row>>> find_missing(executors on,
     }
     if (left.size() > *without_id) {
         auto to = nats_options_of(settings);
-        auto striking = strike_messages(std::move(to), std::move(left));
+        auto striking = strike_messages(std::move(to), std::move(left), on.given_up);
         auto struck =
             co_await asio::co_spawn(on.blocking, std::move(striking), asio::use_awaitable);
         if (!struck) {

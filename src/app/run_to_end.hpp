@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace walrelay::app {
@@ -18,6 +19,8 @@ namespace walrelay::app {
 struct executors {
     boost::asio::any_io_executor loop;
     boost::asio::any_io_executor blocking;
+    /// Nobody waits any more for what takes long.
+    std::stop_token given_up = {};
 };
 
 template <class Function>

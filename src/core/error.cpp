@@ -33,6 +33,8 @@ std::string category::message(int value) const {
             return "a file of the configuration cannot be used";
         case errc::postgres_unavailable:
             return "PostgreSQL cannot be reached";
+        case errc::postgres_refused:
+            return "PostgreSQL does not let the role in";
         case errc::postgres_lost:
             return "the connection to PostgreSQL ended";
         case errc::postgres_unsuitable:
@@ -91,6 +93,7 @@ advice advice_for(errc code) noexcept {
         case errc::configuration_invalid:
         case errc::temporary_file:
         case errc::file_unusable:
+        case errc::postgres_refused:
         case errc::postgres_unsuitable:
         case errc::tail_not_met:
         case errc::broker_unsuitable:

@@ -35,6 +35,9 @@ enum class errc {
     file_unusable,
     /// PostgreSQL cannot be reached at the moment.
     postgres_unavailable,
+    /// PostgreSQL does not let the role in: an expired password, a missing right, another name of
+    /// the database. A relay that it let in before waits until it does again.
+    postgres_refused,
     /// The replication connection ended.
     postgres_lost,
     /// PostgreSQL is set up in a way that forbids relaying.

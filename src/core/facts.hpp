@@ -162,6 +162,10 @@ struct postgres_facts {
     std::int32_t slots_free = 0;
     std::int32_t senders_free = 0;
     std::chrono::milliseconds sender_timeout{0};  // wal_sender_timeout, 0 is never
+    /// synchronous_standby_names, and what this session's application_name is: that of walrelay's
+    /// replication connection, too.
+    std::string synchronous_standbys = {};
+    std::string application_name = {};
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
     std::optional<std::string> output_plugin_libraries = {};
     plugin_trouble wal2json = plugin_trouble::not_allowed;

@@ -78,7 +78,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     std::unique_ptr<connection> made(new connection(executor, blocking, std::move(options)));
     made->facts_ = std::move(*looked);
     made->link_ = std::move(*linked);
-    made->facts_.told_in_clear = made->link_->told_in_clear();
+    made->add_facts_of_link();
     co_return std::move(made);
 }
 
@@ -89,8 +89,16 @@ asio::awaitable<result<void>> connection::create_stream(stream_definition defini
         co_return created.error();
     }
     facts_ = std::move(*created);
-    facts_.told_in_clear = link_->told_in_clear();
+    add_facts_of_link();
     co_return result<void>{};
+}
+
+void connection::add_facts_of_link() {
+    facts_.told_in_clear = link_->told_in_clear();
+    // The look can have met another server, or this one before its limit was changed.
+    if (const auto limit = link_->max_payload_bytes(); limit != 0) {
+        facts_.max_payload_bytes = limit;
+    }
 }
 
 asio::awaitable<result<void>> connection::try_publishes(std::vector<std::string> subjects,

@@ -49,7 +49,8 @@ public:
         std::vector<std::string> subjects, std::size_t subject_max_bytes);
 
     /// Buffers one publish. The reply comes through on_reply with `index`. With
-    /// `expected_last_sequence` the broker takes it only behind that sequence.
+    /// `expected_last_sequence` the broker takes it only behind that sequence. Errors: those of
+    /// publish_link::publish.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
                                        std::optional<std::uint64_t> expected_last_sequence);
     /// Writes what is buffered.
@@ -63,6 +64,7 @@ public:
 private:
     connection(boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
                connect_options options);
+    void add_facts_of_link();
 
     boost::asio::any_io_executor executor_;
     boost::asio::any_io_executor blocking_;

@@ -50,6 +50,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     void take_operations();
     void take(const wire_operation& received);
     void take_message(const wire_operation& received);
+    void take_info(std::string_view json);
     void tell_of_room();
     void lose(error why);
 };
@@ -141,8 +142,11 @@ void publish_link::state::take(const wire_operation& received) {
         case wire_verb::err:
             lose(refused(received.text));
             return;
+        case wire_verb::info:
+            take_info(received.text);
+            return;
         default:
-            return;  // INFO of a changed cluster, +OK
+            return;  // +OK
     }
 }
 
@@ -183,6 +187,18 @@ void publish_link::state::take_message(const wire_operation& received) {
         events.on_reply(answer);
     } else if (digits == info_word) {
         events.on_stream_info(received.text);
+    }
+}
+
+/// Of a changed cluster, a server that is about to stop, changed limits. What was checked with a
+/// higher limit can be too large now, which only whoever connects again finds out.
+void publish_link::state::take_info(std::string_view json) {
+    const auto said = parse_greeting(json);
+    if (said && said->max_payload_bytes != 0 && said->max_payload_bytes < max_payload_bytes) {
+        lose({errc::broker_lost,
+              "the broker takes smaller messages now: max_payload was lowered from " +
+                  std::to_string(max_payload_bytes) + " to " +
+                  std::to_string(said->max_payload_bytes)});
     }
 }
 
@@ -263,6 +279,10 @@ void publish_link::ask_stream() {
                        state_->inbox, info_word);
         state_->socket->flush();
     }
+}
+
+std::uint64_t publish_link::max_payload_bytes() const {
+    return state_->max_payload_bytes;
 }
 
 bool publish_link::told_in_clear() const {

@@ -31,13 +31,14 @@ public:
     /// Nothing is told any more.
     ~publish_link();
 
-    /// As of connection::publish. Errors: message_refused, where it exceeds the server's
-    /// max_payload.
+    /// As of connection::publish. Errors: message_refused, where it exceeds max_payload_bytes.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
                                        std::optional<std::uint64_t> expected_last_sequence);
     void flush();
     /// Asks JetStream about the stream, at once: on_stream_info.
     void ask_stream();
+    /// What its server takes; 0 where it does not say. A connection whose server lowers it ends.
+    [[nodiscard]] std::uint64_t max_payload_bytes() const;
     /// See broker_facts.
     [[nodiscard]] bool told_in_clear() const;
     /// As of connection::is_full.

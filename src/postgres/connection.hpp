@@ -1,7 +1,7 @@
 // One connection to PostgreSQL on the executor of the program.
 //
-// Non-blocking from start to end, apart from the look-up of host names, which libpq does inside
-// PQconnectStart. Knows nothing of the WAL, of slots or of outboxes; libpq stays in the .cpp files.
+// Non-blocking from start to end: libpq's look-up of host names goes on on a thread of its own.
+// Knows nothing of the WAL, of slots or of outboxes; libpq stays in the .cpp files.
 #pragma once
 
 #include "core/error.hpp"
@@ -49,7 +49,7 @@ class connection {
 public:
     /// Connects and pins what changes the text of values (dates, floats, bytea, encoding) and what
     /// would end a session that idles, against whatever roles, databases and PG* say.
-    /// errc::configuration_invalid if libpq cannot read the conninfo, errc::postgres_unsuitable if
+    /// errc::configuration_invalid if libpq cannot read the conninfo, errc::postgres_refused if
     /// the server refuses the role, its password or the database, else errc::postgres_unavailable.
     [[nodiscard]] static boost::asio::awaitable<result<connection>> open(
         boost::asio::any_io_executor executor, connect_options options);

@@ -22,7 +22,9 @@ SELECT current_setting('server_version_num')::int4,
        current_setting('max_wal_senders')::int4
            - (SELECT count(*) FROM pg_stat_get_wal_senders())::int4,
        (SELECT setting::int8 FROM pg_settings WHERE name = 'wal_sender_timeout'),
-       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries')
+       (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'),
+       current_setting('synchronous_standby_names'),
+       current_setting('application_name')
 )sql";
 
 /// Walrelay's own tables by name: whether each is there, whether the role has the rights $2 on it

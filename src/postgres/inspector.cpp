@@ -46,6 +46,8 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     facts.senders_free = reader.number<std::int32_t>(0, 9);
     facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
     facts.output_plugin_libraries = rows->at(0, 11);
+    facts.synchronous_standbys = rows->text(0, 12);
+    facts.application_name = rows->text(0, 13);
     if (reader.failure().has_value()) {
         co_return *reader.failure();
     }

@@ -20,6 +20,7 @@ constexpr std::string_view insufficient_privilege = "42501";
 constexpr std::string_view unique_violation = "23505";
 constexpr std::string_view undefined_object = "42704";
 constexpr std::string_view duplicate_object = "42710";
+constexpr std::string_view too_many_connections = "53300";
 constexpr std::string_view configuration_limit_exceeded = "53400";
 constexpr std::string_view object_not_in_prerequisite_state = "55000";
 constexpr std::string_view object_in_use = "55006";
@@ -45,33 +46,60 @@ error unsuitable(std::string what, std::string remedy) {
     return {errc::postgres_unsuitable, std::move(what), std::move(remedy)};
 }
 
+error refused(std::string what, std::string remedy) {
+    return {errc::postgres_refused, std::move(what), std::move(remedy)};
+}
+
+error explain_password(const server_context& context) {
+    const auto role = quote_identifier(context.role);
+    return refused(
+        fmt::format("PostgreSQL refused the password of role {}", context.role),
+        fmt::format("write the right password into ~/.pgpass or the passfile of postgres.conninfo, "
+                    "which is read again at every try (one in postgres.conninfo or PGPASSWORD "
+                    "takes a restart); if it has expired (rolvaliduntil in pg_roles): ALTER ROLE "
+                    "{} VALID UNTIL 'infinity';",
+                    role));
+}
+
+error explain_no_connection_left(const server_context& context) {
+    return {errc::postgres_unavailable,
+            fmt::format("PostgreSQL has no free connection for role {}", context.role),
+            "end connections that nobody needs, or raise the limit that PostgreSQL names"};
+}
+
+error explain_missing_right(const server_context& context) {
+    if (context.action == server_action::connect_replication) {
+        return refused(fmt::format("the role {} may not replicate", context.role),
+                       grant_replication_sql(context.role));
+    }
+    return refused(
+        fmt::format("the role {} may not connect to database {}", context.role, context.database),
+        fmt::format("GRANT CONNECT ON DATABASE {} TO {};", quote_identifier(context.database),
+                    quote_identifier(context.role)));
+}
+
 error explain_connect(const server_report& report, const server_context& context) {
     const auto& code = report.sqlstate;
     if (code == sqlstate::invalid_password) {
-        return unsuitable(fmt::format("PostgreSQL refused the password of role {}", context.role),
-                          "set the password in postgres.conninfo, PGPASSWORD or ~/.pgpass");
+        return explain_password(context);
     }
     if (code == sqlstate::invalid_authorization) {
-        return unsuitable(fmt::format("PostgreSQL does not let role {} into database {} from here",
-                                      context.role, context.database),
-                          "create the role, or add a line for it to pg_hba.conf and: "
-                          "SELECT pg_reload_conf();");
+        return refused(fmt::format("PostgreSQL does not let role {} into database {} from here",
+                                   context.role, context.database),
+                       fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it to "
+                                   "pg_hba.conf and: SELECT pg_reload_conf();",
+                                   quote_identifier(context.role)));
     }
     if (code == sqlstate::invalid_catalog_name) {
-        return unsuitable(fmt::format("the database {} does not exist", context.database),
-                          "set dbname in postgres.conninfo to the outbox's database");
-    }
-    if (code == sqlstate::insufficient_privilege &&
-        context.action == server_action::connect_replication) {
-        return unsuitable(fmt::format("the role {} may not replicate", context.role),
-                          grant_replication_sql(context.role));
+        return refused(fmt::format("the database {} does not exist", context.database),
+                       "set dbname in postgres.conninfo to the outbox's database and start again, "
+                       "or give it its name back: ALTER DATABASE ... RENAME TO ...;");
     }
     if (code == sqlstate::insufficient_privilege) {
-        return unsuitable(
-            fmt::format("the role {} may not connect to database {}", context.role,
-                        context.database),
-            fmt::format("GRANT CONNECT ON DATABASE {} TO {};", quote_identifier(context.database),
-                        quote_identifier(context.role)));
+        return explain_missing_right(context);
+    }
+    if (code == sqlstate::too_many_connections) {
+        return explain_no_connection_left(context);
     }
     return {errc::postgres_unavailable, "PostgreSQL cannot be reached"};
 }

@@ -18,6 +18,8 @@ public:
     [[nodiscard]] bool is_up() const { return state_ == state::up; }
     [[nodiscard]] bool is_connecting() const { return state_ == state::connecting; }
     [[nodiscard]] bool is_idle() const { return state_ == state::idle; }
+    /// Now, or at any time before.
+    [[nodiscard]] bool was_up() const { return was_up_; }
     /// Counts the tries; an event of an earlier try is of no interest any more.
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
     [[nodiscard]] std::optional<monotonic_time> retry_at() const { return retry_at_; }
@@ -33,6 +35,7 @@ public:
     void connected(monotonic_time now) {
         WALRELAY_ASSERT(state_ == state::connecting);
         state_ = state::up;
+        was_up_ = true;
         up_since_ = now;
     }
 
@@ -76,6 +79,7 @@ private:
     backoff backoff_;
     state state_ = state::idle;
     std::uint64_t epoch_ = 0;
+    bool was_up_ = false;
     monotonic_time up_since_;
     std::optional<monotonic_time> retry_at_;
 };

@@ -6,6 +6,7 @@
 #include "relay/findings_list.hpp"
 #include "relay/preflight.hpp"
 #include "relay/preflight_columns.hpp"
+#include "relay/preflight_commit_wait.hpp"
 #include "relay/preflight_descendants.hpp"
 #include "relay/preflight_guards.hpp"
 #include "relay/preflight_own_tables.hpp"
@@ -281,6 +282,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     findings_list found;
     look_at_server(facts, found);
     look_at_transport(facts, found);
+    look_at_commit_wait(wanted.tables, facts, found);
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         if (wanted.tables[index].is_tableless()) {
             look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);

@@ -196,16 +196,21 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         stand_by(why, now);
         return;
     }
-    if (operator_needed(why)) {
+    // Whoever locks the role out, or lets its password expire, lets it in again.
+    const bool is_locked_out =
+        why.code == errc::postgres_refused && (postgres_.was_up() || standby_tries_ > 0);
+    if (operator_needed(why) && !is_locked_out) {
         postgres_.shut();
         halt(why, now);
         return;
     }
     const auto delay = postgres_.lost(now.monotonic);
+    // A database that is gone has taken its slots along.
+    const bool has_slot = knows_slot() && !is_locked_out;
     // A new partition is no trouble.
     log(why.code == errc::table_unknown ? log_severity::info : log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) +
-            (knows_slot() ? ", nothing is lost: the slot resends what is not confirmed" : ""));
+            (has_slot ? ", nothing is lost: the slot resends what is not confirmed" : ""));
     if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
     }

@@ -39,7 +39,8 @@ void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, ins
     }
     write_backs_.failed();
     write_stall_.reset();
-    if (operator_needed(why)) {
+    // The role was let in for the stream.
+    if (operator_needed(why) && why.code != errc::postgres_refused) {
         halt(why, now);
         return;
     }

@@ -173,6 +173,41 @@ TEST_P(Check, NamesRightsOnDeadLettersThatAreMissing) {
         << bench.relay().log();
 }
 
+TEST_P(Check, NamesItselfAsASynchronousStandby) {
+    postgres_server postgres;
+    relay_bench own(postgres, shared_nats(), GetParam());
+    own.create_table();
+    ASSERT_EQ(own.command({"init"}).exit_code, 0);
+    const auto name = [&](const std::string& standbys) {
+        postgres.reconfigure("synchronous_standby_names = '" + standbys + "'");
+        ASSERT_TRUE(eventually(patience, [&] {
+            return own.session().value_of("SHOW synchronous_standby_names") == standbys;
+        }));
+    };
+    name("ANY 1 (walrelay, replica)");
+    const auto warned = own.command({"check"});
+    EXPECT_EQ(warned.exit_code, 1) << warned.output;
+    EXPECT_THAT(warned.output, HasSubstr("names walrelay's connection"));
+
+    own.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{event_type}'\n"
+        "on_published = \"status = 'done'\"\n");
+    name("walrelay");
+    const auto refused = own.command({"check"});
+    EXPECT_EQ(refused.exit_code, 1) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr("the two wait for each other for ever"));
+    own.launch();
+    EXPECT_EQ(own.relay().process().wait_exit(patience), 3);
+    EXPECT_THAT(own.relay().log(), HasSubstr("the two wait for each other for ever"));
+
+    name("");
+    EXPECT_THAT(own.command({"check"}).output, Not(HasSubstr("synchronous_standby_names")));
+    own.start();
+    own.execute(insert_event(1));
+    EXPECT_TRUE(own.confirmed_reaches(own.wal_end()));
+    own.stop();
+}
+
 TEST_P(Check, NamesAStreamThatRefusesMoreOfASubject) {
     bench.create_table();
     auto options = stream_that_refuses();

@@ -180,6 +180,16 @@ TEST_P(Halt, StaysUntilItIsToldToStop) {
     EXPECT_EQ(kept("resumed_at IS NULL"), "t");
 }
 
+TEST_P(Halt, AnswersASigHupAlsoWhileItStays) {
+    bench.set_delivery("on_halt = 'stay'");
+    bench.start();
+    advance_under_the_relay();
+    ASSERT_TRUE(bench.relay().wait_for_log("until walrelay resume", patience));
+    bench.relay().process().signal(SIGHUP);
+    EXPECT_TRUE(bench.relay().wait_for_log("SIGHUP: nothing is reopened", patience));
+    bench.stop();
+}
+
 TEST_P(Halt, StaysUntilTheCauseThatItFindsByItselfIsGone) {
     bench.set_delivery("on_halt = 'stay'\nbackoff_max = '300ms'");
     bench.start();

@@ -170,7 +170,8 @@ TEST_P(RelayLife, OtherSignalsEndNothing) {
     bench.execute(insert_events(1, 10));
     ASSERT_TRUE(bench.wait_for_messages(10));
     EXPECT_TRUE(eventually(patience, [&] {
-        return bench.relay().log().find("SIGHUP: files of secrets are read anew") !=
+        return bench.relay().log().find(
+                   "SIGHUP: nothing is reopened; files of secrets are read anew") !=
                std::string::npos;
     }));
     bench.stop();

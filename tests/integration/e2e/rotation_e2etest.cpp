@@ -1,4 +1,4 @@
-// What proves to the broker who walrelay is, changed while it runs.
+// What proves to the servers who walrelay is, changed while it runs.
 #include "integration/e2e/relay_bench.hpp"
 #include "support/secret_file.hpp"
 
@@ -69,6 +69,102 @@ TEST_F(Rotation, OfAnNkeyIsWaitedOut) {
            "SUAG4LSWZOTLFTBPRMYBCUKLKLV6CQL4S2KDD7INEYOLGUGPT7LYSFQ7W4\n");
     bench.stop();
 }
+
+/// A role whose password the server asks for, and a relay that reads it from a file.
+class DatabaseRotation : public testing::TestWithParam<const char*> {
+protected:
+    DatabaseRotation() {
+        auto operating = postgres.session();
+        operating.execute("CREATE ROLE relay LOGIN SUPERUSER PASSWORD 'before'");
+        std::ofstream(operating.value_of("SHOW hba_file"), std::ios::trunc)
+            << "host all relay 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
+        operating.execute("SELECT pg_reload_conf()");
+        bench.create_table();
+        bench.set_delivery("backoff_max = '200ms'\n");
+        bench.set_conninfo(bench.conninfo() + " user=relay passfile=" + password_file().string());
+        give("before");
+    }
+    void give(const std::string& password) {
+        write_secret(password_file(), "*:*:*:relay:" + password + "\n");
+    }
+    void relay_one_more() {
+        ++written_;
+        bench.execute(insert_events(written_, written_));
+        EXPECT_TRUE(bench.wait_for_messages(written_)) << bench.relay().log();
+    }
+    /// From now on the relay is met by `change`.
+    void cut_after(const std::string& change) {
+        auto operating = postgres.session();
+        operating.execute(change);
+        operating.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE usename = 'relay'");
+    }
+    void expect_waiting(const std::string& reason) {
+        EXPECT_TRUE(bench.relay().wait_for_log(reason, patience)) << bench.relay().log();
+        EXPECT_TRUE(bench.relay().process().running());
+    }
+    /// It has come back, with all rows.
+    void expect_relayed() {
+        relay_one_more();
+        EXPECT_TRUE(exactly_once_in_order(bench.committed_ids(), bench.events()));
+        const auto log = bench.relay().log();
+        EXPECT_NE(log.find("streaming from slot"), log.rfind("streaming from slot"));
+        bench.stop();
+    }
+
+    postgres_server postgres;
+    relay_bench bench{postgres, shared_nats(), GetParam()};
+
+private:
+    [[nodiscard]] std::filesystem::path password_file() const {
+        return bench.folder() / "passwords";
+    }
+    std::uint64_t written_ = 0;
+};
+
+TEST_P(DatabaseRotation, ExpiredPasswordIsWaitedOut) {
+    bench.start();
+    relay_one_more();
+    cut_after("ALTER ROLE relay VALID UNTIL '2001-01-01'");
+    expect_waiting("PostgreSQL refused the password of role relay");
+    EXPECT_TRUE(bench.relay().wait_for_log("VALID UNTIL", patience)) << "what to do";
+    postgres.session().execute("ALTER ROLE relay VALID UNTIL 'infinity'");
+    expect_relayed();
+}
+
+TEST_P(DatabaseRotation, ChangedPasswordIsReadAgainFromItsFile) {
+    bench.start();
+    relay_one_more();
+    cut_after("ALTER ROLE relay PASSWORD 'after'");
+    expect_waiting("PostgreSQL refused the password of role relay");
+    give("after");
+    expect_relayed();
+}
+
+TEST_P(DatabaseRotation, LockedRoleAndRenamedDatabaseAreWaitedOut) {
+    bench.start();
+    relay_one_more();
+    cut_after("ALTER ROLE relay NOLOGIN");
+    expect_waiting("does not let role relay into database " + bench.database());
+    const auto renamed = [&](const std::string& from, const std::string& to) {
+        postgres.session().execute("ALTER DATABASE " + from + " RENAME TO " + to);
+    };
+    renamed(bench.database(), "elsewhere");
+    postgres.session().execute("ALTER ROLE relay LOGIN");
+    expect_waiting("the database " + bench.database() + " does not exist");
+    renamed("elsewhere", bench.database());
+    expect_relayed();
+}
+
+TEST_P(DatabaseRotation, ARoleThatWasNeverLetInEndsTheRelay) {
+    give("wrong");
+    bench.launch();
+    EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
+    EXPECT_TRUE(bench.relay().wait_for_log("refused the password of role relay", 0s));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, DatabaseRotation, both_plugins(), plugin_name);
 
 }  // namespace
 }  // namespace walrelay::test

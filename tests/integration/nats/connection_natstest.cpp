@@ -27,6 +27,17 @@ TEST_F(Connection, PublishesWithTheHeadersOfTheLaneAndTellsTheAck) {
     EXPECT_EQ(stored[0].header("Content-Type"), "text/plain");
 }
 
+TEST_F(Connection, KnowsTheLimitOfTheServerThatItPublishesTo) {
+    const nats_server other({.settings = {"max_payload: 2000"}});
+    auto how = options();
+    how.urls = {server().url(), other.url()};
+    for (const std::uint64_t epoch : {2U, 3U, 3U, 2U}) {  // begins with the first, or the second
+        const auto opened = open(how, epoch);
+        ASSERT_TRUE(opened) << to_string(opened.error());
+        EXPECT_EQ((*opened)->facts().max_payload_bytes, epoch == 2 ? 1024U * 1024U : 2000U);
+    }
+}
+
 TEST_F(Connection, TellsWhatTheStreamEndsWith) {
     const auto connection = open_with_stream();
     ASSERT_TRUE(connection->publish(sample("a"), 7, 0));

@@ -183,5 +183,18 @@ TEST_F(PublishLink, DoesNotSendWhatTheServerWouldCutItOffFor) {
     EXPECT_EQ(heard_.find("HPUB"), std::string::npos);
 }
 
+TEST_F(PublishLink, EndsWhereALaterInfoLowersTheLimit) {
+    const auto link = open_to_the_test();
+    ASSERT_NE(link, nullptr);
+    EXPECT_EQ(link->max_payload_bytes(), 100U);
+    say("INFO {\"max_payload\":200}\r\nINFO {\"ldm\":true}\r\nINFO {}\r\nPING\r\n");
+    run_until([&] { return heard_.ends_with("PONG\r\n"); });
+    EXPECT_FALSE(lost_.has_value());
+    say("INFO {\"max_payload\":99}\r\n");
+    run_until([&] { return lost_.has_value(); });
+    EXPECT_EQ(lost_->code, errc::broker_lost);
+    EXPECT_THAT(lost_->what, HasSubstr("max_payload was lowered from 100 to 99"));
+}
+
 }  // namespace
 }  // namespace walrelay::test

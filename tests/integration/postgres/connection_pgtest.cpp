@@ -43,7 +43,7 @@ TEST_F(Connection, TriesTheNextHost) {
 
 TEST_F(Connection, NamesAMissingDatabase) {
     const auto failure = refusal(server().conninfo("nowhere"));
-    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_EQ(failure.code, errc::postgres_refused);
     EXPECT_EQ(failure.what, "the database nowhere does not exist");
     EXPECT_THAT(failure.server_said, Not(HasSubstr("3D000")));
     EXPECT_THAT(failure.server_said, Not(HasSubstr("LOCATION")));
@@ -51,7 +51,7 @@ TEST_F(Connection, NamesAMissingDatabase) {
 
 TEST_F(Connection, NamesARoleThatDoesNotExist) {
     const auto failure = refusal(server().conninfo() + " user=nobody_here");
-    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_EQ(failure.code, errc::postgres_refused);
     EXPECT_THAT(failure.what, HasSubstr("nobody_here"));
 }
 
@@ -64,7 +64,7 @@ TEST_F(Connection, SaysThatThePasswordIsWrongWithoutQuotingIt) {
     writer_->execute("SELECT pg_reload_conf()");
     postgres_session{server().conninfo()}.execute("SELECT 1");
     const auto failure = refusal(server().conninfo() + " user=locked password=hunter2");
-    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_EQ(failure.code, errc::postgres_refused);
     EXPECT_EQ(failure.what, "PostgreSQL refused the password of role locked");
     EXPECT_THAT(to_string(failure), Not(HasSubstr("hunter2")));
     const auto stranger = refusal(server().conninfo() + " user=stranger");
@@ -75,7 +75,7 @@ TEST_F(Connection, TellsHowToLetARoleReplicate) {
     writer_->execute("DROP ROLE IF EXISTS plain; CREATE ROLE plain LOGIN");
     const auto failure =
         refusal(server().conninfo(database_) + " user=plain", connection_kind::replication);
-    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_EQ(failure.code, errc::postgres_refused);
     EXPECT_EQ(failure.remedy, "ALTER ROLE \"plain\" REPLICATION;");
 }
 

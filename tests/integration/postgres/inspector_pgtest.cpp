@@ -1,6 +1,7 @@
 #include "postgres/inspector.hpp"
 
 #include "postgres_fixture.hpp"
+#include "support/eventually.hpp"
 
 #include <gmock/gmock.h>
 
@@ -41,6 +42,18 @@ TEST_F(Inspector, DescribesTheServer) {
     EXPECT_GT(facts.senders_free, 0);
     EXPECT_FALSE(facts.slot.has_value());
     EXPECT_FALSE(facts.publication.has_value());
+}
+
+TEST_F(Inspector, KnowsWhomCommitsWaitForAndWhatItIsCalled) {
+    use_own_server();
+    EXPECT_EQ(facts_of().synchronous_standbys, "");
+    EXPECT_EQ(facts_of().application_name, "walrelay");
+    writer_->execute("SET synchronous_commit = local");
+    writer_->execute("ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (\"a b\", walrelay)'");
+    writer_->execute("SELECT pg_reload_conf()");
+    EXPECT_TRUE(eventually(std::chrono::seconds(30), [&] {
+        return facts_of().synchronous_standbys == "FIRST 1 (\"a b\", walrelay)";
+    }));
 }
 
 TEST_F(Inspector, AgreesWithIdentifySystem) {

@@ -19,6 +19,23 @@ TEST(ServerError, KeepsTheWordsOfTheServerInOneLine) {
     EXPECT_EQ(failure.server_said, "it broke ; in two lines");
 }
 
+TEST(ServerError, TellsARoleThatIsNotLetInFromAServerThatIsAway) {
+    const server_context context{
+        .action = server_action::connect_sql, .role = "relay", .database = "shop"};
+    for (const auto* const code : {"28P01", "28000", "3D000", "42501"}) {
+        const auto failure = explain({code, "no"}, context);
+        EXPECT_EQ(failure.code, errc::postgres_refused) << code;
+        EXPECT_FALSE(failure.remedy.empty()) << code;
+    }
+    EXPECT_THAT(explain({"28P01", "no"}, context).remedy,
+                HasSubstr("ALTER ROLE \"relay\" VALID UNTIL 'infinity'"));
+    for (const auto* const code : {"53300", "57P03", "55000", ""}) {
+        EXPECT_EQ(explain({code, "not now"}, context).code, errc::postgres_unavailable) << code;
+    }
+    EXPECT_EQ(explain({"53300", "sorry, too many clients already"}, context).what,
+              "PostgreSQL has no free connection for role relay");
+}
+
 TEST(ServerError, TakesAnInternalErrorOfAStreamForALoss) {
     EXPECT_EQ(explain({"XX000", "out of luck"}, streaming()).code, errc::postgres_lost);
     EXPECT_EQ(explain({"57P01", "going down"}, streaming()).code, errc::postgres_lost);

@@ -284,6 +284,25 @@ TEST_F(RelayMachine, HaltsWhenAnOperatorMustChangeTheDatabase) {
     EXPECT_THAT(script.postgres_fails(errc::postgres_unsuitable), Contains("finish 3"));
 }
 
+TEST_F(RelayMachine, WaitsForARoleThatWasLetInBefore) {
+    connect();
+    script.postgres_fails();
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_fails(errc::postgres_refused), Not(Contains("finish 3")));
+    EXPECT_THAT(script.last_log(), HasSubstr("trying again in"));
+    EXPECT_THAT(script.last_log(), Not(HasSubstr("nothing is lost")))
+        << "a database that was dropped";
+    EXPECT_THAT(script.passes(1s), Contains("connect_postgres"));
+}
+
+TEST_F(RelayMachine, HaltsAtTheBeginningWhereTheRoleIsNotLetIn) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_fails(errc::postgres_unavailable);
+    script.passes(1s);
+    EXPECT_THAT(script.postgres_fails(errc::postgres_refused), Contains("finish 3"));
+}
+
 TEST_F(RelayMachine, HaltsOnAFrameThatCannotBeReadAndLeavesItToTheSlot) {
     connect();
     script.frame(test::begin_frame(lsn{100}));

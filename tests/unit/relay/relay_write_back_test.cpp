@@ -101,6 +101,14 @@ TEST_F(RelayWriteBack, TriesAgainLaterWhenTheConnectionFails) {
     EXPECT_EQ(confirmed(), lsn{101});
 }
 
+TEST_F(RelayWriteBack, TriesAgainLaterWhenTheRoleIsNotLetIn) {
+    begin();
+    script_.transaction(100, {"a"});
+    script_.acks(1);
+    EXPECT_THAT(script_.write_back_fails(errc::postgres_refused), IsEmpty());
+    EXPECT_THAT(script_.passes(1s), Contains("write_back a"));
+}
+
 TEST_F(RelayWriteBack, StopsWhenPostgresRefusesTheStatement) {
     begin();
     script_.transaction(100, {"a"});
