@@ -9,8 +9,8 @@
 
 namespace walrelay::app {
 
-/// Logs every warning and all but the first error; the first error is returned, nothing if there is
-/// none.
+/// Logs every warning and all but the first error, each once in the life of the process; the first
+/// error is returned, nothing if there is none. On the loop's thread.
 [[nodiscard]] std::optional<error> to_error(const std::vector<relay::finding>& findings, errc code);
 
 }  // namespace walrelay::app

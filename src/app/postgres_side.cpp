@@ -9,6 +9,7 @@
 #include "app/translate.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/commit_wait.hpp"
 #include "postgres/dead_letter_store.hpp"
 #include "postgres/inspector.hpp"
 #include "postgres/own_tables.hpp"
@@ -233,7 +234,15 @@ awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_e
                                                            const config::settings& settings) {
     postgres::connect_options options;
     options.conninfo = settings.postgres.conninfo;
-    co_return co_await postgres::connection::open(executor, options);
+    auto opened = co_await postgres::connection::open(executor, options);
+    if (!opened) {
+        co_return opened.error();
+    }
+    const auto set = co_await postgres::wait_for_others(*opened);
+    if (!set) {
+        co_return set.error();
+    }
+    co_return std::move(*opened);
 }
 
 awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,

@@ -1,5 +1,10 @@
-// What a commit of walrelay's own waits for. Only for the .cpp files of this folder.
+// What a commit of walrelay's own waits for.
 #pragma once
+
+#include "core/error.hpp"
+#include "postgres/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
 
 namespace walrelay::postgres {
 
@@ -21,5 +26,8 @@ SELECT set_config('synchronous_commit', 'local', false)
                  lower(current_setting('synchronous_standby_names')), '()"', ',, '), ',')) AS name
                 WHERE btrim(name) IN ('*', lower(current_setting('application_name'))))
 )sql";
+
+/// Runs wait_for_others_sql for the session. Errors: those of `connection::query`.
+[[nodiscard]] boost::asio::awaitable<result<void>> wait_for_others(connection& sql);
 
 }  // namespace walrelay::postgres

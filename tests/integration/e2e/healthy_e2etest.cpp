@@ -3,6 +3,7 @@
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -130,6 +131,29 @@ TEST_P(Healthy, WarnsOfTheDatabasesRestartAlone) {
     relay_rows(10);
     bench.stop();
     expect_only_the_outage();
+}
+
+TEST_P(Healthy, SaysWhatItFindsOnceAndNotAtEveryConnect) {
+    postgres.reconfigure("synchronous_standby_names = 'ANY 1 (walrelay, another)'");
+    ASSERT_TRUE(eventually(patience, [this] {
+        return bench.session().value_of("SHOW synchronous_standby_names") != "";
+    }));
+    bench.start();
+    for (int life = 0; life < 3; ++life) {
+        relay_rows(10);
+        postgres.stop(postgres_stop::fast);
+        postgres.start();
+        ASSERT_TRUE(eventually(patience, [this] { return bench.streaming(); }));
+    }
+    bench.stop();
+    const auto lines = warnings();
+    EXPECT_EQ(std::ranges::count_if(lines,
+                                    [](const std::string& line) {
+                                        return line.find("synchronous_standby_names") !=
+                                               std::string::npos;
+                                    }),
+              1)
+        << bench.relay().log();
 }
 
 INSTANTIATE_TEST_SUITE_P(, Healthy, both_plugins(), plugin_name);
