@@ -19,7 +19,8 @@ BEGIN
         CREATE TABLE IF NOT EXISTS walrelay.dead_letter (
             id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             -- As in Walrelay-Position, <system>.<timeline>.<commit LSN>.<row LSN>.<index>: a row
-            -- that is met again after a restart is the same dead letter.
+            -- that is met again after a restart is the same dead letter. Of a row that an operator
+            -- went on without: left out of <slot>: <message id>.
             position      text NOT NULL UNIQUE,
             source_schema text NOT NULL,
             source_table  text NOT NULL,
@@ -37,8 +38,8 @@ BEGIN
             attempts      int NOT NULL,
             committed_at  timestamptz NOT NULL,
             dead_at       timestamptz NOT NULL DEFAULT now(),
-            -- -1: dropped, or left out when an operator went on without the row. It is not shown
-            -- any more, and has no event; it only says that nobody is to miss the row.
+            -- -1: dropped, or left out when an operator went on without the row. It has no content
+            -- and is not shown; it only keeps walrelay from taking the row for lost.
             retries       int NOT NULL DEFAULT 0,
             retried_at    timestamptz
         );

@@ -55,7 +55,8 @@ void add_verify(CLI::App& command, verify_options& options) {
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
     run.add_flag("--skip-roll-call", line.skip_roll_call,
-                 "go on without the rows that are missing in the stream now");
+                 "go on past a halt, and without the rows that the startup check misses; for one "
+                 "start, do not leave it in a unit file");
     run.add_flag("--accept-history", line.accept_history,
                  "go on with this database although the stream knows another history of it "
                  "(restored, failed over on purpose), for this one start");

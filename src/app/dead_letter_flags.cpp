@@ -62,7 +62,8 @@ CLI::App* add_dead_letter(CLI::App& program, dead_letter_request& request,
                       dead_letter_action::retry);
     add_selection(retry, request, "all that were never retried");
 
-    auto& drop = add("drop", "delete them for good", dead_letter_action::drop);
+    auto& drop = add("drop", "delete their content for good; their message ids stay",
+                     dead_letter_action::drop);
     add_selection(drop, request, "every one");
     return parent;
 }

@@ -65,7 +65,7 @@ asio::awaitable<void> relay_driver::look_for_rows(relay::look_for_rows wanted) {
 asio::awaitable<void> relay_driver::leave_out(relay::leave_out wanted) {
     const auto kept =
         co_await app::leave_out(io_.get_executor(), settings_, std::move(wanted.rows));
-    machine_.rows_left_out(wanted.epoch, kept);
+    machine_.rows_left_out(kept);
     settle();
 }
 

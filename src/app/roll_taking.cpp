@@ -143,7 +143,9 @@ awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql, id
             co_return without_id;
         }
         for (const auto& letter : *letters) {
-            ids.erase(letter.message_id);
+            // Also where the row was published again, and that is a dead letter.
+            for_each_row_id(letter.message_id,
+                            [&](std::string_view id) { ids.erase(std::string(id)); });
             without_id += letter.message_id.empty() ? 1U : 0U;
         }
     }

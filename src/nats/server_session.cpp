@@ -32,6 +32,7 @@ private:
     asio::awaitable<result<void>> greet();
     asio::awaitable<result<void>> go_over_to_tls(const server_address& server);
     asio::awaitable<result<void>> await_welcome();
+    void adopt_limit(std::string_view info);
     asio::awaitable<result<wire_operation>> next_operation();
     void start_clock();
 
@@ -147,9 +148,11 @@ asio::awaitable<result<void>> attempt::go_over_to_tls(const server_address& serv
     co_return result<void>{};
 }
 
-/// Until the PONG, which says that all before it was taken.
+/// Until the second PONG. The first says that all before it was taken; after it comes an INFO where
+/// the account or the user has a lower max_payload than the server (nats-server, client.go,
+/// processPing), and nothing says whether one comes but the answer to another PING.
 asio::awaitable<result<void>> attempt::await_welcome() {
-    for (;;) {
+    for (bool is_taken = false;;) {
         const auto answer = co_await next_operation();
         if (!answer) {
             co_return answer.error();
@@ -157,14 +160,29 @@ asio::awaitable<result<void>> attempt::await_welcome() {
         if (answer->verb == wire_verb::err) {
             co_return refusal(options_, answer->text);
         }
-        if (answer->verb == wire_verb::pong) {
-            socket_->forget_sent();
+        if (answer->verb == wire_verb::info) {
+            adopt_limit(answer->text);
+        }
+        if (answer->verb == wire_verb::pong && is_taken) {
             co_return result<void>{};
+        }
+        if (answer->verb == wire_verb::pong) {
+            is_taken = true;
+            socket_->forget_sent();
+            socket_->lines() += ping_line;
+            socket_->flush();
         }
         if (answer->verb == wire_verb::ping) {
             socket_->lines() += pong_line;
             socket_->flush();
         }
+    }
+}
+
+void attempt::adopt_limit(std::string_view info) {
+    const auto said = parse_greeting(info);
+    if (said && said->max_payload_bytes != 0) {
+        met_.max_payload_bytes = said->max_payload_bytes;
     }
 }
 

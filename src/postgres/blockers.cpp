@@ -8,12 +8,12 @@
 namespace walrelay::postgres {
 namespace {
 
-/// $1 the process that waits. The number of a prepared transaction is 0.
+/// Without the statement, which can hold values of rows, or a password. $1 the process that waits.
+/// The number of a prepared transaction is 0.
 constexpr const char* blockers_sql = R"sql(
 SELECT blocking.pid, coalesce(a.usename, ''), coalesce(a.application_name, ''),
        coalesce(a.state, ''),
-       coalesce(floor(extract(epoch FROM clock_timestamp() - a.xact_start))::text, ''),
-       coalesce(left(a.query, 200), '')
+       coalesce(floor(extract(epoch FROM clock_timestamp() - a.xact_start))::text, '')
   FROM (SELECT DISTINCT pid FROM unnest(pg_blocking_pids($1::int4)) AS each (pid)) AS blocking
   LEFT JOIN pg_stat_activity AS a ON a.pid = blocking.pid
  ORDER BY a.xact_start, blocking.pid LIMIT 3
@@ -32,13 +32,13 @@ std::string describe(const row_set& rows, std::size_t row) {
         text += " (" + rows.text(row, 2) + ")";
     }
     if (rows.text(row, 3).empty()) {
-        return text + ", of which this role may not see what it does (GRANT pg_read_all_stats)";
+        return text + ", what it does is hidden from walrelay's role (pg_read_all_stats shows it)";
     }
     text += ", " + rows.text(row, 3);
     if (!rows.text(row, 4).empty()) {
         text += ", its transaction is " + rows.text(row, 4) + " s old";
     }
-    return text + ", last statement: " + rows.text(row, 5);
+    return text;
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ boost::asio::awaitable<result<std::string>> describe_blockers(connection& sql, i
         co_return rows.error();
     }
     if (rows->empty()) {
-        co_return "it waits for no lock: either the server is slow, or transactions that are older "
-                  "than the rows are still open (SELECT pid, state, xact_start FROM "
-                  "pg_stat_activity ORDER BY xact_start)";
+        co_return "it waits for no lock: the server is slow, or the commit of these rows waits for "
+                  "a synchronous standby (SELECT pid, application_name FROM pg_stat_activity WHERE "
+                  "wait_event = 'SyncRep')";
     }
     std::string text;
     for (std::size_t row = 0; row < rows->size(); ++row) {

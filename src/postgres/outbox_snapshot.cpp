@@ -44,9 +44,11 @@ SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter'
 )sql";
 
+/// One that was dropped and has no id would stand for any row that has none.
 constexpr const char* dead_letters_sql = R"sql(
 SELECT id, source_schema, source_table, coalesce(message_id, '') FROM walrelay.dead_letter
- WHERE id > $1::int8 ORDER BY id LIMIT $2::int8
+ WHERE id > $1::int8 AND (retries >= 0 OR message_id IS NOT NULL)
+ ORDER BY id LIMIT $2::int8
 )sql";
 
 awaitable<result<void>> run(connection& sql, std::string statement) {

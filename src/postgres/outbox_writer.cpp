@@ -266,7 +266,10 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_
     }
     const auto seen = co_await wait_until_visible(sql_, std::move(xids));
     if (!seen) {
-        co_return seen.error();
+        auto why = seen.error();
+        why.what = "a row of table " + to_string(table.table) +
+                   " cannot be read to publish it again: " + why.what;
+        co_return why;
     }
     const auto kind = co_await kind_of_key(table);
     if (!kind) {
@@ -332,7 +335,8 @@ awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows
         }
         letters.push_back({row.letter, std::move(*status)});
     }
-    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
+    // The letters are not given out again for another try: relay/stall_watch tells of the wait.
+    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()}, std::nullopt);
     if (!seen) {
         co_return seen.error();
     }

@@ -54,11 +54,13 @@ error explain_password(const server_context& context) {
     const auto role = quote_identifier(context.role);
     return refused(
         fmt::format("PostgreSQL refused the password of role {}", context.role),
-        fmt::format("write the right password into ~/.pgpass or the passfile of postgres.conninfo, "
-                    "which is read again at every try (one in postgres.conninfo or PGPASSWORD "
-                    "takes a restart); if it has expired (rolvaliduntil in pg_roles): ALTER ROLE "
-                    "{} VALID UNTIL 'infinity';",
-                    role));
+        fmt::format(
+            "write the right password into ~/.pgpass or the passfile of postgres.conninfo, "
+            "which is read again at every try (one in postgres.conninfo or PGPASSWORD "
+            "takes a restart). If the password has expired (SELECT rolvaliduntil FROM "
+            "pg_roles), set a new one with \\password {0} in psql, and ALTER ROLE {0} VALID "
+            "UNTIL '<date>'",
+            role));
 }
 
 error explain_no_connection_left(const server_context& context) {

@@ -33,6 +33,20 @@ awaitable<result<void>> run(connection& sql, std::string statement) {
     co_return result<void>{};
 }
 
+/// A slot's snapshot ends with the last commit that it has met. Where the transactions after that
+/// one were rolled back its xmin is greater, and pg_snapshot takes no such text.
+std::string in_order(std::string text) {
+    const auto first = text.find(':');
+    const auto second = text.find(':', first + 1);
+    if (second == std::string::npos) {
+        return text;
+    }
+    const auto oldest = text.substr(0, first);
+    const auto next = text.substr(first + 1, second - first - 1);
+    const bool is_less = std::pair(next.size(), next) < std::pair(oldest.size(), oldest);
+    return is_less ? oldest + ":" + oldest + text.substr(second) : text;
+}
+
 /// The exported snapshot of a slot lists what was not committed, subtransactions and all
 /// (PostgreSQL source, SnapBuildInitialSnapshot), so that it answers for the xmin of every row.
 awaitable<result<std::string>> text_of_snapshot(connection& sql, std::string name) {
@@ -45,7 +59,7 @@ awaitable<result<std::string>> text_of_snapshot(connection& sql, std::string nam
     result<std::string> text = shared ? result<std::string>(std::string()) : shared.error();
     if (shared) {
         const auto rows = co_await sql.query("SELECT pg_current_snapshot()");
-        text = rows ? result<std::string>(rows->text(0, 0)) : rows.error();
+        text = rows ? result<std::string>(in_order(rows->text(0, 0))) : rows.error();
     }
     const auto ended = co_await run(sql, "ROLLBACK");
     if (!ended) {

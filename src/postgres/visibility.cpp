@@ -31,20 +31,21 @@ error unreadable(std::string words) {
 
 error not_visible(transaction_id xid) {
     return {errc::postgres_lost,
-            fmt::format("the rows of transaction {}, which is committed in the WAL, are not "
-                        "visible after {} s: its session waits, as a rule for a synchronous "
-                        "standby",
+            fmt::format("the commit of transaction {} is in the WAL, but its rows are not visible "
+                        "after {} s; most often it waits for a synchronous standby",
                         xid, visibility_patience.count()),
-            fmt::format("see who waits: SELECT pid, wait_event, query FROM pg_stat_activity WHERE "
-                        "backend_xid = '{}'; and which standby is missing: SELECT "
-                        "application_name, sync_state FROM pg_stat_replication",
+            fmt::format("see what it waits for: SELECT pid, wait_event, query FROM "
+                        "pg_stat_activity WHERE backend_xid = '{}'; where that is SyncRep, compare "
+                        "SHOW synchronous_standby_names with SELECT application_name, sync_state "
+                        "FROM pg_stat_replication",
                         xid)};
 }
 
 }  // namespace
 
-awaitable<result<void>> wait_until_visible(connection& sql, std::vector<transaction_id> xids) {
-    const auto until = clock::now() + visibility_patience;
+awaitable<result<void>> wait_until_visible(connection& sql, std::vector<transaction_id> xids,
+                                           std::optional<std::chrono::seconds> patience) {
+    const auto began = clock::now();
     auto next_pause = shortest_pause;
     while (!xids.empty()) {
         const auto answered = co_await sql.ask("SELECT pg_current_snapshot()");
@@ -59,7 +60,7 @@ awaitable<result<void>> wait_until_visible(connection& sql, std::vector<transact
         if (xids.empty()) {
             break;
         }
-        if (clock::now() >= until) {
+        if (patience && clock::now() - began >= *patience) {
             co_return not_visible(xids.front());
         }
         co_await pause(next_pause);

@@ -89,10 +89,8 @@ struct look_for_rows {
     std::uint64_t epoch = 0;
     std::vector<roll_row> rows;
 };
-/// Keep these rows as dead letters that were dropped, and report rows_left_out with this epoch of
-/// the PostgreSQL connection.
+/// Keep these rows as dead letters that were dropped, and report rows_left_out.
 struct leave_out {
-    std::uint64_t epoch = 0;
     std::vector<roll_row> rows;
 };
 /// Write the rows back as the configuration says of their table, and report written_back or

@@ -41,7 +41,8 @@ std::vector<std::string> names_of(std::string_view list) {
 /// A row of theirs is not confirmed before the application's commit can be seen.
 bool waits_for_commits(const outbox_table& table) {
     const bool deletes_at_once = table.delete_after && table.delete_after->count() == 0;
-    return !table.on_published.empty() || !table.on_dead_letter.empty() || deletes_at_once;
+    return !table.on_published.empty() || !table.on_dead_letter.empty() || deletes_at_once ||
+           table.republish;
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ public:
     /// Which of the rows of look_for_rows are nowhere.
     void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing,
                          instant now);
-    void rows_left_out(std::uint64_t epoch, const result<void>& kept);
+    void rows_left_out(const result<void>& kept);
     /// Nothing where the table has no such row any more.
     void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
     void row_not_fetched(std::uint64_t epoch, const error& why, instant now);

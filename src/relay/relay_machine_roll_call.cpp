@@ -121,19 +121,19 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
             "startup check: going on without " + counted(missing->size(), "row") +
                 " that neither stream " + options_.stream +
                 " nor the dead letters have, as an operator decided (message ids " +
-                some_of(*missing) + ")");
-        actions_.emplace_back(leave_out{epoch, *missing});
+                some_of(*missing) +
+                "; all of them: SELECT message_id FROM walrelay.dead_letter WHERE retries = -1)");
+        actions_.emplace_back(leave_out{*missing});
     } else {
         slot_has_gap(rows_are_missing(options_, *missing), now);
     }
 }
 
-void relay_machine::rows_left_out(std::uint64_t epoch, const result<void>& kept) {
-    if (epoch == postgres_.epoch() && !kept) {
-        log(log_severity::warning,
-            to_string(kept.error()) +
-                "; so it is not known later that an operator went on without them, and the next "
-                "start misses them again");
+void relay_machine::rows_left_out(const result<void>& kept) {
+    if (!kept) {
+        log(log_severity::warning, "the message ids of the rows that were left out are not kept: " +
+                                       to_string(kept.error()) +
+                                       "; the next start misses these rows again");
     }
 }
 

@@ -12,7 +12,8 @@ namespace walrelay::relay {
 
 class stall_watch {
 public:
-    static constexpr std::chrono::milliseconds patience{5000};
+    /// Longer than a write waits for the commit of its rows, which it tells of by itself.
+    static constexpr std::chrono::milliseconds patience{7000};
 
     /// A write is under way.
     void begin(monotonic_time now) { since_ = since_.value_or(now); }

@@ -152,9 +152,7 @@ void relay_process::leave_out(const relay::leave_out& wanted) {
         around_.source.leave_out(row.id);
         around_.watch.on_left_out(row.id);
     }
-    happens([this, &wanted](relay::relay_machine& machine) {
-        machine.rows_left_out(wanted.epoch, {});
-    });
+    happens([](relay::relay_machine& machine) { machine.rows_left_out({}); });
 }
 
 void relay_process::fetch_row(const relay::fetch_row& wanted) {

@@ -148,7 +148,9 @@ private:
             return;
         }
         child_process run(what);
-        EXPECT_EQ(run.wait_exit(patience), 0) << run.standard_output() << run.standard_error();
+        EXPECT_EQ(run.wait_exit(patience), 0)
+            << run.standard_output() << run.standard_error() << "---- log of the relay\n"
+            << (relay_ ? relay_->standard_error() : std::string());
     }
 
     std::vector<guide_step> guide_ = read_guide(WALRELAY_GUIDE);

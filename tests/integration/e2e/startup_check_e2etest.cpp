@@ -57,7 +57,7 @@ protected:
 
 TEST_P(StartupCheck, OfTheNewestRowsDoesNotHoldUpAStop) {
     launch();
-    ASSERT_TRUE(relay->wait_for_log("looking in all of it", patience)) << relay->log();
+    ASSERT_TRUE(relay->wait_for_log("startup check: looking for", patience)) << relay->log();
     expect_prompt_end();
 }
 

@@ -230,11 +230,43 @@ public:
     }
     [[nodiscard]] const std::string& xid() const { return xid_; }
     void commit() { session_.execute("COMMIT"); }
+    void roll_back() { session_.execute("ROLLBACK"); }
 
 private:
     postgres_session session_;
     std::string xid_;
 };
+
+/// The making of the slot. The probe of the plugin waits as well, but through another connection.
+bool waits_for(const relay_bench& bench, const open_transaction& one) {
+    auto watch = bench.session();
+    return eventually(patience, [&] {
+        return !watch
+                    .query(
+                        "SELECT FROM pg_locks JOIN pg_stat_replication USING (pid)"
+                        " WHERE NOT granted AND transactionid = $1::xid",
+                        {one.xid()})
+                    .empty();
+    });
+}
+
+/// The snapshot of such a slot has a greater xmin than xmax.
+TEST_P(Verify, SinceSlotIsKnownBehindTransactionsThatWereRolledBack) {
+    bench.create_table();
+    open_transaction first(bench, 1);
+    bench.launch();
+    ASSERT_TRUE(waits_for(bench, first));
+    open_transaction second(bench, 2);
+    second.roll_back();
+    first.roll_back();
+    ASSERT_TRUE(bench.relay().wait_for_log("streaming from slot", patience)) << bench.relay().log();
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.slot_start"), "1")
+        << bench.relay().log();
+    bench.execute(insert_events(3, 3));
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    EXPECT_EQ(verify({"--since-slot"}).exit_code, 0);
+    bench.stop();
+}
 
 TEST_P(Verify, SinceSlotLeavesOutExactlyWhatWasThereBefore) {
     bench.create_table();
@@ -242,26 +274,14 @@ TEST_P(Verify, SinceSlotLeavesOutExactlyWhatWasThereBefore) {
     bench.execute(insert_events(1, 5));
     (void)bench.broker().publish(bench.name() + ".order.placed", "{}",
                                  {{"Nats-Msg-Id", "of a row that was deleted"}});
-    auto watch = bench.session();
     // Making a slot waits twice for all transactions that run: what begins in between and ends
-    // later is the first that it brings. The probe of the plugin waits as well, but through another
-    // connection.
-    const auto waits_for = [&](const open_transaction& one) {
-        return eventually(patience, [&] {
-            return !watch
-                        .query(
-                            "SELECT FROM pg_locks JOIN pg_stat_replication USING (pid)"
-                            " WHERE NOT granted AND transactionid = $1::xid",
-                            {one.xid()})
-                        .empty();
-        });
-    };
+    // later is the first that it brings.
     open_transaction first(bench, 6);
     bench.launch();
-    ASSERT_TRUE(waits_for(first));
+    ASSERT_TRUE(waits_for(bench, first));
     open_transaction second(bench, 7);
     first.commit();
-    ASSERT_TRUE(waits_for(second));
+    ASSERT_TRUE(waits_for(bench, second));
     open_transaction third(bench, 8);
     second.commit();
     ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); })) << bench.relay().log();

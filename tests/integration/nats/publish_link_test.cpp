@@ -183,6 +183,18 @@ TEST_F(PublishLink, DoesNotSendWhatTheServerWouldCutItOffFor) {
     EXPECT_EQ(heard_.find("HPUB"), std::string::npos);
 }
 
+/// A server tells of the limit of an account, or of a user, only after the first PING.
+TEST_F(PublishLink, KnowsTheLimitOfItsAccount) {
+    first_words_ = greeting;
+    on_ping_ = "PONG\r\nINFO {\"max_payload\":64}\r\n";
+    const auto linked = open_link(to_the_test());
+    ASSERT_TRUE(linked) << to_string(linked.error());
+    EXPECT_EQ((*linked)->max_payload_bytes(), 64U);
+    say("PING\r\n");
+    run_until([&] { return heard_.ends_with("PONG\r\n"); });
+    EXPECT_FALSE(lost_.has_value());
+}
+
 TEST_F(PublishLink, EndsWhereALaterInfoLowersTheLimit) {
     const auto link = open_to_the_test();
     ASSERT_NE(link, nullptr);

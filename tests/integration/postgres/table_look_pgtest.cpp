@@ -71,10 +71,10 @@ TEST_F(TableLook, SaysWhoHoldsTheLockThatAProcessWaitsFor) {
         who = run(postgres::describe_blockers(sql, std::stoi(process))).value();
         return who.starts_with("it waits for a lock");
     }));
-    EXPECT_THAT(
-        who, AllOf(HasSubstr("process " + holder + " of role"),
-                   HasSubstr("(the report), idle in transaction"), HasSubstr("last statement: "),
-                   HasSubstr("LOCK TABLE plain"), HasSubstr("pg_blocking_pids(" + process + ")")));
+    EXPECT_THAT(who,
+                AllOf(HasSubstr("process " + holder + " of role"),
+                      HasSubstr("(the report), idle in transaction"), Not(HasSubstr("LOCK TABLE")),
+                      HasSubstr("pg_blocking_pids(" + process + ")")));
     writer_->execute("COMMIT");
     waits.get();
     EXPECT_THAT(run(postgres::describe_blockers(sql, std::stoi(process))).value(),

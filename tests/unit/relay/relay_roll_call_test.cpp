@@ -141,7 +141,7 @@ TEST_F(RelayThatGoesOnWithout, KeepsThatNobodyIsToMissTheRow) {
 TEST_F(RelayThatGoesOnWithout, SaysWhenThatIsNotKept) {
     script_.rows_are_missing({"c"});
     script_.rows_are_left_out(error{errc::postgres_lost, "the connection ended"});
-    EXPECT_THAT(script_.last_log(), HasSubstr("the next start misses them again"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("the next start misses these rows again"));
 }
 
 TEST_F(RelayThatGoesOnWithout, KeepsNothingWhereNothingIsMissing) {

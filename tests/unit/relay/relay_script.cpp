@@ -299,7 +299,7 @@ std::vector<std::string> relay_script::rows_are_missing(const std::vector<std::s
 }
 
 std::vector<std::string> relay_script::rows_are_left_out(const result<void>& kept) {
-    machine_.rows_left_out(looking_epoch_, kept);
+    machine_.rows_left_out(kept);
     return collect();
 }
 

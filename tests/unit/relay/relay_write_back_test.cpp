@@ -167,17 +167,17 @@ TEST_F(RelayWriteBack, SaysOnceWhatAWriteBackWaitsFor) {
     begin();
     script_.transaction(100, {"a", "b"});
     script_.acks(2);
-    EXPECT_THAT(script_.passes(4900ms), Not(Contains(HasSubstr("find_blocker"))));
+    EXPECT_THAT(script_.passes(6900ms), Not(Contains(HasSubstr("find_blocker"))));
     EXPECT_THAT(script_.passes(200ms), Contains("find_blocker of a write_back"));
     script_.blocker_is_found(waiting_write::statuses, std::string("process 7 has a lock"));
     EXPECT_THAT(script_.last_log(),
                 AllOf(HasSubstr("2 rows of table public.outbox not written back"),
-                      HasSubstr("5.100 s"), HasSubstr("process 7 has a lock")));
+                      HasSubstr("7.100 s"), HasSubstr("process 7 has a lock")));
     EXPECT_THAT(script_.passes(60s), Not(Contains(HasSubstr("find_blocker"))));
     const auto lines = script_.log_count();
     script_.rows_are_written_back();
     EXPECT_EQ(script_.log_count(), lines + 1);
-    EXPECT_THAT(script_.last_log(), HasSubstr("written back again, after 65.100 s"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("written back again, after 67.100 s"));
     script_.rows_are_written_back();
     EXPECT_EQ(script_.log_count(), lines + 1);
     EXPECT_EQ(confirmed(), lsn{101});
@@ -187,7 +187,7 @@ TEST_F(RelayWriteBack, SaysNothingOfAWriteBackThatIsDoneBeforeTheAnswer) {
     begin();
     script_.transaction(100, {"a"});
     script_.acks(1);
-    EXPECT_THAT(script_.passes(6s), Contains("find_blocker of a write_back"));
+    EXPECT_THAT(script_.passes(8s), Contains("find_blocker of a write_back"));
     script_.rows_are_written_back();
     const auto lines = script_.log_count();
     script_.blocker_is_found(waiting_write::statuses, std::string("process 7 has a lock"));
@@ -198,7 +198,7 @@ TEST_F(RelayWriteBack, SaysSoAlsoWhereNobodyTellsWhatItWaitsFor) {
     begin();
     script_.transaction(100, {"a"});
     script_.acks(1);
-    script_.passes(6s);
+    script_.passes(8s);
     script_.blocker_is_found(waiting_write::statuses, error{errc::postgres_lost, "full"});
     EXPECT_THAT(script_.last_log(),
                 AllOf(HasSubstr("1 row of table public.outbox"), HasSubstr("is not known: full")));
