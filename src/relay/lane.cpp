@@ -204,15 +204,13 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     epoch_ = epoch;
     epoch_open_ = true;
     // Behind a stranger the next tail means nothing alone, either.
-    look_back_ = tail.shared;
-    tail_is_shared_ = tail.shared;
+    look_back_ = tail_is_shared_ = tail.shared;
     known_sequence_ = tail.last_sequence;
     reused_sequence_.reset();
     if (forgot) {
         empty_window();
         acks_.clear();
-        admitted_.reset();
-        stored_.reset();
+        admitted_ = stored_ = std::nullopt;
         tail_.reset();
         proved_.reset();
     }
