@@ -92,6 +92,9 @@ private:
     std::string settings_;
 };
 
+// A limit that the server tells of while the connection stands: tests/integration/nats, as no
+// server does that here but one that is about to stop.
+
 TEST_P(LoweredLimits, AtARestartMakeADeadLetter) {
     bench.start();
     nats.stop();
@@ -106,19 +109,6 @@ TEST_P(LoweredLimits, AtAReloadMakeADeadLetter) {
     bench.start();
     reload();
     insert_rows(too_many_to_be_kept);
-    expect_set_aside();
-}
-
-TEST_P(LoweredLimits, ThatTheServerTellsOfItselfMakeADeadLetter) {
-    bench.start();
-    reload();
-    kill(nats.pid(), SIGUSR2);  // lame duck mode begins with a new INFO
-    EXPECT_TRUE(
-        bench.relay().wait_for_log("max_payload was lowered from 1048576 to 2000", patience))
-        << bench.relay().log();
-    insert_rows(kept_bytes);
-    nats.kill_9();
-    nats.start();
     expect_set_aside();
 }
 
