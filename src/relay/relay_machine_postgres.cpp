@@ -331,6 +331,11 @@ void relay_machine::take_frame(frame_read& read, instant now) {
             feedback_.requested(now.monotonic);
         }
     }
+    if (!write_backs_.has_room()) {
+        // No further row may be read that would give the occasion: where the stream's last message
+        // was met just now, all before it can be written back.
+        write_back_what_is_stored(now);
+    }
 }
 
 void relay_machine::frame_failed(const error& why, instant now) {

@@ -80,6 +80,19 @@ TEST_F(RelayWriteBack, ReadsUpToTheTailHoweverManyRowsWaitBeforeIt) {
     EXPECT_TRUE(script_.machine().wants_frames());
 }
 
+/// As one of a table without on_published: nothing is read any more that could tell of the rows.
+TEST_F(RelayWriteBack, WritesBackWhatWaitedAlsoWhereTheTailsRowIsNotWrittenBack) {
+    begin(2, commit_position{lsn{200}, lsn{1}, 0});
+    script_.transaction(100, std::vector<std::string>(write_backs::awaited_rows, "a"));
+    script_.frame(test::begin_frame(lsn{200}));
+    const std::vector<std::optional<std::string>> without_id{std::nullopt, "kind", "{}"};
+    EXPECT_THAT(script_.frame(test::insert_frame(16384, without_id)),
+                Contains(HasSubstr("write_back again:a")));
+    EXPECT_FALSE(script_.machine().wants_frames());
+    script_.rows_are_written_back();
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
 TEST_F(RelayWriteBack, WaitsForTheWriteBackBeforeItConfirmsWhatIsBehind) {
     begin(2, commit_position{lsn{200}, lsn{1}, 0});
     script_.transaction(100, {"a"});
