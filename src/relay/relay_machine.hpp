@@ -244,6 +244,7 @@ private:
                         instant now);
     void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
+    void take_progress(const frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
     [[nodiscard]] error refusal_of(const message& refused) const;

@@ -313,6 +313,15 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         auto& row = *read.incomplete;
         actions_.emplace_back(fetch_row{postgres_.epoch(), row.table, std::move(row.key), row.xid});
     }
+    take_progress(read, now);
+    if (!write_backs_.has_room()) {
+        // No further row may be read that would give the occasion: where the stream's last message
+        // was met just now, all before it can be written back.
+        write_back_what_is_stored(now);
+    }
+}
+
+void relay_machine::take_progress(const frame_read& read, instant now) {
     if (read.ended) {
         if (read.ended->last_event) {
             write_backs_.read_up_to(*read.ended->last_event);
@@ -330,11 +339,6 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         if (read.alive->reply_requested) {
             feedback_.requested(now.monotonic);
         }
-    }
-    if (!write_backs_.has_room()) {
-        // No further row may be read that would give the occasion: where the stream's last message
-        // was met just now, all before it can be written back.
-        write_back_what_is_stored(now);
     }
 }
 
