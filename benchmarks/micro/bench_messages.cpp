@@ -4,8 +4,8 @@
 #include "event_meter.hpp"
 #include "hot_path/event_frames.hpp"
 #include "outbox/table_mapper.hpp"
-#include "relay/intake.hpp"
-#include "relay/publish_outcome.hpp"
+#include "relay/intake/intake.hpp"
+#include "relay/lane/publish_outcome.hpp"
 #include "wal/decoder.hpp"
 
 #include <cstdlib>

@@ -1,16 +1,16 @@
-#include "app/broker_side.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/postgres_side.hpp"
-#include "app/run_to_end.hpp"
-#include "app/translate.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "outbox/subject.hpp"
-#include "postgres/halt_store.hpp"
-#include "postgres/inspector.hpp"
-#include "relay/stream_owner.hpp"
-#include "relay/tail_trust.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/tables/halt_store.hpp"
+#include "relay/machine/stream_owner.hpp"
+#include "relay/machine/tail_trust.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,6 @@ namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
-using relay::finding;
-using relay::finding_severity;
 
 finding finding_of(const error& why) {
     const auto what = why.server_said.empty()
@@ -33,22 +31,22 @@ finding finding_of(const error& why) {
         why.remedy.empty() ? "see that the server runs and can be reached from here" : why.remedy};
 }
 
-awaitable<std::optional<stream_facts>> look_at_broker(executors on,
+awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
                                                       const config::settings& settings,
                                                       std::vector<finding>& found) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
                                           [](const error&) {}};
-    const auto broker =
-        co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, missing_stream::leave);
+    const auto broker = co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard,
+                                                         servers::missing_stream::leave);
     if (!broker) {
         found.push_back(finding_of(broker.error()));
         co_return std::nullopt;
     }
-    const auto expected = expectations_of(settings);
-    auto subjects = relay::subjects_to_try(expected, (*broker)->facts());
+    const auto expected = servers::expectations_of(settings);
+    auto subjects = preflight::subjects_to_try(expected, (*broker)->facts());
     const auto tried =
         co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
-    found = relay::broker_findings(expected, (*broker)->facts());
+    found = preflight::broker_findings(expected, (*broker)->facts());
     if (!tried) {
         found.push_back(finding_of(tried.error()));
     }
@@ -77,11 +75,12 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
 }
 
 /// Whether the stream's last message can be of this server's history.
-awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::connection& sql,
+awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
+                                                     postgres::connection& sql,
                                                      const config::settings& settings,
                                                      const stream_facts& stream,
                                                      const std::string& database) {
-    auto replication = co_await open_replication(on.loop, settings);
+    auto replication = co_await servers::open_replication(on.loop, settings);
     if (!replication) {
         co_return replication.error();
     }
@@ -107,26 +106,27 @@ awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::con
     co_return found;
 }
 
-awaitable<std::vector<finding>> look_at_postgres(executors on, const config::settings& settings,
+awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
+                                                 const config::settings& settings,
                                                  std::optional<stream_facts> stream) {
-    auto sql = co_await open_sql_unchecked(on.loop, settings);
+    auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
     if (!sql) {
         co_return std::vector{finding_of(sql.error())};
     }
-    auto wanted = inspection_of(settings);
-    wanted.to_publish = tables_to_publish(settings);
+    auto wanted = servers::inspection_of(settings);
+    wanted.to_publish = servers::tables_to_publish(settings);
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};
     }
-    const auto expected = expectations_of(settings);
-    auto found = relay::postgres_findings(expected, *facts, relay::earlier_run_of(stream));
+    const auto expected = servers::expectations_of(settings);
+    auto found = preflight::postgres_findings(expected, *facts, preflight::earlier_run_of(stream));
     if (stream) {
-        const auto taken =
-            relay::owner_findings(expected, owner_of(settings, *facts), stream->description);
+        const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
+                                                 stream->description);
         found.insert(found.begin(), taken.begin(), taken.end());
     }
-    if (stream && facts->slot && relay::can_start(found)) {
+    if (stream && facts->slot && can_start(found)) {
         const auto tail = co_await look_at_tail(on, *sql, settings, *stream, facts->database);
         if (tail) {
             found.insert(found.end(), tail->begin(), tail->end());
@@ -172,7 +172,7 @@ void print_json(const std::vector<finding>& found) {
     fmt::print("]}}\n");
 }
 
-awaitable<int> look(executors on, const config::settings& settings, bool json) {
+awaitable<int> look(servers::executors on, const config::settings& settings, bool json) {
     std::vector<finding> found;
     const auto stream = co_await look_at_broker(on, settings, found);
     auto on_postgres = co_await look_at_postgres(on, settings, stream);
@@ -189,7 +189,7 @@ awaitable<int> look(executors on, const config::settings& settings, bool json) {
 }  // namespace
 
 int command_check(const config::settings& settings, bool json) {
-    return run_to_end([&](executors on) { return look(on, settings, json); });
+    return servers::run_to_end([&](servers::executors on) { return look(on, settings, json); });
 }
 
 }  // namespace walrelay::app

@@ -1,12 +1,12 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/log.hpp"
-#include "app/postgres_side.hpp"
-#include "app/run_to_end.hpp"
 #include "app/text_table.hpp"
 #include "core/one_line.hpp"
-#include "postgres/dead_letter_desk.hpp"
-#include "postgres/own_tables.hpp"
+#include "log/log.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
 
 #include <fmt/format.h>
 
@@ -28,16 +28,16 @@ int fail(const error& why) {
     return exit_operator_needed;
 }
 
-dead_letter_form form_of(const dead_letter_request& request) {
+dead_letter_form form_of(const tasks::dead_letter_request& request) {
     return request.json ? dead_letter_form::json : dead_letter_form::columns;
 }
 
-postgres::dead_letter_selection selection_of(const dead_letter_request& request) {
+postgres::dead_letter_selection selection_of(const tasks::dead_letter_request& request) {
     return {request.all, request.ids, request.table};
 }
 
 /// Says on standard error which of the ids that were asked for are not among the rows.
-int exit_code_of(const dead_letter_request& request, const postgres::row_set& rows) {
+int exit_code_of(const tasks::dead_letter_request& request, const postgres::row_set& rows) {
     int code = exit_done;
     for (const auto id : request.ids) {
         const auto& all = rows.rows();
@@ -52,9 +52,9 @@ int exit_code_of(const dead_letter_request& request, const postgres::row_set& ro
     return code;
 }
 
-int without_table(const dead_letter_request& request) {
+int without_table(const tasks::dead_letter_request& request) {
     const bool asks_for_one = !request.ids.empty();
-    if (request.action == dead_letter_action::list && request.json) {
+    if (request.action == tasks::dead_letter_action::list && request.json) {
         fmt::print("{{\"dead_letters\":[]}}\n");
     } else {
         fmt::print(asks_for_one ? stderr : stdout, no_table);
@@ -70,7 +70,7 @@ void print_json(const postgres::row_set& rows) {
     fmt::print("]}}\n");
 }
 
-awaitable<int> list(postgres::connection& sql, const dead_letter_request& request) {
+awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request) {
     const auto rows =
         co_await list_dead_letters(sql, request.limit, request.table, form_of(request));
     if (!rows) {
@@ -105,7 +105,7 @@ void print_members(const char* title, const postgres::row_set& members) {
     }
 }
 
-awaitable<int> show(postgres::connection& sql, const dead_letter_request& request) {
+awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request& request) {
     const auto id = request.ids.front();
     const auto letter = co_await find_dead_letter(sql, id, form_of(request));
     if (!letter) {
@@ -132,7 +132,7 @@ awaitable<int> show(postgres::connection& sql, const dead_letter_request& reques
     co_return exit_done;
 }
 
-awaitable<int> retry(postgres::connection& sql, const dead_letter_request& request,
+awaitable<int> retry(postgres::connection& sql, const tasks::dead_letter_request& request,
                      const config::settings& settings) {
     const auto& of = settings.postgres;
     const auto possible = co_await check_slot_for_retries(sql, of.slot, of.publication);
@@ -153,7 +153,7 @@ awaitable<int> retry(postgres::connection& sql, const dead_letter_request& reque
     co_return exit_code_of(request, *rows);
 }
 
-awaitable<int> drop(postgres::connection& sql, const dead_letter_request& request) {
+awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request& request) {
     auto which = selection_of(request);
     const auto rows = co_await drop_dead_letters(sql, std::move(which));
     if (!rows) {
@@ -163,9 +163,9 @@ awaitable<int> drop(postgres::connection& sql, const dead_letter_request& reques
     co_return exit_code_of(request, *rows);
 }
 
-awaitable<int> work(executors on, const config::settings& settings,
-                    const dead_letter_request& request) {
-    auto sql = co_await open_sql(on.loop, settings);
+awaitable<int> work(servers::executors on, const config::settings& settings,
+                    const tasks::dead_letter_request& request) {
+    auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }
@@ -177,13 +177,13 @@ awaitable<int> work(executors on, const config::settings& settings,
         co_return without_table(request);
     }
     switch (request.action) {
-        case dead_letter_action::list:
+        case tasks::dead_letter_action::list:
             co_return co_await list(*sql, request);
-        case dead_letter_action::show:
+        case tasks::dead_letter_action::show:
             co_return co_await show(*sql, request);
-        case dead_letter_action::retry:
+        case tasks::dead_letter_action::retry:
             co_return co_await retry(*sql, request, settings);
-        case dead_letter_action::drop:
+        case tasks::dead_letter_action::drop:
             co_return co_await drop(*sql, request);
     }
     co_return exit_usage;
@@ -191,8 +191,9 @@ awaitable<int> work(executors on, const config::settings& settings,
 
 }  // namespace
 
-int command_dead_letter(const config::settings& settings, const dead_letter_request& request) {
-    return run_to_end([&](executors on) { return work(on, settings, request); });
+int command_dead_letter(const config::settings& settings,
+                        const tasks::dead_letter_request& request) {
+    return servers::run_to_end([&](servers::executors on) { return work(on, settings, request); });
 }
 
 }  // namespace walrelay::app

@@ -1,18 +1,18 @@
-#include "app/broker_side.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/findings_error.hpp"
-#include "app/log.hpp"
-#include "app/postgres_side.hpp"
-#include "app/provisioning.hpp"
-#include "app/run_to_end.hpp"
-#include "app/translate.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
-#include "postgres/inspector.hpp"
-#include "postgres/own_tables.hpp"
-#include "postgres/slot_switch.hpp"
-#include "postgres/snapshot_slot.hpp"
+#include "log/log.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/slot_switch.hpp"
+#include "postgres/catalog/snapshot_slot.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/findings_error.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/provisioning.hpp"
+#include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ awaitable<result<void>> make_table(postgres::connection& sql, const config::sett
     if (*there) {
         co_return result<void>{};
     }
-    auto outboxes = published_tables_of(settings);
+    auto outboxes = servers::published_tables_of(settings);
     const auto made = co_await postgres::create_table(sql, table, std::move(outboxes));
     if (made) {
         log_info("created table " + to_string(table));
@@ -56,16 +56,17 @@ bool run_makes_the_slot(const config::settings& settings) {
 }
 
 /// A slot that comes with rows of the tables is made by walrelay run, which reads them at once.
-awaitable<result<output_plugin>> make_slot_or_leave_it(executors on, postgres::connection& sql,
+awaitable<result<output_plugin>> make_slot_or_leave_it(servers::executors on,
+                                                       postgres::connection& sql,
                                                        const config::settings& settings,
                                                        const postgres_facts& facts,
                                                        bool run_makes_it) {
     if (facts.slot || !run_makes_it) {
-        co_return co_await provision(on, sql, settings, facts);
+        co_return co_await servers::provision(on, sql, settings, facts);
     }
-    const auto plugin = relay::choose_plugin(expectations_of(settings), facts);
+    const auto plugin = preflight::choose_plugin(servers::expectations_of(settings), facts);
     if (plugin == output_plugin::pgoutput && !facts.publication) {
-        const auto published = co_await make_publication(sql, settings);
+        const auto published = co_await servers::make_publication(sql, settings);
         if (!published) {
             co_return published.error();
         }
@@ -76,20 +77,21 @@ awaitable<result<output_plugin>> make_slot_or_leave_it(executors on, postgres::c
     co_return plugin;
 }
 
-awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
+awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors on,
                                                               const config::settings& settings,
-                                                              missing_stream policy) {
+                                                              servers::missing_stream policy) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
                                           [](const error&) {}};
-    const auto broker = co_await prepare_broker(on.loop, on.blocking, settings, 1, unheard, policy);
+    const auto broker =
+        co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard, policy);
     if (!broker) {
         co_return broker.error();
     }
     const auto& facts = (*broker)->facts();
-    if (policy == missing_stream::leave && facts.stream) {
-        const auto findings = relay::broker_findings(expectations_of(settings), facts);
-        if (!relay::can_start(findings)) {
-            co_return *to_error(findings, errc::broker_unsuitable);
+    if (policy == servers::missing_stream::leave && facts.stream) {
+        const auto findings = preflight::broker_findings(servers::expectations_of(settings), facts);
+        if (!can_start(findings)) {
+            co_return *servers::to_error(findings, errc::broker_unsuitable);
         }
     }
     co_return facts.stream;
@@ -99,17 +101,18 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(executors on,
 /// means for a slot that is missing.
 std::optional<error> objections(const config::settings& settings, const postgres_facts& facts,
                                 const std::optional<stream_facts>& stream, bool new_slot) {
-    const auto expected = expectations_of(settings);
+    const auto expected = servers::expectations_of(settings);
     if (stream) {
-        const auto taken =
-            relay::owner_findings(expected, owner_of(settings, facts), stream->description);
-        if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+        const auto taken = relay::owner_findings(expected, servers::owner_of(settings, facts),
+                                                 stream->description);
+        if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
             return forbids;
         }
     }
-    const auto earlier = new_slot ? std::nullopt : relay::earlier_run_of(stream);
-    return to_error(relay::postgres_findings(expected, as_completed(facts), earlier),
-                    errc::postgres_unsuitable);
+    const auto earlier = new_slot ? std::nullopt : preflight::earlier_run_of(stream);
+    return servers::to_error(
+        preflight::postgres_findings(expected, servers::as_completed(facts), earlier),
+        errc::postgres_unsuitable);
 }
 
 /// Without walrelay.halt, walrelay.control and walrelay.slot_start rows are relayed all the same: a
@@ -137,10 +140,10 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
     co_return result<void>{};
 }
 
-awaitable<result<void>> make_all(executors on, postgres::connection& sql,
+awaitable<result<void>> make_all(servers::executors on, postgres::connection& sql,
                                  const config::settings& settings, const postgres_facts& facts,
                                  bool run_makes_slot) {
-    const auto stream = co_await look_at_stream(on, settings, missing_stream::create);
+    const auto stream = co_await look_at_stream(on, settings, servers::missing_stream::create);
     if (!stream) {
         co_return stream.error();
     }
@@ -156,9 +159,9 @@ awaitable<result<void>> make_all(executors on, postgres::connection& sql,
     }
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
-        auto owner = owner_of(settings, facts);
-        const auto marked =
-            co_await claim_stream(on.blocking, settings, owner, owner, std::move(description));
+        auto owner = servers::owner_of(settings, facts);
+        const auto marked = co_await servers::claim_stream(on.blocking, settings, owner, owner,
+                                                           std::move(description));
         if (!marked) {
             log_warning(to_string(marked.error()));
         }
@@ -177,7 +180,7 @@ output_plugin other_plugin(const config::settings& settings, const postgres_fact
 }
 
 std::string publication_sql(const config::settings& settings) {
-    auto tables = published_tables_of(settings);
+    auto tables = servers::published_tables_of(settings);
     tables.push_back(control_table());
     return create_publication_sql(settings.postgres.publication, tables,
                                   published_operations(settings.outbox));
@@ -209,10 +212,10 @@ std::optional<error> objections_to(output_plugin plugin, config::settings settin
     return objections(settings, facts, stream, !facts.slot);
 }
 
-awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
+awaitable<result<void>> switch_slot(servers::executors on, postgres::connection& sql,
                                     const config::settings& settings,
                                     const std::optional<stream_facts>& stream) {
-    auto wanted = inspection_of(settings);
+    auto wanted = servers::inspection_of(settings);
     const auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -226,8 +229,8 @@ awaitable<result<void>> switch_slot(executors on, postgres::connection& sql,
         co_return done;
     }
     // A copy has not that which lets standbys keep it.
-    if (relay::choose_failover(expectations_of(settings), *facts)) {
-        auto replication = co_await open_replication(on.loop, settings);
+    if (preflight::choose_failover(servers::expectations_of(settings), *facts)) {
+        auto replication = co_await servers::open_replication(on.loop, settings);
         if (!replication) {
             co_return replication.error();
         }
@@ -245,8 +248,8 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
                                               const config::settings& settings,
                                               const std::optional<stream_facts>& stream,
                                               bool new_slot) {
-    auto wanted = inspection_of(settings);
-    wanted.to_publish = tables_to_publish(settings);
+    auto wanted = servers::inspection_of(settings);
+    wanted.to_publish = servers::tables_to_publish(settings);
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -257,13 +260,14 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
     co_return std::move(facts);
 }
 
-awaitable<int> create_all(executors on, const config::settings& settings, init_options options) {
+awaitable<int> create_all(servers::executors on, const config::settings& settings,
+                          init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
-    const auto stream = co_await look_at_stream(on, settings, missing_stream::leave);
+    const auto stream = co_await look_at_stream(on, settings, servers::missing_stream::leave);
     if (!stream) {
         co_return fail(stream.error());
     }
-    auto sql = co_await open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }
@@ -277,19 +281,20 @@ awaitable<int> create_all(executors on, const config::settings& settings, init_o
     if (!facts) {
         co_return fail(facts.error());
     }
-    const bool uses_publication =
-        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput;
-    if (co_await complete_control(*sql, settings, *facts, uses_publication)) {
+    const bool uses_publication = preflight::choose_plugin(servers::expectations_of(settings),
+                                                           *facts) == output_plugin::pgoutput;
+    if (co_await servers::complete_control(*sql, settings, *facts, uses_publication)) {
         // Some things can only be tried with the table.
         facts = co_await inspect_all(*sql, settings, *stream, new_slot);
         if (!facts) {
             co_return fail(facts.error());
         }
     }
-    const auto earlier = relay::earlier_run_of(*stream);
+    const auto earlier = preflight::earlier_run_of(*stream);
     const bool run_makes_slot =
         !(new_slot && earlier) &&
-        relay::choose_backfill(expectations_of(settings), *facts, earlier, false).has_value();
+        preflight::choose_backfill(servers::expectations_of(settings), *facts, earlier, false)
+            .has_value();
     const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot);
     if (!made) {
         co_return fail(made.error());
@@ -323,22 +328,22 @@ void print_all(const config::settings& settings, output_plugin plugin) {
                    postgres::create_table_sql(own_table::partition));
     }
     fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
-               to_json(stream_definition_of(settings)));
+               to_json(servers::stream_definition_of(settings)));
 }
 
-awaitable<int> print(executors on, const config::settings& settings) {
+awaitable<int> print(servers::executors on, const config::settings& settings) {
     auto plugin = settings.postgres.plugin;
     if (!plugin) {
-        auto sql = co_await open_sql(on.loop, settings);
+        auto sql = co_await servers::open_sql(on.loop, settings);
         if (!sql) {
             co_return fail(sql.error());
         }
-        auto wanted = inspection_of(settings);
+        auto wanted = servers::inspection_of(settings);
         const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
         if (!facts) {
             co_return fail(facts.error());
         }
-        plugin = relay::choose_plugin(expectations_of(settings), *facts);
+        plugin = preflight::choose_plugin(servers::expectations_of(settings), *facts);
     }
     print_all(settings, *plugin);
     co_return exit_done;
@@ -347,7 +352,7 @@ awaitable<int> print(executors on, const config::settings& settings) {
 }  // namespace
 
 int command_init(const config::settings& settings, init_options options) {
-    return run_to_end([&](executors on) {
+    return servers::run_to_end([&](servers::executors on) {
         return options.print_only ? print(on, settings) : create_all(on, settings, options);
     });
 }

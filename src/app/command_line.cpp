@@ -30,7 +30,7 @@ void add_settings(CLI::App& command, command_line& line, std::string_view withou
     }
 }
 
-void set_wait(verify_options& options, const std::string& text) {
+void set_wait(tasks::verify_options& options, const std::string& text) {
     const auto wait =
         config::read_duration({"--wait", config::plain_text{text}}, {std::chrono::milliseconds(0)});
     if (!wait) {
@@ -39,7 +39,7 @@ void set_wait(verify_options& options, const std::string& text) {
     options.wait = *wait;
 }
 
-void add_verify(CLI::App& command, verify_options& options) {
+void add_verify(CLI::App& command, tasks::verify_options& options) {
     command.add_flag("--json", options.json, "print the findings as JSON");
     command.add_flag("--progress", options.progress,
                      "say how far it is also where standard error is no terminal");

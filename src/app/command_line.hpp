@@ -1,9 +1,9 @@
 // argv becomes a command and the values of its flags. Reads no file and no environment.
 #pragma once
 
-#include "app/dead_letter_request.hpp"
-#include "app/verify_options.hpp"
 #include "config/load.hpp"
+#include "tasks/dead_letter/dead_letter_request.hpp"
+#include "tasks/verify/verify_options.hpp"
 
 #include <optional>
 #include <string>
@@ -22,8 +22,8 @@ struct command_line {
     bool skip_roll_call = false;  // run
     bool accept_history = false;  // run
     bool json = false;            // check --json
-    dead_letter_request dead_letter = {};
-    verify_options verify;
+    tasks::dead_letter_request dead_letter = {};
+    tasks::verify_options verify;
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

@@ -1,10 +1,10 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/log.hpp"
-#include "app/postgres_side.hpp"
-#include "app/run_to_end.hpp"
 #include "core/one_line.hpp"
-#include "postgres/halt_store.hpp"
+#include "log/log.hpp"
+#include "postgres/tables/halt_store.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +26,9 @@ void show(const std::string& slot, const postgres::kept_halt& halt) {
     }
 }
 
-awaitable<int> resume(executors on, const config::settings& settings) {
+awaitable<int> resume(servers::executors on, const config::settings& settings) {
     const auto& slot = settings.postgres.slot;
-    auto sql = co_await open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }
@@ -52,7 +52,7 @@ awaitable<int> resume(executors on, const config::settings& settings) {
 }  // namespace
 
 int command_resume(const config::settings& settings) {
-    return run_to_end([&](executors on) { return resume(on, settings); });
+    return servers::run_to_end([&](servers::executors on) { return resume(on, settings); });
 }
 
 }  // namespace walrelay::app

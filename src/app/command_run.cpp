@@ -1,9 +1,9 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
-#include "app/log.hpp"
 #include "app/relay_driver.hpp"
-#include "app/translate.hpp"
+#include "log/log.hpp"
+#include "servers/translate.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -122,7 +122,7 @@ int command_run(const config::settings& settings, run_once first_start) {
     std::signal(SIGUSR2, SIG_IGN);
     stop_signals stop;
     for (bool first = true;; first = false) {
-        auto mappers = mappers_of(settings);
+        auto mappers = servers::mappers_of(settings);
         if (!mappers) {
             log_error(to_string(mappers.error()));
             return exit_usage;

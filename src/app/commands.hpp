@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/command_line.hpp"
-#include "app/verify_options.hpp"
 #include "config/settings.hpp"
+#include "tasks/verify/verify_options.hpp"
 
 namespace walrelay::app {
 
@@ -30,11 +30,12 @@ struct init_options {
 [[nodiscard]] int command_check(const config::settings& settings, bool json);
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
-                                      const dead_letter_request& request);
+                                      const tasks::dead_letter_request& request);
 /// Lets relays go on past what the slot was halted for.
 [[nodiscard]] int command_resume(const config::settings& settings);
 /// Compares the outbox tables with the stream and prints what differs.
-[[nodiscard]] int command_verify(const config::settings& settings, const verify_options& options);
+[[nodiscard]] int command_verify(const config::settings& settings,
+                                 const tasks::verify_options& options);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app

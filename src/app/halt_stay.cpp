@@ -1,10 +1,10 @@
 #include "app/halt_stay.hpp"
 
 #include "app/clock.hpp"
-#include "app/halt_gate.hpp"
-#include "app/log.hpp"
-#include "app/postgres_side.hpp"
-#include "relay/relay_words.hpp"
+#include "log/log.hpp"
+#include "relay/machine/relay_words.hpp"
+#include "servers/halt_gate.hpp"
+#include "servers/postgres_access.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -36,7 +36,7 @@ awaitable<void> wait(const asio::any_io_executor& executor, std::chrono::millise
 /// False also where PostgreSQL does not answer: then nobody has resumed it as far as is known.
 awaitable<bool> was_resumed(const asio::any_io_executor& executor,
                             const config::settings& settings) {
-    auto sql = co_await open_sql(executor, settings);
+    auto sql = co_await servers::open_sql(executor, settings);
     if (!sql) {
         co_return false;
     }
@@ -65,8 +65,8 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
             log_error("still halted: " + to_string(halted.why));
             if (!halted.kept) {
                 // Nobody can resume what is not there.
-                halted.kept =
-                    co_await keep_halt(executor, settings, halted.why.what, halted.why.remedy);
+                halted.kept = co_await servers::keep_halt(executor, settings, halted.why.what,
+                                                          halted.why.remedy);
             }
         }
         const bool resumed = co_await was_resumed(executor, settings);

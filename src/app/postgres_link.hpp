@@ -1,12 +1,12 @@
 // The driver's connection to PostgreSQL and what belongs to it. Only for the driver's .cpp files.
 #pragma once
 
-#include "app/backfill_source.hpp"
 #include "app/postgres_side.hpp"
 #include "app/relay_driver.hpp"
-#include "app/table_writes.hpp"
-#include "postgres/connection.hpp"
-#include "postgres/replication_stream.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/session/replication_stream.hpp"
+#include "tasks/backfill/backfill_source.hpp"
+#include "tasks/dead_letter/table_writes.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -39,9 +39,9 @@ struct relay_driver::postgres_link {
     history origin;
     /// One of these two.
     std::optional<postgres::replication_stream> stream;
-    std::shared_ptr<backfill_source> rows;
+    std::shared_ptr<tasks::backfill_source> rows;
     postgres::connection sentinel;
-    table_writes writes;
+    tasks::table_writes writes;
     /// To a standby, once it is asked how far it has replayed.
     std::optional<postgres::connection> witness;
     /// Once a table is met that nobody knows.

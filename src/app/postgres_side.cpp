@@ -1,21 +1,22 @@
 #include "app/postgres_side.hpp"
 
-#include "app/backfill_source.hpp"
-#include "app/findings_error.hpp"
-#include "app/halt_gate.hpp"
-#include "app/log.hpp"
-#include "app/provisioning.hpp"
-#include "app/roll_taking.hpp"
-#include "app/translate.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
-#include "postgres/commit_wait.hpp"
-#include "postgres/dead_letter_store.hpp"
-#include "postgres/inspector.hpp"
-#include "postgres/own_tables.hpp"
-#include "postgres/partition_memory.hpp"
-#include "relay/preflight.hpp"
-#include "relay/preflight_own_tables.hpp"
+#include "log/log.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/session/commit_wait.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
+#include "postgres/tables/partition_memory.hpp"
+#include "preflight/own_tables.hpp"
+#include "preflight/preflight.hpp"
+#include "servers/findings_error.hpp"
+#include "servers/halt_gate.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/provisioning.hpp"
+#include "servers/translate.hpp"
+#include "tasks/backfill/backfill_source.hpp"
+#include "tasks/roll_call/roll_taking.hpp"
 
 #include <fmt/format.h>
 
@@ -62,45 +63,48 @@ std::string nonce() {
 
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
                                        const known_before& known) {
-    auto wanted = inspection_of(settings);
+    auto wanted = servers::inspection_of(settings);
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
-    const auto expected = expectations_of(settings);
+    const auto expected = servers::expectations_of(settings);
     const auto taken =
-        relay::owner_findings(expected, owner_of(settings, *facts), known.description);
-    if (auto forbids = to_error(taken, errc::broker_unsuitable)) {
+        relay::owner_findings(expected, servers::owner_of(settings, *facts), known.description);
+    if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
         co_return *forbids;
     }
-    const auto planned = relay::postgres_findings(expected, as_completed(*facts), known.earlier);
-    if (!relay::can_start(planned)) {
-        co_return *to_error(planned, errc::postgres_unsuitable);
+    const auto planned =
+        preflight::postgres_findings(expected, servers::as_completed(*facts), known.earlier);
+    if (!can_start(planned)) {
+        co_return *servers::to_error(planned, errc::postgres_unsuitable);
     }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =
-        relay::choose_plugin(expectations_of(settings), *facts) == output_plugin::pgoutput &&
-        relay::needs_control_table(expectations_of(settings), *facts);
-    const bool completed = co_await complete_control(sql, settings, *facts, may_alter);
+        preflight::choose_plugin(servers::expectations_of(settings), *facts) ==
+            output_plugin::pgoutput &&
+        preflight::needs_control_table(servers::expectations_of(settings), *facts);
+    const bool completed = co_await servers::complete_control(sql, settings, *facts, may_alter);
     if (completed) {
-        wanted = inspection_of(settings);
+        wanted = servers::inspection_of(settings);
         facts = co_await postgres::inspect(sql, std::move(wanted));
         if (!facts) {
             co_return facts.error();
         }
     }
-    const auto findings = relay::postgres_findings(expected, *facts, known.earlier);
-    if (auto forbids = to_error(findings, errc::postgres_unsuitable)) {
+    const auto findings = preflight::postgres_findings(expected, *facts, known.earlier);
+    if (auto forbids = servers::to_error(findings, errc::postgres_unsuitable)) {
         co_return *forbids;
     }
     co_return facts;
 }
 
-awaitable<result<ready_postgres>> prepare_backfill(executors on, const config::settings& settings,
-                                                   relay::backfill_reason reason,
+awaitable<result<ready_postgres>> prepare_backfill(servers::executors on,
+                                                   const config::settings& settings,
+                                                   preflight::backfill_reason reason,
                                                    postgres_facts facts,
                                                    postgres::connection sentinel) {
-    auto rows = std::make_shared<backfill_source>(on, settings, reason, std::move(facts));
+    auto rows = std::make_shared<tasks::backfill_source>(on, settings, reason, std::move(facts));
     auto session = co_await rows->begin();
     if (!session) {
         rows->close();
@@ -117,7 +121,7 @@ bool needs_memory(const postgres_facts& facts, output_plugin plugin) {
 
 /// What can be told once the slot is taken: until then another relay could move it, and publish
 /// what came meanwhile.
-awaitable<result<void>> look_around(executors on, postgres::connection& sql,
+awaitable<result<void>> look_around(servers::executors on, postgres::connection& sql,
                                     const config::settings& settings, const postgres_facts& facts,
                                     std::optional<wall_time> call_roll,
                                     relay::postgres_session& session) {
@@ -137,15 +141,16 @@ awaitable<result<void>> look_around(executors on, postgres::connection& sql,
     }
     // A slot that is made only now has skipped nothing.
     if (call_roll && facts.slot && !facts.in_recovery) {
-        session.newest_rows = co_await take_roll(on.loop, sql, settings, facts, *call_roll);
+        session.newest_rows = co_await tasks::take_roll(on.loop, sql, settings, facts, *call_roll);
     }
     co_return result<void>{};
 }
 
-awaitable<result<ready_postgres>> prepare_stream(executors on, const config::settings& settings,
+awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
+                                                 const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
-    const auto plugin = co_await provision(on, sql, settings, facts);
+    const auto plugin = co_await servers::provision(on, sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();
     }
@@ -156,7 +161,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
             co_return recalled.error();
         }
     }
-    auto replication = co_await open_replication(on.loop, settings);
+    auto replication = co_await servers::open_replication(on.loop, settings);
     if (!replication) {
         co_return replication.error();
     }
@@ -169,7 +174,7 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
                                     *plugin,
                                     settings.postgres.publication,
                                     filter_of(facts),
-                                    message_prefixes_of(settings),
+                                    servers::message_prefixes_of(settings),
                                     nonce(),
                                     published_operations(settings.outbox) != "insert",
                                     uses_rows_again(settings.outbox),
@@ -194,11 +199,11 @@ awaitable<result<ready_postgres>> prepare_stream(executors on, const config::set
     co_return std::move(ready);
 }
 
-awaitable<result<ready_postgres>> prepare(executors on, const config::settings& settings,
+awaitable<result<ready_postgres>> prepare(servers::executors on, const config::settings& settings,
                                           const known_before& known, postgres_facts facts,
                                           postgres::connection sql) {
-    const auto reason =
-        relay::choose_backfill(expectations_of(settings), facts, known.earlier, known.gap);
+    const auto reason = preflight::choose_backfill(servers::expectations_of(settings), facts,
+                                                   known.earlier, known.gap);
     if (reason) {
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
                                             std::move(sql));
@@ -207,7 +212,8 @@ awaitable<result<ready_postgres>> prepare(executors on, const config::settings& 
 }
 
 /// Asks again now that nobody else can halt the slot, and ends the halt that was passed.
-awaitable<result<void>> pass(halt_gate& gate, passage before, postgres::connection& sql) {
+awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
+                             postgres::connection& sql) {
     const auto still = co_await gate.ask(sql);
     if (!still) {
         co_return still.error();
@@ -222,46 +228,10 @@ awaitable<result<void>> pass(halt_gate& gate, passage before, postgres::connecti
 
 }  // namespace
 
-awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
-                                                         const config::settings& settings) {
-    postgres::connect_options options;
-    options.conninfo = settings.postgres.conninfo;
-    options.kind = postgres::connection_kind::replication;
-    co_return co_await postgres::connection::open(executor, options);
-}
-
-awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_executor executor,
-                                                           const config::settings& settings) {
-    postgres::connect_options options;
-    options.conninfo = settings.postgres.conninfo;
-    auto opened = co_await postgres::connection::open(executor, options);
-    if (!opened) {
-        co_return opened.error();
-    }
-    const auto set = co_await postgres::wait_for_others(*opened);
-    if (!set) {
-        co_return set.error();
-    }
-    co_return std::move(*opened);
-}
-
-awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
-                                                 const config::settings& settings) {
-    auto sql = co_await open_sql_unchecked(executor, settings);
-    if (!sql) {
-        co_return sql.error();
-    }
-    auto tables = published_tables_of(settings);
-    const auto trusted = co_await postgres::check_own_schema(*sql, std::move(tables));
-    if (!trusted) {
-        co_return trusted.error();
-    }
-    co_return std::move(*sql);
-}
-
-awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::settings& settings,
-                                                   known_before known, halt_gate& gate) {
-    auto sql = co_await open_sql(on.loop, settings);
+awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
+                                                   const config::settings& settings,
+                                                   known_before known, servers::halt_gate& gate) {
+    auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
     }
@@ -269,13 +239,13 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
     if (!may_pass) {
         co_return may_pass.error();
     }
-    known.gap = known.gap || *may_pass == passage::heals;
-    known.goes_on_without = known.goes_on_without || *may_pass == passage::resumed;
+    known.gap = known.gap || *may_pass == servers::passage::heals;
+    known.goes_on_without = known.goes_on_without || *may_pass == servers::passage::resumed;
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
         co_return facts.error();
     }
-    auto owner = owner_of(settings, *facts);
+    auto owner = servers::owner_of(settings, *facts);
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
     if (ready && ready->stream) {
         // The relay that held the slot until now may have halted it after it was looked at.
@@ -285,7 +255,7 @@ awaitable<result<ready_postgres>> prepare_postgres(executors on, const config::s
         }
     }
     if (ready) {
-        ready->resumed = *may_pass == passage::resumed;
+        ready->resumed = *may_pass == servers::passage::resumed;
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);
     }

@@ -1,15 +1,15 @@
 // Getting ready on PostgreSQL's side: connect, look, judge, make what is missing, start streaming.
 #pragma once
 
-#include "app/run_to_end.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
-#include "postgres/connection.hpp"
-#include "postgres/replication_stream.hpp"
-#include "relay/preflight.hpp"
-#include "relay/relay_machine.hpp"
-#include "relay/stream_owner.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/session/replication_stream.hpp"
+#include "preflight/preflight.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/stream_owner.hpp"
+#include "servers/run_to_end.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -17,16 +17,21 @@
 #include <memory>
 #include <optional>
 
-namespace walrelay::app {
-
+namespace walrelay::tasks {
 class backfill_source;
+}
+
+namespace walrelay::servers {
 class halt_gate;
+}
+
+namespace walrelay::app {
 
 struct ready_postgres {
     relay::postgres_session session;
     /// One of these two: the rows where session.rows_first is set, else the stream.
     std::optional<postgres::replication_stream> stream;
-    std::shared_ptr<backfill_source> rows;
+    std::shared_ptr<tasks::backfill_source> rows;
     /// Idles beside them. Its end tells of a shutdown at once, also while a full window keeps
     /// the stream from being read.
     postgres::connection sentinel;
@@ -39,7 +44,7 @@ struct ready_postgres {
 /// What is known of earlier runs before PostgreSQL is looked at.
 struct known_before {
     /// See relay::postgres_findings.
-    std::optional<relay::earlier_run> earlier = {};
+    std::optional<preflight::earlier_run> earlier = {};
     /// See relay::choose_backfill.
     bool gap = false;
     /// The stream's, which may say that it is another's.
@@ -56,19 +61,7 @@ struct known_before {
 /// Findings that forbid streaming are an error, postgres_unsuitable; a slot that is halted is one,
 /// too (halted).
 [[nodiscard]] boost::asio::awaitable<result<ready_postgres>> prepare_postgres(
-    executors on, const config::settings& settings, known_before known, halt_gate& gate);
-
-/// A connection for replication commands.
-[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
-    boost::asio::any_io_executor executor, const config::settings& settings);
-
-/// A connection for queries, for whoever looks at the schema walrelay himself.
-[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_unchecked(
-    boost::asio::any_io_executor executor, const config::settings& settings);
-
-/// A connection for queries. An error as well where the schema walrelay cannot be trusted with
-/// statements (postgres/own_tables).
-[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(
-    boost::asio::any_io_executor executor, const config::settings& settings);
+    servers::executors on, const config::settings& settings, known_before known,
+    servers::halt_gate& gate);
 
 }  // namespace walrelay::app

@@ -3,9 +3,9 @@
 #include "app/command_line.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/log.hpp"
 #include "app/read_settings.hpp"
-#include "postgres/apart.hpp"
+#include "log/log.hpp"
+#include "postgres/session/apart.hpp"
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 #include "app/read_settings.hpp"
 
-#include "app/translate.hpp"
-#include "postgres/connection.hpp"
+#include "postgres/session/connection.hpp"
+#include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
@@ -74,7 +74,7 @@ bool judge(const config::settings& settings) {
     if (!conninfo) {
         print(to_string(conninfo.error()));
     }
-    const auto mappers = mappers_of(settings);
+    const auto mappers = servers::mappers_of(settings);
     if (!mappers) {
         print(to_string(mappers.error()));
     }

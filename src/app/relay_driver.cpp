@@ -1,11 +1,11 @@
 #include "app/relay_driver.hpp"
 
-#include "app/broker_side.hpp"
 #include "app/clock.hpp"
-#include "app/log.hpp"
 #include "app/postgres_link.hpp"
-#include "app/translate.hpp"
 #include "core/rethrow.hpp"
+#include "log/log.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/translate.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -52,7 +52,7 @@ relay_driver::relay_driver(asio::io_context& io, const config::settings& setting
                            std::vector<outbox::table_mapper> mappers, std::uint64_t seed)
     : io_(io),
       settings_(settings),
-      machine_(relay_options_of(settings), std::move(mappers), seed),
+      machine_(servers::relay_options_of(settings), std::move(mappers), seed),
       timer_(io),
       cleanup_(io, settings, [this] { return known_history(); }),
       gate_(settings) {}
@@ -101,7 +101,7 @@ std::optional<relay::action> relay_driver::next_action(monotonic_time started) {
     return full ? machine_.next_duty() : machine_.next_action(started);
 }
 
-executors relay_driver::where_to_run() {
+servers::executors relay_driver::where_to_run() {
     return {io_.get_executor(), blocking_.get_executor(), given_up_.get_token()};
 }
 
@@ -225,21 +225,22 @@ std::optional<error> relay_driver::taken_by_another(const broker_facts& facts) c
     if (!owner_ || !facts.stream) {
         return std::nullopt;
     }
-    return to_error(
-        relay::owner_findings(expectations_of(settings_), *owner_, facts.stream->description),
-        errc::broker_unsuitable);
+    return servers::to_error(relay::owner_findings(servers::expectations_of(settings_), *owner_,
+                                                   facts.stream->description),
+                             errc::broker_unsuitable);
 }
 
 asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted) {
     const auto epoch = wanted.epoch;
     if (wanted.step_down) {
-        co_await ask_to_step_down(blocking_.get_executor(), settings_);
+        co_await servers::ask_to_step_down(blocking_.get_executor(), settings_);
     }
     auto events = broker_events(epoch);
-    const auto policy = stream_was_there_ ? missing_stream::report : missing_stream::create;
-    auto ready =
-        co_await prepare_broker(io_.get_executor(), blocking_.get_executor(), settings_, epoch,
-                                std::move(events), policy, {wanted.look_back, wanted.asks_for});
+    const auto policy =
+        stream_was_there_ ? servers::missing_stream::report : servers::missing_stream::create;
+    auto ready = co_await servers::prepare_broker(io_.get_executor(), blocking_.get_executor(),
+                                                  settings_, epoch, std::move(events), policy,
+                                                  {wanted.look_back, wanted.asks_for});
     if (epoch != broker_epoch_) {
         co_return;
     }
@@ -256,7 +257,7 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
     stream_was_there_ = true;
     broker_ = std::move(*ready);
     if (!earlier_run_) {
-        earlier_run_ = relay::earlier_run_of(broker_->facts().stream);
+        earlier_run_ = preflight::earlier_run_of(broker_->facts().stream);
     }
     stream_description_ = broker_->facts().stream->description;
     const auto& recent = broker_->facts().stream->recent;
@@ -278,7 +279,8 @@ asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time 
         if (epoch != broker_epoch_) {
             co_return;
         }
-        const auto known = co_await creation_of_stream(blocking_.get_executor(), settings_);
+        const auto known =
+            co_await servers::creation_of_stream(blocking_.get_executor(), settings_);
         if (epoch != broker_epoch_) {
             co_return;
         }

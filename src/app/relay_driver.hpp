@@ -2,14 +2,14 @@
 // report into its events. Decides nothing.
 #pragma once
 
-#include "app/cleanup.hpp"
-#include "app/halt_gate.hpp"
 #include "app/postgres_side.hpp"
-#include "app/run_to_end.hpp"
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
-#include "relay/relay_machine.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "servers/halt_gate.hpp"
+#include "servers/run_to_end.hpp"
+#include "tasks/cleanup/cleanup.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -64,7 +64,7 @@ private:
     void obey_publish(const relay::outgoing& what);
     void arm_timer();
 
-    [[nodiscard]] executors where_to_run();
+    [[nodiscard]] servers::executors where_to_run();
 
     // PostgreSQL.
     boost::asio::awaitable<void> connect_postgres(relay::connect_postgres wanted);
@@ -112,9 +112,9 @@ private:
     std::optional<instant> replies_came_at_;
     bool stream_was_there_ = false;
     std::shared_ptr<postgres_link> postgres_;
-    cleanup cleanup_;
+    tasks::cleanup cleanup_;
     std::uint64_t postgres_epoch_ = 0;  // 0 while none is wanted
-    std::optional<relay::earlier_run> earlier_run_;
+    std::optional<preflight::earlier_run> earlier_run_;
     /// The server's process that streamed to this relay last; 0 if there was none.
     int walsender_ = 0;
     std::string stream_description_;
@@ -123,7 +123,7 @@ private:
     bool roll_was_called_ = false;
     bool goes_on_without_ = false;
     std::optional<relay::stream_owner> owner_;  // once the database is known
-    halt_gate gate_;
+    servers::halt_gate gate_;
     bool halt_is_kept_ = false;
     std::optional<int> exit_code_;
     std::optional<error> halted_for_;

@@ -1,12 +1,13 @@
 // The relay driver's dealings with PostgreSQL: connecting, reading, setting rows aside, ending.
 
-#include "app/broker_side.hpp"
 #include "app/clock.hpp"
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
-#include "app/roll_taking.hpp"
 #include "core/rethrow.hpp"
-#include "postgres/inspector.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/postgres_access.hpp"
+#include "tasks/roll_call/roll_taking.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -35,7 +36,7 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
         co_return;
     }
     if (ready->stream) {
-        earlier_run_ = relay::earlier_run{"this relay has streamed from it"};
+        earlier_run_ = preflight::earlier_run{"this relay has streamed from it"};
         roll_is_due_.reset();
         roll_was_called_ = true;
     }
@@ -57,22 +58,22 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
 
 asio::awaitable<void> relay_driver::look_for_rows(relay::look_for_rows wanted) {
     const auto on = where_to_run();
-    const auto missing = co_await find_missing(on, settings_, std::move(wanted.rows));
+    const auto missing = co_await tasks::find_missing(on, settings_, std::move(wanted.rows));
     machine_.rows_looked_for(wanted.epoch, missing, now());
     settle();
 }
 
 asio::awaitable<void> relay_driver::leave_out(relay::leave_out wanted) {
     const auto kept =
-        co_await app::leave_out(io_.get_executor(), settings_, std::move(wanted.rows));
+        co_await tasks::leave_out(io_.get_executor(), settings_, std::move(wanted.rows));
     machine_.rows_left_out(kept);
     settle();
 }
 
 asio::awaitable<void> relay_driver::mark_stream(relay::mark_stream wanted) {
     auto marked =
-        co_await claim_stream(blocking_.get_executor(), settings_, std::move(wanted.owner),
-                              std::move(wanted.to_be), stream_description_);
+        co_await servers::claim_stream(blocking_.get_executor(), settings_, std::move(wanted.owner),
+                                       std::move(wanted.to_be), stream_description_);
     if (marked) {
         stream_description_ = std::move(marked->description);
         machine_.stream_marked(marked->last_sequence, now());
@@ -84,14 +85,14 @@ asio::awaitable<void> relay_driver::mark_stream(relay::mark_stream wanted) {
 
 asio::awaitable<void> relay_driver::read_message(relay::read_message wanted) {
     const auto found =
-        co_await message_of_stream(blocking_.get_executor(), settings_, wanted.sequence);
+        co_await servers::message_of_stream(blocking_.get_executor(), settings_, wanted.sequence);
     machine_.message_read(wanted.epoch, found, now());
     settle();
 }
 
 asio::awaitable<void> relay_driver::read_stored(relay::read_stored wanted) {
     const auto on = where_to_run();
-    const auto rows = co_await app::read_stored(on, settings_, std::move(wanted.wanted));
+    const auto rows = co_await servers::read_stored(on, settings_, std::move(wanted.wanted));
     machine_.stored_read(wanted.epoch, rows, now());
     settle();
 }
@@ -171,7 +172,7 @@ asio::awaitable<void> relay_driver::adopt_slot(std::uint64_t epoch) {
         lose_postgres(*over, adopted.error());
         co_return;
     }
-    earlier_run_ = relay::earlier_run{"this relay has published the rows before it"};
+    earlier_run_ = preflight::earlier_run{"this relay has published the rows before it"};
     gate_.healed();
     machine_.slot_adopted(epoch, now());
     settle();
@@ -233,8 +234,8 @@ asio::awaitable<void> relay_driver::set_aside(relay::store_dead_letters wanted) 
 }
 
 asio::awaitable<void> relay_driver::store_halt(relay::store_halt halt) {
-    halt_is_kept_ = co_await keep_halt(io_.get_executor(), settings_, std::move(halt.reason),
-                                       std::move(halt.fix));
+    halt_is_kept_ = co_await servers::keep_halt(io_.get_executor(), settings_,
+                                                std::move(halt.reason), std::move(halt.fix));
     machine_.halt_stored(now());
     settle();
 }
@@ -259,7 +260,7 @@ asio::awaitable<void> relay_driver::ask_replayed(std::uint64_t epoch) {
         co_return;
     }
     if (!over->witness) {
-        auto opened = co_await open_replication(io_.get_executor(), settings_);
+        auto opened = co_await servers::open_replication(io_.get_executor(), settings_);
         if (!opened) {
             machine_.replayed(epoch, opened.error(), now());
             settle();

@@ -3,9 +3,10 @@
 #include "app/clock.hpp"
 #include "app/postgres_link.hpp"
 #include "app/relay_driver.hpp"
-#include "app/translate.hpp"
-#include "postgres/blockers.hpp"
-#include "postgres/table_look.hpp"
+#include "postgres/catalog/blockers.hpp"
+#include "postgres/catalog/table_look.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
 
 #include <string>
 #include <utility>
@@ -20,7 +21,7 @@ asio::awaitable<void> relay_driver::look_at_table(relay::look_at_table wanted) {
         co_return;
     }
     if (!over->onlooker) {
-        auto opened = co_await open_sql_unchecked(io_.get_executor(), settings_);
+        auto opened = co_await servers::open_sql_unchecked(io_.get_executor(), settings_);
         if (!opened) {
             machine_.table_looked_at(wanted.epoch, opened.error(), now());
             settle();
@@ -28,7 +29,7 @@ asio::awaitable<void> relay_driver::look_at_table(relay::look_at_table wanted) {
         }
         over->onlooker = std::move(*opened);
     }
-    auto outboxes = published_tables_of(settings_);
+    auto outboxes = servers::published_tables_of(settings_);
     const auto seen = co_await postgres::look_at_table(*over->onlooker, std::move(wanted.table),
                                                        std::move(outboxes));
     machine_.table_looked_at(wanted.epoch, seen, now());
@@ -43,7 +44,7 @@ asio::awaitable<void> relay_driver::find_blocker(relay::find_blocker wanted) {
     }
     result<std::string> who = std::string("its connection is still being made");
     if (const auto process = over->writes.process_of(wanted.what); process != 0) {
-        auto sql = co_await open_sql_unchecked(io_.get_executor(), settings_);
+        auto sql = co_await servers::open_sql_unchecked(io_.get_executor(), settings_);
         if (sql) {
             who = co_await postgres::describe_blockers(*sql, process);
         } else {

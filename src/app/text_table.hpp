@@ -1,7 +1,7 @@
 // Rows for people: columns side by side on a terminal.
 #pragma once
 
-#include "postgres/row_set.hpp"
+#include "postgres/session/row_set.hpp"
 
 #include <string>
 

@@ -1,9 +1,9 @@
 #include "nats/connection.hpp"
 
-#include "nats/connect_call.hpp"
-#include "nats/handles.hpp"
-#include "nats/publish_probe.hpp"
-#include "nats/stream_reader.hpp"
+#include "nats/publish/publish_probe.hpp"
+#include "nats/requests/connect_call.hpp"
+#include "nats/requests/handles.hpp"
+#include "nats/requests/stream_reader.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>

@@ -8,9 +8,9 @@
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "core/message.hpp"
-#include "nats/connect_options.hpp"
-#include "nats/connection_events.hpp"
-#include "nats/publish_link.hpp"
+#include "nats/publish/publish_link.hpp"
+#include "nats/session/connect_options.hpp"
+#include "nats/session/connection_events.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

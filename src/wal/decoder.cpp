@@ -1,7 +1,7 @@
 #include "wal/decoder.hpp"
 
-#include "wal/pgoutput_decoder.hpp"
-#include "wal/wal2json_decoder.hpp"
+#include "wal/pgoutput/pgoutput_decoder.hpp"
+#include "wal/wal2json/wal2json_decoder.hpp"
 
 namespace walrelay::wal {
 

@@ -2,7 +2,7 @@
 // the id of the row can be had again.
 #include "fuzz/require.hpp"
 #include "outbox/id_inverse.hpp"
-#include "relay/control_row.hpp"
+#include "relay/intake/control_row.hpp"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

@@ -1,7 +1,7 @@
 // Any greeting of a server is read, asks for no log-in once that was taken out, and is answered
 // with one line, whatever the secrets hold.
 #include "fuzz/require.hpp"
-#include "nats/log_in.hpp"
+#include "nats/session/log_in.hpp"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

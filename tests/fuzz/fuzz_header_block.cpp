@@ -2,7 +2,7 @@
 // walrelay's own headers stand there once, and no value holds "Nats-".
 #include "fuzz/outbox_input.hpp"
 #include "fuzz/written_publish.hpp"
-#include "nats/wire_lines.hpp"
+#include "nats/session/wire_lines.hpp"
 #include "outbox/header_check.hpp"
 #include "outbox/table_mapper.hpp"
 

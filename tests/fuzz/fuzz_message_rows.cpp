@@ -3,7 +3,7 @@
 #include "core/json_string.hpp"
 #include "fuzz/require.hpp"
 #include "outbox/bytea.hpp"
-#include "relay/message_rows.hpp"
+#include "relay/intake/message_rows.hpp"
 
 #include <set>
 #include <string>

@@ -1,7 +1,7 @@
 // Any answer of the broker is read: only a sequence says that a message is stored, a blank changes
 // nothing, and a code that does not fit drops no message.
 #include "fuzz/require.hpp"
-#include "relay/publish_outcome.hpp"
+#include "relay/lane/publish_outcome.hpp"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

@@ -1,7 +1,7 @@
 // Any address is taken apart or refused, no text about it holds its password, and a host is fit to
 // be looked up.
 #include "fuzz/require.hpp"
-#include "nats/server_address.hpp"
+#include "nats/session/server_address.hpp"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

@@ -1,7 +1,7 @@
 // Any description of a stream is read, the mark in it is printed as it was read, and a stream that
 // is claimed is marked with the new owner and has nothing more to claim.
 #include "fuzz/require.hpp"
-#include "relay/stream_owner.hpp"
+#include "relay/machine/stream_owner.hpp"
 
 #include <fuzzer/FuzzedDataProvider.h>
 

@@ -3,7 +3,7 @@
 #include "fuzz/require.hpp"
 #include "outbox/bytea.hpp"
 #include "outbox/timestamp.hpp"
-#include "postgres/array_literal.hpp"
+#include "postgres/session/array_literal.hpp"
 #include "wal/postgres_time.hpp"
 
 #include <string>

@@ -3,8 +3,8 @@
 // them.
 #include "fuzz/fuzz_decoder.hpp"
 #include "unit/wal/change_text.hpp"
-#include "wal/wal2json_exact_reader.hpp"
-#include "wal/wal2json_object.hpp"
+#include "wal/wal2json/wal2json_exact_reader.hpp"
+#include "wal/wal2json/wal2json_object.hpp"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // Any bytes of a server are survived, and what they say does not depend on how they arrive.
-#include "nats/wire_parser.hpp"
+#include "nats/session/wire_parser.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #include "hot_path/relay_loop.hpp"
 
 #include "hot_path/event_frames.hpp"
-#include "nats/wire_lines.hpp"
-#include "nats/wire_parser.hpp"
+#include "nats/session/wire_lines.hpp"
+#include "nats/session/wire_parser.hpp"
 
 #include <algorithm>
 #include <charconv>

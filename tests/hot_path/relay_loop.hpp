@@ -5,7 +5,7 @@
 
 #include "core/facts.hpp"
 #include "core/outbox_table.hpp"
-#include "relay/relay_machine.hpp"
+#include "relay/machine/relay_machine.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/facts.hpp"
-#include "relay/publish_outcome.hpp"
+#include "relay/lane/publish_outcome.hpp"
 #include "sim/profile.hpp"
 #include "sim/stream_model.hpp"
 #include "sim/world.hpp"

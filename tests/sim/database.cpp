@@ -1,6 +1,6 @@
 #include "sim/database.hpp"
 
-#include "relay/republish.hpp"
+#include "relay/intake/republish.hpp"
 #include "sim/checker.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "core/table_sight.hpp"
-#include "relay/write_backs.hpp"
+#include "relay/confirm/write_backs.hpp"
 #include "sim/configuration.hpp"
 #include "sim/profile.hpp"
 #include "sim/world.hpp"

@@ -2,9 +2,9 @@
 // adapters. The only file of the simulation that knows the machine.
 #pragma once
 
-#include "relay/dead_letters.hpp"
-#include "relay/relay_machine.hpp"
-#include "relay/relay_words.hpp"
+#include "relay/intake/dead_letters.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
 #include "sim/broker.hpp"
 #include "sim/slot_server.hpp"
 

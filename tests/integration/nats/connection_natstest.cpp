@@ -1,5 +1,5 @@
 #include "nats_fixture.hpp"
-#include "relay/publish_outcome.hpp"
+#include "relay/lane/publish_outcome.hpp"
 
 #include <gmock/gmock.h>
 

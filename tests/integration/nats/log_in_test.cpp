@@ -1,4 +1,4 @@
-#include "nats/log_in.hpp"
+#include "nats/session/log_in.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

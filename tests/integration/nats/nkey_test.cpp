@@ -1,4 +1,4 @@
-#include "nats/secrets.hpp"
+#include "nats/session/secrets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a real server does rarely: played by a socket of the test's own.
-#include "nats/publish_link.hpp"
+#include "nats/publish/publish_link.hpp"
 
 #include "nats_fixture.hpp"
 

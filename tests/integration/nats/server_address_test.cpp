@@ -1,4 +1,4 @@
-#include "nats/server_address.hpp"
+#include "nats/session/server_address.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-#include "nats/connect_call.hpp"
-#include "nats/look_back.hpp"
-#include "nats/stream_reader.hpp"
-#include "nats/stream_request.hpp"
+#include "nats/requests/connect_call.hpp"
+#include "nats/requests/look_back.hpp"
+#include "nats/requests/stream_reader.hpp"
+#include "nats/requests/stream_request.hpp"
 #include "nats_fixture.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "nats/stream_scan.hpp"
+#include "nats/requests/stream_scan.hpp"
 #include "nats_fixture.hpp"
 #include "support/tls_files.hpp"
 #include "tls_front.hpp"

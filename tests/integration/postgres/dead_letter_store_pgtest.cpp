@@ -1,7 +1,7 @@
-#include "postgres/dead_letter_store.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
 
-#include "postgres/inspector.hpp"
-#include "postgres/own_tables.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 

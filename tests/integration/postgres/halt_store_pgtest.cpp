@@ -1,6 +1,6 @@
-#include "postgres/halt_store.hpp"
+#include "postgres/tables/halt_store.hpp"
 
-#include "postgres/own_tables.hpp"
+#include "postgres/catalog/own_tables.hpp"
 #include "postgres_fixture.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Who a server says it is, and where its history came from: through the promotion of a standby.
 #include "core/lineage.hpp"
-#include "postgres/inspector.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres_fixture.hpp"
 #include "support/postgres_standby.hpp"
 

@@ -1,4 +1,4 @@
-#include "postgres/inspector.hpp"
+#include "postgres/catalog/inspector.hpp"
 
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"

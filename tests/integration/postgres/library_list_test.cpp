@@ -1,4 +1,4 @@
-#include "postgres/library_list.hpp"
+#include "postgres/catalog/library_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "postgres/outbox_guards.hpp"
+#include "postgres/catalog/outbox_guards.hpp"
 
 #include "postgres_fixture.hpp"
 

@@ -1,8 +1,8 @@
 // Whether wal2json may be used, found out in all the ways there are.
-#include "postgres/plugin_probe.hpp"
+#include "postgres/catalog/plugin_probe.hpp"
 
-#include "postgres/inspector.hpp"
-#include "postgres/own_tables.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 

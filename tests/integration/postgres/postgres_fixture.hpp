@@ -2,8 +2,8 @@
 // adapter's coroutines to their end.
 #pragma once
 
-#include "postgres/connection.hpp"
-#include "postgres/replication_stream.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/session/replication_stream.hpp"
 #include "support/postgres_server.hpp"
 
 #include <boost/asio/awaitable.hpp>

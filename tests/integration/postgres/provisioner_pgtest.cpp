@@ -1,6 +1,6 @@
-#include "postgres/provisioner.hpp"
+#include "postgres/catalog/provisioner.hpp"
 
-#include "postgres/inspector.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres_fixture.hpp"
 
 #include <gmock/gmock.h>

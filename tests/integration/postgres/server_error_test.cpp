@@ -1,5 +1,5 @@
 // What needs no server, or what no server can be brought to say.
-#include "postgres/server_error.hpp"
+#include "postgres/session/server_error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

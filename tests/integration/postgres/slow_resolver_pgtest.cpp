@@ -1,7 +1,7 @@
 // A host name that takes long to be looked up holds up nobody but the connection that wants it.
 //
 // The program has a getaddrinfo of its own, which libpq calls in the place of the C library's.
-#include "postgres/apart.hpp"
+#include "postgres/session/apart.hpp"
 #include "postgres_fixture.hpp"
 #include "support/free_port.hpp"
 

@@ -1,4 +1,4 @@
-#include "postgres/start_command.hpp"
+#include "postgres/session/start_command.hpp"
 
 #include "core/sql_text.hpp"
 

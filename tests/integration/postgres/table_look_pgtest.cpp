@@ -1,6 +1,6 @@
-#include "postgres/table_look.hpp"
+#include "postgres/catalog/table_look.hpp"
 
-#include "postgres/blockers.hpp"
+#include "postgres/catalog/blockers.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 

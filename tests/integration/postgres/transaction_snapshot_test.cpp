@@ -1,4 +1,4 @@
-#include "postgres/transaction_snapshot.hpp"
+#include "postgres/tables/transaction_snapshot.hpp"
 
 #include <gtest/gtest.h>
 

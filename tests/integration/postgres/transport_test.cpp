@@ -1,4 +1,4 @@
-#include "postgres/transport.hpp"
+#include "postgres/session/transport.hpp"
 
 #include <gtest/gtest.h>
 

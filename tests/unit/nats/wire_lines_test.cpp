@@ -1,4 +1,4 @@
-#include "nats/wire_lines.hpp"
+#include "nats/session/wire_lines.hpp"
 
 #include <gtest/gtest.h>
 

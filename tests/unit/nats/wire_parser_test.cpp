@@ -1,4 +1,4 @@
-#include "nats/wire_parser.hpp"
+#include "nats/session/wire_parser.hpp"
 
 #include <gtest/gtest.h>
 

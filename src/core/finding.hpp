@@ -1,0 +1,51 @@
+// What `walrelay check` prints and what stops `walrelay run`: what is, and the exact command that
+// fixes it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace walrelay {
+
+enum class finding_severity {
+    /// Not there yet, and `walrelay init` or `walrelay run` makes it.
+    note,
+    /// Works, but an operator should know.
+    warning,
+    /// Nothing can be relayed like this.
+    error,
+};
+
+struct finding {
+    finding_severity severity = finding_severity::error;
+    std::string what;
+    std::string remedy;
+};
+
+/// Whether nothing in the list is an error.
+[[nodiscard]] inline bool can_start(const std::vector<finding>& findings) {
+    return std::ranges::none_of(
+        findings, [](const finding& each) { return each.severity == finding_severity::error; });
+}
+
+/// Collects findings; one short method for each severity.
+class findings_list {
+public:
+    void error(std::string what, std::string remedy) {
+        found_.push_back({finding_severity::error, std::move(what), std::move(remedy)});
+    }
+    void warning(std::string what, std::string remedy) {
+        found_.push_back({finding_severity::warning, std::move(what), std::move(remedy)});
+    }
+    void note(std::string what, std::string remedy) {
+        found_.push_back({finding_severity::note, std::move(what), std::move(remedy)});
+    }
+    [[nodiscard]] std::vector<finding> take() { return std::move(found_); }
+
+private:
+    std::vector<finding> found_;
+};
+
+}  // namespace walrelay

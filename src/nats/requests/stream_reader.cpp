@@ -1,0 +1,252 @@
+#include "nats/requests/stream_reader.hpp"
+
+#include "core/stream_end.hpp"
+#include "nats/requests/look_back.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::nats {
+namespace {
+
+struct jetstream_call {
+    jetstream_handle context;
+    jsOptions options;
+};
+
+result<jetstream_call> open_jetstream(natsConnection* connection,
+                                      std::chrono::milliseconds timeout) {
+    jetstream_call call;
+    jsOptions_Init(&call.options);
+    call.options.Wait = timeout.count();
+    jsCtx* context = nullptr;
+    const auto status = natsConnection_JetStream(&context, connection, &call.options);
+    if (status != NATS_OK) {
+        return error{errc::broker_unavailable, "JetStream cannot be used", "",
+                     last_error_text(status)};
+    }
+    call.context.reset(context);
+    return call;
+}
+
+error refusal(natsStatus status, jsErrCode code, const std::string& what) {
+    constexpr std::string_view enable =
+        "enable JetStream for the account (jetstream {} in "
+        "nats-server.conf, or --jetstream)";
+    if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
+        return {errc::broker_unavailable, what + ": JetStream is not enabled", std::string(enable),
+                last_error_text(status)};
+    }
+    return {errc::broker_unavailable, what, "", last_error_text(status)};
+}
+
+void copy_config(const jsStreamConfig& config, stream_facts& facts) {
+    facts.description = config.Description == nullptr ? "" : config.Description;
+    for (int index = 0; index < config.SubjectsLen; ++index) {
+        facts.subjects.emplace_back(config.Subjects[index]);
+    }
+    facts.retention = config.Retention == js_InterestPolicy    ? stream_retention::interest
+                      : config.Retention == js_WorkQueuePolicy ? stream_retention::work_queue
+                                                               : stream_retention::limits;
+    facts.file_storage = config.Storage == js_FileStorage;
+    facts.discard_new = config.Discard == js_DiscardNew;
+    facts.sealed = config.Sealed;
+    facts.no_ack = config.NoAck;
+    facts.mirror_or_sourced = config.Mirror != nullptr || config.SourcesLen > 0;
+    facts.max_messages = config.MaxMsgs;
+    facts.max_bytes = config.MaxBytes;
+    facts.max_message_bytes = config.MaxMsgSize;
+    facts.max_messages_per_subject = config.MaxMsgsPerSubject;
+    facts.discard_new_per_subject = config.DiscardNewPerSubject;
+    facts.max_age = std::chrono::nanoseconds(config.MaxAge);
+    facts.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
+    facts.replicas = config.Replicas;
+}
+
+std::string header_of(natsMsg* message, const char* name) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, name, &value) == NATS_OK && value != nullptr ? value : "";
+}
+
+/// Nothing if there is no message of that sequence.
+result<message_handle> read_message(jetstream_call& call, const std::string& stream,
+                                    std::uint64_t sequence) {
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetMsg(&raw, call.context.get(), stream.c_str(), sequence, &call.options, &code);
+    if (status != NATS_OK && status != NATS_NOT_FOUND) {
+        return refusal(
+            status, code,
+            "message " + std::to_string(sequence) + " of stream " + stream + " cannot be read");
+    }
+    return message_handle(status == NATS_OK ? raw : nullptr);
+}
+
+/// Nothing if there is none.
+result<message_handle> read_last_message(jetstream_call& call, const std::string& stream) {
+    natsMsg* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetLastMsg(&raw, call.context.get(), stream.c_str(), ">", &call.options, &code);
+    if (status != NATS_OK && status != NATS_NOT_FOUND) {
+        return refusal(status, code, "the last message of stream " + stream + " cannot be read");
+    }
+    return message_handle(status == NATS_OK ? raw : nullptr);
+}
+
+void take_last(natsMsg* last, stream_facts& facts) {
+    facts.last_message_there = true;
+    facts.last_sequence = natsMsg_GetSequence(last);
+    facts.last_position = parse_position(header_of(last, "Walrelay-Position"));
+    facts.shared = !facts.last_position;
+    facts.safe_position = facts.last_position;
+    facts.final_position = facts.last_position;
+    facts.final_id = header_of(last, "Nats-Msg-Id");
+    facts.safe_id = facts.final_id;
+    facts.safe_sequence = facts.last_sequence;
+}
+
+/// The stream's last message; it may be gone, which is no error.
+result<void> read_tail(jetstream_call& call, const std::string& stream, stream_facts& facts) {
+    if (facts.last_sequence == 0 || facts.message_count == 0) {
+        return {};
+    }
+    auto last = read_last_message(call, stream);
+    if (!last) {
+        return last.error();
+    }
+    if (*last && natsMsg_GetSequence(last->get()) >= facts.last_sequence) {
+        take_last(last->get(), facts);
+        return {};
+    }
+    // Deleted; or the server that answered is behind the one that told the state.
+    const auto named = read_message(call, stream, facts.last_sequence);
+    if (!named) {
+        return named.error();
+    }
+    if (*named) {
+        return ends_differ(stream);
+    }
+    return {};
+}
+
+result<void> read_asked(jetstream_call& call, const std::string& stream, std::uint64_t sequence,
+                        stream_facts& facts) {
+    const auto found = read_message(call, stream, sequence);
+    if (!found) {
+        return found.error();
+    }
+    auto& asked = facts.asked.emplace();
+    asked.sequence = sequence;
+    if (*found) {
+        asked.where = parse_position(header_of(found->get(), "Walrelay-Position"));
+        asked.id = header_of(found->get(), "Nats-Msg-Id");
+    }
+    return {};
+}
+
+wall_time to_wall_time(std::int64_t nanoseconds) {
+    return wall_time(std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::nanoseconds(nanoseconds)));
+}
+
+}  // namespace
+
+std::string last_error_text(natsStatus status) {
+    natsStatus last = NATS_OK;
+    const char* const text = nats_GetLastError(&last);
+    if (last == status && text != nullptr && *text != '\0') {
+        return text;
+    }
+    return natsStatus_GetText(status);
+}
+
+result<broker_facts> read_broker(natsConnection* connection, const connect_options& options,
+                                 subscription_handle& incoming) {
+    constexpr std::uint64_t behind_a_stranger = 1024;
+    broker_facts facts;
+    facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
+    const auto& stream = options.stream;
+    auto call = open_jetstream(connection, options.timeout);
+    if (!call) {
+        return call.error();
+    }
+    jsStreamInfo* raw = nullptr;
+    jsErrCode code{};
+    const auto status =
+        js_GetStreamInfo(&raw, call->context.get(), stream.c_str(), &call->options, &code);
+    if (status == NATS_NOT_FOUND || code == JSStreamNotFoundErr) {
+        return facts;
+    }
+    if (status != NATS_OK) {
+        return refusal(status, code, "stream " + stream + " cannot be looked at");
+    }
+    const stream_info_handle info(raw);
+    facts.stream.emplace();
+    copy_config(*info->Config, *facts.stream);
+    facts.stream->created = to_wall_time(info->Created);
+    facts.stream->first_sequence = info->State.FirstSeq;
+    facts.stream->last_sequence = info->State.LastSeq;
+    facts.stream->message_count = info->State.Msgs;
+    facts.stream->byte_count = info->State.Bytes;
+    if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
+        return tail.error();
+    }
+    if (options.asks_for > 0) {
+        if (auto read = read_asked(*call, stream, options.asks_for, *facts.stream); !read) {
+            return read.error();
+        }
+    }
+    auto& found = *facts.stream;
+    const auto count =
+        found.shared ? std::max(options.look_back, behind_a_stranger) : options.look_back;
+    if (count > 0 && found.message_count > 0) {
+        if (auto looked = look_back(connection, options, count, found, incoming); !looked) {
+            return looked.error();
+        }
+        if (info->Config->MaxMsgsPerSubject > 0) {
+            // Older messages of a subject make room for newer ones.
+            found.recent.clear();
+            found.placed_is_whole = false;
+        }
+    }
+    return facts;
+}
+
+result<void> make_stream(natsConnection* connection, const stream_definition& definition,
+                         std::chrono::milliseconds timeout) {
+    auto call = open_jetstream(connection, timeout);
+    if (!call) {
+        return call.error();
+    }
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    std::vector<const char*> subjects;
+    subjects.reserve(definition.subjects.size());
+    for (const auto& subject : definition.subjects) {
+        subjects.push_back(subject.c_str());
+    }
+    config.Name = definition.name.c_str();
+    config.Subjects = subjects.data();
+    config.SubjectsLen = static_cast<int>(subjects.size());
+    config.Storage = js_FileStorage;
+    config.Retention = js_LimitsPolicy;
+    config.Replicas = definition.replicas;
+    jsErrCode code{};
+    const auto status = js_AddStream(nullptr, call->context.get(), &config, &call->options, &code);
+    if (status == NATS_OK) {
+        return {};
+    }
+    auto failure = refusal(status, code, "stream " + definition.name + " cannot be created");
+    if (code != 0 && failure.remedy.empty()) {
+        failure.code = errc::broker_unsuitable;
+        failure.remedy =
+            "change nats.subjects or nats.replicas so that the server takes them "
+            "(no other stream may have an overlapping subject), or create the stream "
+            "by hand";
+    }
+    return failure;
+}
+
+}  // namespace walrelay::nats

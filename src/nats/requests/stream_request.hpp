@@ -1,0 +1,35 @@
+// Requests to JetStream's API about a stream. Each over a short connection of its own, with
+// the library's blocking calls, so that a right which is missing ends nothing else.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "nats/session/connect_options.hpp"
+
+#include <optional>
+#include <string>
+
+namespace walrelay::nats {
+
+/// Sets the description of `to.stream` and nothing else: the rest of the configuration goes back as
+/// the server gave it, also what this version does not know. Gives the sequence that the stream
+/// ended with then: the server that says so leads it, and was reached by the cluster's own leader
+/// (processClusterUpdateStream, server/jetstream_cluster.go). Errors: broker_unavailable,
+/// broker_unsuitable (no permission, no such stream).
+[[nodiscard]] result<std::uint64_t> set_description(const connect_options& to,
+                                                    const std::string& text);
+
+/// Asks the server that leads `to.stream` to hand over, and waits a few seconds for another leader.
+/// Errors: as above, broker_unsuitable also where there is no cluster.
+[[nodiscard]] result<void> step_down(const connect_options& to);
+
+/// The message of `to.asks_for` in `to.stream`. Errors: broker_unavailable, broker_unsuitable (no
+/// permission, no such stream).
+[[nodiscard]] result<asked_message> message_of(const connect_options& to);
+
+/// When `to.stream` was made; nothing if there is none. Errors: broker_unavailable,
+/// broker_unsuitable (no permission, a file that cannot be used).
+[[nodiscard]] result<std::optional<wall_time>> creation_of(const connect_options& to);
+
+}  // namespace walrelay::nats

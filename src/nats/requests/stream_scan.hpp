@@ -1,0 +1,55 @@
+// Reads a whole stream once, headers only, in the order of its sequence numbers. A connection of
+// its own with the library's blocking calls: for commands that do one thing and end.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "nats/session/connect_options.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace walrelay::nats {
+
+/// Views that live as long as the call that they are given to. A header that is not there is empty.
+struct scanned_message {
+    std::uint64_t sequence = 0;
+    std::string_view subject = {};
+    std::string_view id = {};        // Nats-Msg-Id
+    std::string_view position = {};  // Walrelay-Position
+};
+
+class stream_scan {
+public:
+    /// Connects. Errors: as of connection::open; broker_unsuitable where there is no such stream.
+    [[nodiscard]] static result<stream_scan> open(connect_options options);
+
+    stream_scan(const stream_scan&) = delete;
+    stream_scan& operator=(const stream_scan&) = delete;
+    stream_scan(stream_scan&&) noexcept;
+    stream_scan& operator=(stream_scan&&) noexcept;
+    ~stream_scan();
+
+    /// As of `open`.
+    [[nodiscard]] const stream_facts& facts() const;
+
+    /// Begins (again) with the message of this sequence.
+    void begin_at(std::uint64_t sequence);
+
+    /// Calls `visit` with every message that came behind those that were read before, up to what is
+    /// the last one now, until it fails. Uses a consumer of its own without acknowledgements, in
+    /// the broker's memory, which it deletes at the end; should this program die meanwhile, the
+    /// broker does so after a minute. Errors: broker_unavailable, broker_lost, broker_unsuitable
+    /// (no permission), and those of `visit`.
+    [[nodiscard]] result<void> read(
+        const std::function<result<void>(const scanned_message&)>& visit);
+
+private:
+    struct state;
+    explicit stream_scan(std::unique_ptr<state> opened);
+    std::unique_ptr<state> state_;
+};
+
+}  // namespace walrelay::nats

@@ -1,0 +1,233 @@
+#include "nats/session/server_session.hpp"
+
+#include "nats/session/connect_error.hpp"
+#include "nats/session/tls_context.hpp"
+#include "nats/session/wire_lines.hpp"
+#include "nats/session/wire_parser.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <utility>
+
+namespace walrelay::nats {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// One try at one server. Held by the coroutine that runs it.
+class attempt : public std::enable_shared_from_this<attempt> {
+public:
+    attempt(const asio::any_io_executor& executor, const connect_options& how,
+            const secrets& proofs)
+        : options_(how),
+          known_(proofs),
+          socket_(std::make_shared<wire_socket>(executor)),
+          timer_(executor) {}
+
+    asio::awaitable<result<server_session>> join(server_address server, std::string lines);
+
+private:
+    asio::awaitable<result<void>> log_in(const server_address& server, const std::string& lines);
+    asio::awaitable<result<void>> greet();
+    asio::awaitable<result<void>> go_over_to_tls(const server_address& server);
+    asio::awaitable<result<void>> await_welcome();
+    void adopt_limit(std::string_view info);
+    asio::awaitable<result<wire_operation>> next_operation();
+    void start_clock();
+
+    const connect_options& options_;
+    const secrets& known_;
+    std::shared_ptr<wire_socket> socket_;
+    asio::steady_timer timer_;
+    bool expired_ = false;
+    bool tls_ = false;
+    greeting met_;
+};
+
+bool wants_tls(const connect_options& options, const server_address& server) {
+    return server.tls || options.tls_handshake_first || !options.tls_ca.empty() ||
+           !options.tls_cert.empty();
+}
+
+/// What proves who we are by being known, unlike a signature.
+bool tells_a_secret(const server_address& server, const secrets& known) {
+    return !server.user.empty() || !server.token.empty() || !known.password.empty() ||
+           !known.token.empty();
+}
+
+void attempt::start_clock() {
+    timer_.expires_after(options_.timeout);
+    timer_.async_wait([held = weak_from_this()](const boost::system::error_code& cancelled) {
+        const auto self = held.lock();
+        if (!cancelled && self) {
+            self->expired_ = true;
+            self->socket_->close();
+        }
+    });
+}
+
+asio::awaitable<result<server_session>> attempt::join(server_address server, std::string lines) {
+    const auto self = shared_from_this();
+    start_clock();
+    const auto done = co_await log_in(server, lines);
+    timer_.cancel();
+    if (done) {
+        const bool in_clear = !tls_ && !socket_->is_local() && tells_a_secret(server, known_);
+        co_return server_session{socket_, std::move(met_), in_clear};
+    }
+    if (expired_) {
+        co_return unreachable(options_, to_string(server) + " does not answer in time");
+    }
+    co_return done.error();
+}
+
+asio::awaitable<result<void>> attempt::log_in(const server_address& server,
+                                              const std::string& lines) {
+    const auto failure = co_await socket_->reach(server);
+    if (failure) {
+        co_return unreachable(options_, to_string(server) + ": " + failure.message());
+    }
+    if (options_.tls_handshake_first) {
+        if (auto secured = co_await go_over_to_tls(server); !secured) {
+            co_return secured;
+        }
+    }
+    if (auto greeted = co_await greet(); !greeted) {
+        co_return greeted;
+    }
+    const bool wants = wants_tls(options_, server);
+    if (!tls_ && wants && !met_.tls_required && !met_.tls_available) {
+        co_return without_tls(options_, to_string(server) + " does not speak TLS");
+    }
+    if (!tls_ && (wants || met_.tls_required)) {
+        if (auto secured = co_await go_over_to_tls(server); !secured) {
+            co_return secured;
+        }
+    }
+    auto line = connect_line(met_, server, known_, tls_);
+    if (!line) {
+        co_return line.error();
+    }
+    // In one piece, so that no other place of memory keeps it.
+    socket_->lines().reserve(line->size() + lines.size() + ping_line.size());
+    socket_->lines() += *line;
+    wipe(*line);
+    socket_->lines() += lines;
+    socket_->lines() += ping_line;
+    socket_->flush();
+    co_return co_await await_welcome();
+}
+
+asio::awaitable<result<void>> attempt::greet() {
+    const auto first = co_await next_operation();
+    if (!first) {
+        co_return first.error();
+    }
+    auto met = parse_greeting(first->verb == wire_verb::info ? first->text : "");
+    if (!met) {
+        co_return unreachable(options_, met.error().what);
+    }
+    met_ = std::move(*met);
+    co_return result<void>{};
+}
+
+asio::awaitable<result<void>> attempt::go_over_to_tls(const server_address& server) {
+    auto context = make_tls_context(options_);
+    if (!context) {
+        co_return context.error();
+    }
+    if (!socket_->unread().empty()) {
+        co_return unreachable(options_, "bytes in the clear where TLS was to begin");
+    }
+    const auto failure = co_await socket_->secure(std::move(*context), server.host);
+    if (failure) {
+        co_return without_tls(options_, to_string(server) + ": " + failure.message());
+    }
+    tls_ = true;
+    co_return result<void>{};
+}
+
+/// Until the second PONG. The first says that all before it was taken; after it comes an INFO where
+/// the account or the user has a lower max_payload than the server (nats-server, client.go,
+/// processPing), and nothing says whether one comes but the answer to another PING.
+asio::awaitable<result<void>> attempt::await_welcome() {
+    for (bool is_taken = false;;) {
+        const auto answer = co_await next_operation();
+        if (!answer) {
+            co_return answer.error();
+        }
+        if (answer->verb == wire_verb::err) {
+            co_return refusal(options_, answer->text);
+        }
+        if (answer->verb == wire_verb::info) {
+            adopt_limit(answer->text);
+        }
+        if (answer->verb == wire_verb::pong && is_taken) {
+            co_return result<void>{};
+        }
+        if (answer->verb == wire_verb::pong) {
+            is_taken = true;
+            socket_->forget_sent();
+            socket_->lines() += ping_line;
+            socket_->flush();
+        }
+        if (answer->verb == wire_verb::ping) {
+            socket_->lines() += pong_line;
+            socket_->flush();
+        }
+    }
+}
+
+void attempt::adopt_limit(std::string_view info) {
+    const auto said = parse_greeting(info);
+    if (said && said->max_payload_bytes != 0) {
+        met_.max_payload_bytes = said->max_payload_bytes;
+    }
+}
+
+asio::awaitable<result<wire_operation>> attempt::next_operation() {
+    for (;;) {
+        auto rest = socket_->unread();
+        const auto found = take_operation(rest);
+        if (found.verb == wire_verb::malformed) {
+            co_return unreachable(options_, "the answer is not NATS's protocol");
+        }
+        if (found.verb != wire_verb::incomplete) {
+            socket_->consume(socket_->unread().size() - rest.size());
+            co_return found;
+        }
+        const auto failure = co_await socket_->read_more();
+        if (failure) {
+            co_return unreachable(options_, failure.message());
+        }
+    }
+}
+
+}  // namespace
+
+asio::awaitable<result<server_session>> open_session(asio::any_io_executor executor,
+                                                     connect_options options, std::size_t first,
+                                                     std::string lines) {
+    auto known = read_secrets(options);
+    if (!known) {
+        co_return known.error();
+    }
+    const secrets_guard wiping(*known);
+    error last = unreachable(options, "nats.urls is empty");
+    for (std::size_t tried = 0; tried < options.urls.size(); ++tried) {
+        auto server = parse_server_address(options.urls[(first + tried) % options.urls.size()]);
+        if (!server) {
+            co_return server.error();
+        }
+        const auto trying = std::make_shared<attempt>(executor, options, *known);
+        auto joined = co_await trying->join(std::move(*server), lines);
+        if (joined) {
+            co_return joined;
+        }
+        last = joined.error();
+    }
+    co_return last;
+}
+
+}  // namespace walrelay::nats

@@ -1,0 +1,362 @@
+#include "postgres/catalog/inspector.hpp"
+
+#include "postgres/catalog/fragment_path.hpp"
+#include "postgres/catalog/inspection_queries.hpp"
+#include "postgres/catalog/outbox_guards.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/plugin_probe.hpp"
+#include "postgres/catalog/provisioner.hpp"
+#include "postgres/catalog/slot_switch.hpp"
+#include "postgres/catalog/table_inspection.hpp"
+#include "postgres/catalog/write_back_probe.hpp"
+#include "postgres/session/fact_reader.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+error no_answer() {
+    return {errc::postgres_unsuitable, "PostgreSQL gave no answer to a query on itself",
+            "use PostgreSQL 13 to 18"};
+}
+
+boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_facts& facts) {
+    const auto rows = co_await sql.query(queries::server);
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return no_answer();
+    }
+    fact_reader reader{*rows};
+    facts.version_number = reader.number<std::int32_t>(0, 0);
+    facts.in_recovery = rows->flag(0, 1);
+    facts.transport = sql.transport();
+    facts.current = reader.maybe_lsn(0, 2).value_or(lsn{});
+    facts.database = rows->text(0, 3);
+    facts.encoding = rows->text(0, 4);
+    facts.wal_level = rows->text(0, 5);
+    facts.role = rows->text(0, 6);
+    facts.role_replicates = rows->flag(0, 7);
+    facts.slots_free = reader.number<std::int32_t>(0, 8);
+    facts.senders_free = reader.number<std::int32_t>(0, 9);
+    facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
+    facts.output_plugin_libraries = rows->at(0, 11);
+    facts.synchronous_standbys = rows->text(0, 12);
+    facts.application_name = rows->text(0, 13);
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return result<void>{};
+}
+
+boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
+                                                        const inspection_request& request,
+                                                        postgres_facts& facts) {
+    auto tables = request.tables;
+    auto flaws = co_await own_schema_flaws(sql, std::move(tables));
+    if (!flaws) {
+        co_return flaws.error();
+    }
+    facts.schema_flaws = std::move(*flaws);
+    auto states = co_await states_of_own_tables(sql);
+    if (!states) {
+        co_return states.error();
+    }
+    facts.dead_letters = states->dead_letters;
+    facts.halts = states->halts;
+    facts.controls = states->controls;
+    facts.may_make_tables = states->may_make;
+    co_return result<void>{};
+}
+
+/// With the schemas in which the configuration's statements look for names.
+boost::asio::awaitable<result<void>> inspect_write_backs(connection& sql,
+                                                         const inspection_request& request,
+                                                         postgres_facts& facts) {
+    auto tables = request.tables;
+    auto path = co_await find_fragment_path(sql, std::move(tables));
+    if (!path) {
+        co_return path.error();
+    }
+    facts.open_schemas = path->open_schemas;
+    co_return co_await probe_write_backs(sql, request.write_backs, path->text, facts.tables);
+}
+
+/// Leaves {0, 0} where the role may not ask.
+boost::asio::awaitable<result<void>> inspect_origin(connection& sql, postgres_facts& facts) {
+    const auto rows = co_await sql.ask(queries::origin);
+    if (rows.has_error() && rows.error().sqlstate == "42501") {
+        co_return result<void>{};
+    }
+    if (rows.has_error()) {
+        co_return explain(rows.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    if (rows->empty()) {
+        co_return no_answer();
+    }
+    fact_reader reader{*rows};
+    // A signed number in SQL, unsigned everywhere else.
+    facts.origin.system_identifier = static_cast<std::uint64_t>(reader.number<std::int64_t>(0, 0));
+    facts.origin.timeline = reader.number<std::uint32_t>(0, 1);
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return result<void>{};
+}
+
+boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string slot,
+                                                  postgres_facts& facts) {
+    std::vector<std::string> which{slot};
+    const auto rows = co_await sql.query(queries::slot, std::move(which));
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    std::vector<std::string> waiting{waiting_slot_name(slot)};
+    const auto waits = co_await sql.query(queries::slot, std::move(waiting));
+    if (waits.has_error()) {
+        co_return waits.error();
+    }
+    facts.slot_waits = !waits->empty();
+    if (rows->empty()) {
+        co_return result<void>{};
+    }
+    fact_reader reader{*rows};
+    facts.slot = slot_facts{.plugin = rows->text(0, 0),
+                            .database = rows->text(0, 1),
+                            .active = rows->flag(0, 2),
+                            .two_phase = rows->flag(0, 3),
+                            .active_pid = reader.number<std::int32_t>(0, 4),
+                            .restart = reader.maybe_lsn(0, 5),
+                            .confirmed = reader.maybe_lsn(0, 6),
+                            .wal_status = rows->text(0, 7),
+                            .invalidation_reason = rows->text(0, 8),
+                            .failover = rows->flag(0, 9),
+                            .synced = rows->flag(0, 10)};
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    const auto standbys = co_await sql.query(queries::standby_slots);
+    if (standbys.has_error()) {
+        co_return standbys.error();
+    }
+    for (std::size_t row = 0; row < standbys->size(); ++row) {
+        facts.standby_slots.push_back(
+            {standbys->text(row, 0), standbys->flag(row, 1), standbys->flag(row, 2)});
+    }
+    co_return result<void>{};
+}
+
+/// Whether it is worth the try to decode with the publication.
+bool can_peek(const postgres_facts& facts) {
+    return facts.slot.has_value() && !facts.slot->active && facts.slot->plugin == "pgoutput" &&
+           facts.slot->database == facts.database && facts.slot->wal_status != "lost" &&
+           facts.role_replicates;
+}
+
+boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
+                                                         const inspection_request& request,
+                                                         postgres_facts& facts) {
+    std::vector<std::string> which{request.publication, request.slot};
+    std::vector<std::string> name{request.publication};
+    const auto rows = co_await sql.query(queries::publication, std::move(which));
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return result<void>{};
+    }
+    publication_facts found{.publishes_inserts = rows->flag(0, 0),
+                            .publishes_updates = rows->flag(0, 3),
+                            .via_partition_root = rows->flag(0, 1),
+                            .for_all_tables = rows->flag(0, 2),
+                            .younger_than_slot = false,
+                            .owned = rows->flag(0, 4),
+                            .tables = {}};
+    const auto tables = co_await sql.query(queries::publication_tables, std::move(name));
+    if (tables.has_error()) {
+        co_return tables.error();
+    }
+    for (std::size_t row = 0; row < tables->size(); ++row) {
+        found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
+    }
+    if (rows->flag(0, 5) && can_peek(facts)) {
+        found.younger_than_slot =
+            co_await publication_is_younger(sql, request.slot, request.publication);
+    }
+    facts.publication = std::move(found);
+    co_return result<void>{};
+}
+
+/// Creates it as walrelay run does, in a transaction that is rolled back. What passes, like a lock
+/// that somebody else has, says nothing.
+boost::asio::awaitable<result<void>> try_publication(connection& sql, std::string publication,
+                                                     std::vector<table_name> tables,
+                                                     postgres_facts& facts) {
+    const bool one_is_missing = std::ranges::any_of(facts.tables, [&](const table_facts& each) {
+        return !each.exists && std::ranges::find(tables, each.table) != tables.end();
+    });
+    if (facts.publication || tables.empty() || one_is_missing || facts.in_recovery) {
+        co_return result<void>{};
+    }
+    for (const auto* const step : {"BEGIN", "SET LOCAL lock_timeout = '2s'"}) {
+        const auto done = co_await sql.query(step);
+        if (done.has_error()) {
+            co_return done.error();
+        }
+    }
+    const auto tried =
+        co_await create_publication(sql, std::move(publication), std::move(tables), "insert");
+    const auto undone = co_await sql.query("ROLLBACK");
+    if (undone.has_error()) {
+        co_return undone.error();
+    }
+    if (tried.has_error() && tried.error().code == errc::postgres_unsuitable) {
+        facts.publication_refused = tried.error();
+    }
+    co_return result<void>{};
+}
+
+error unreadable_history(std::uint32_t timeline) {
+    return {errc::postgres_unsuitable,
+            "PostgreSQL's history file of timeline " + std::to_string(timeline) +
+                " is not one: the branches of the database cannot be told apart",
+            "restore the file in pg_wal from the archive"};
+}
+
+/// The first timeline has no history file. A file that was removed is no error: what cannot be
+/// compared then is judged by whoever compares. The content comes as it is in the file, whatever
+/// type the column says (PostgreSQL source, SendTimeLineHistory).
+boost::asio::awaitable<result<std::vector<timeline_end>>> ask_ancestors(connection& replication,
+                                                                        std::uint32_t timeline) {
+    constexpr std::string_view undefined_file = "58P01";
+    if (timeline <= 1) {
+        co_return std::vector<timeline_end>{};
+    }
+    const auto rows = co_await replication.ask("TIMELINE_HISTORY " + std::to_string(timeline));
+    if (rows.has_error() && rows.error().sqlstate == undefined_file) {
+        co_return std::vector<timeline_end>{};
+    }
+    if (rows.has_error()) {
+        co_return explain(rows.error(),
+                          {.action = server_action::query, .role = replication.role()});
+    }
+    if (rows->empty() || rows->rows().front().size() < 2) {
+        co_return no_answer();
+    }
+    auto ends = parse_timeline_history(rows->text(0, 1));
+    if (!ends) {
+        co_return unreadable_history(timeline);
+    }
+    co_return std::move(*ends);
+}
+
+/// Without the ancestors.
+boost::asio::awaitable<result<server_identity>> identify_system(connection& replication) {
+    const auto rows = co_await replication.query("IDENTIFY_SYSTEM");
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return no_answer();
+    }
+    fact_reader reader{*rows};
+    const history origin{reader.number<std::uint64_t>(0, 0), reader.number<std::uint32_t>(0, 1)};
+    server_identity found{.line = {.origin = origin},
+                          .wal_end = reader.maybe_lsn(0, 2).value_or(lsn{})};
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return found;
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
+                                                       inspection_request request) {
+    postgres_facts facts;
+    auto step = co_await inspect_server(sql, facts);
+    if (step.has_value()) {
+        step = co_await inspect_origin(sql, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_slot(sql, request.slot, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_publication(sql, request, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_tables(sql, request.tables, request.publication, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_own_tables(sql, request, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_write_backs(sql, request, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_guards(sql, facts);
+    }
+    if (step.has_value()) {
+        step = co_await try_publication(sql, request.publication, request.to_publish, facts);
+    }
+    if (step.has_error()) {
+        co_return step.error();
+    }
+    facts.wal2json = co_await trouble_with_wal2json(sql, request.slot, facts);
+    co_return facts;
+}
+
+boost::asio::awaitable<result<server_identity>> identify(connection& replication) {
+    auto found = co_await identify_system(replication);
+    if (found.has_error()) {
+        co_return found.error();
+    }
+    auto ancestors = co_await ask_ancestors(replication, found->line.origin.timeline);
+    if (ancestors.has_error()) {
+        co_return ancestors.error();
+    }
+    found->line.ancestors = std::move(*ancestors);
+    co_return found;
+}
+
+boost::asio::awaitable<result<replay_place>> ask_replayed(connection& replication) {
+    const auto rows = co_await replication.query("SELECT pg_last_wal_replay_lsn()");
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    const auto up_to = reader.maybe_lsn(0, 0).value_or(lsn{});
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    const auto now = co_await identify_system(replication);
+    if (now.has_error()) {
+        co_return now.error();
+    }
+    co_return replay_place{up_to, now->line.origin.timeline};
+}
+
+boost::asio::awaitable<result<slot_place>> place_of_slot(connection& sql, std::string slot) {
+    constexpr const char* place_sql = R"sql(
+SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+            ELSE pg_current_wal_flush_lsn() END,
+       (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1))sql";
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(place_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    const slot_place found{reader.maybe_lsn(0, 1), reader.maybe_lsn(0, 0).value_or(lsn{})};
+    if (reader.failure().has_value()) {
+        co_return *reader.failure();
+    }
+    co_return found;
+}
+
+}  // namespace walrelay::postgres

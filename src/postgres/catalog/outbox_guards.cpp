@@ -1,0 +1,137 @@
+#include "postgres/catalog/outbox_guards.hpp"
+
+#include "postgres/catalog/trusted_roles.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/fact_reader.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+/// Which commands row-level security can hide rows of the tables from, in this role's hands: those
+/// for which no permissive policy lets all rows through, or a restrictive one does not.
+constexpr const char* hidden_rows_sql = R"sql(
+WITH policies AS (
+    SELECT polrelid, polcmd, polpermissive, coalesce(pg_get_expr(polqual, polrelid), 'true') AS lets
+      FROM pg_policy
+     WHERE EXISTS (SELECT FROM unnest(polroles) AS role (oid)
+                    WHERE CASE WHEN role.oid = 0 THEN true
+                               ELSE pg_has_role(role.oid, 'USAGE') END))
+SELECT asked.place - 1, command.name
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+  JOIN pg_namespace AS n ON n.nspname = asked.schema
+  JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
+   AND c.relkind IN ('r', 'p')
+ CROSS JOIN (VALUES (1, 'r', 'SELECT'), (2, 'w', 'UPDATE'), (3, 'd', 'DELETE'))
+       AS command (place, letter, name)
+ WHERE row_security_active(c.oid)
+   AND (NOT EXISTS (SELECT FROM policies AS p
+                     WHERE p.polrelid = c.oid AND p.polpermissive AND p.lets = 'true'
+                       AND p.polcmd IN ('*', command.letter))
+        OR EXISTS (SELECT FROM policies AS p
+                    WHERE p.polrelid = c.oid AND NOT p.polpermissive AND p.lets <> 'true'
+                      AND p.polcmd IN ('*', command.letter)))
+ ORDER BY asked.place, command.place
+)sql";
+
+/// Of the tables and their partitions: who may attach a trigger and is not trusted, and which
+/// triggers run a function of somebody who is not.
+constexpr const char* triggers_sql = R"sql(,
+parts (place, oid) AS (
+    SELECT asked.place, coalesce(tree.relid, c.oid)
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+      JOIN pg_namespace AS n ON n.nspname = asked.schema
+      JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
+       AND c.relkind IN ('r', 'p')
+      LEFT JOIN LATERAL pg_partition_tree(c.oid) AS tree ON c.relkind = 'p')
+SELECT DISTINCT parts.place - 1, 'maker',
+       CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+  FROM parts
+  JOIN pg_class AS c ON c.oid = parts.oid
+ CROSS JOIN aclexplode(c.relacl) AS a
+ WHERE a.privilege_type = 'TRIGGER' AND a.grantee NOT IN (SELECT role FROM trusted)
+UNION
+SELECT parts.place - 1, 'trigger', quote_ident(t.tgname)
+  FROM parts
+  JOIN pg_trigger AS t ON t.tgrelid = parts.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+  JOIN pg_proc AS f ON f.oid = t.tgfoid
+ WHERE f.proowner NOT IN (SELECT role FROM trusted)
+ ORDER BY 1, 2, 3
+)sql";
+
+constexpr const char* message_writers_sql = R"sql(
+SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+  FROM pg_proc AS f
+ CROSS JOIN aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) AS a
+ WHERE f.proname = 'pg_logical_emit_message' AND f.pronamespace = 'pg_catalog'::regnamespace
+   AND a.grantee <> f.proowner
+ ORDER BY 1
+)sql";
+
+std::vector<std::string> places_of(const std::vector<table_facts>& tables) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& each : tables) {
+        schemas.push_back(each.table.schema);
+        names.push_back(each.table.name);
+    }
+    return {array_literal(schemas), array_literal(names)};
+}
+
+std::optional<error> read_hidden(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto place = reader.number<std::size_t>(row, 0);
+        if (place < tables.size()) {
+            tables[place].hidden_from.push_back(rows.text(row, 1));
+        }
+    }
+    return reader.failure();
+}
+
+std::optional<error> read_triggers(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto place = reader.number<std::size_t>(row, 0);
+        if (place < tables.size()) {
+            auto& of = rows.text(row, 1) == "maker" ? tables[place].trigger_makers
+                                                    : tables[place].foreign_triggers;
+            of.push_back(rows.text(row, 2));
+        }
+    }
+    return reader.failure();
+}
+
+}  // namespace
+
+awaitable<result<void>> inspect_guards(connection& sql, postgres_facts& facts) {
+    const auto which = places_of(facts.tables);
+    const auto hidden = co_await sql.query(hidden_rows_sql, which);
+    if (!hidden) {
+        co_return hidden.error();
+    }
+    const auto triggers = co_await sql.query(std::string(trusted_roles_sql) + triggers_sql, which);
+    if (!triggers) {
+        co_return triggers.error();
+    }
+    const auto writers = co_await sql.query(message_writers_sql);
+    if (!writers) {
+        co_return writers.error();
+    }
+    for (std::size_t row = 0; row < writers->size(); ++row) {
+        facts.message_writers.push_back(writers->text(row, 0));
+    }
+    auto failure = read_hidden(*hidden, facts.tables);
+    if (!failure) {
+        failure = read_triggers(*triggers, facts.tables);
+    }
+    co_return failure ? result<void>{*failure} : result<void>{};
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,18 @@
+// Who else can act on the outbox tables, or keep walrelay from them: row-level security, the right
+// to attach triggers, logical messages. Through a connection of connection_kind::sql.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+namespace walrelay::postgres {
+
+/// Fills `hidden_from`, `trigger_makers` and `foreign_triggers` of the tables, which are those of
+/// the configuration, and `message_writers`. Needs no right that PUBLIC lacks.
+[[nodiscard]] boost::asio::awaitable<result<void>> inspect_guards(connection& sql,
+                                                                  postgres_facts& facts);
+
+}  // namespace walrelay::postgres

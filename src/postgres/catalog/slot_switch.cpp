@@ -1,0 +1,259 @@
+#include "postgres/catalog/slot_switch.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/session/server_error.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr std::string_view object_in_use = "55006";
+constexpr int version_with_schemas = 150000;
+
+/// NAMEDATALEN - 1.
+constexpr std::size_t name_max = 63;
+constexpr std::string_view suffix = "_switch";
+
+struct found_slot {
+    std::string plugin;
+    std::string confirmed;
+};
+
+error is_missing(const std::string& slot) {
+    return {
+        errc::postgres_unsuitable,
+        fmt::format("there is no slot {} in this database whose plugin could be changed", slot),
+        "set postgres.slot to the slot's name, and dbname in postgres.conninfo to its database"};
+}
+
+error is_in_use(const std::string& slot) {
+    return {errc::slot_in_use, fmt::format("slot {} is in use", slot),
+            "stop walrelay run, and every standby of it, and try again; nothing is lost"};
+}
+
+error is_at_it(const std::string& slot) {
+    return {errc::slot_in_use,
+            fmt::format("another process is changing the plugin of slot {}", slot),
+            "let it end, then try again"};
+}
+
+error is_older_than(const slot_switch& wanted) {
+    return {errc::postgres_unsuitable,
+            fmt::format("slot {} may still have transactions from before publication {} had all "
+                        "tables, which pgoutput would leave out; nothing was changed",
+                        wanted.slot, wanted.publication),
+            "where walrelay run still gets on, let it run until it has caught up, wait for a "
+            "minute, and try again; where a row stops it, walrelay verify names what the stream "
+            "lacks, and a new slot with on_slot_loss = \"heal\" under [delivery] publishes those "
+            "rows that are still in the tables"};
+}
+
+error are_both_there(const slot_switch& wanted, const found_slot& slot, const found_slot& waits) {
+    const auto waiting = waiting_slot_name(wanted.slot);
+    return {
+        errc::postgres_unsuitable,
+        fmt::format("slot {} stands at LSN {} and slot {}, which a change of the plugin made "
+                    "or somebody else, at LSN {}: walrelay cannot tell which of them has what "
+                    "is still to be relayed; nothing was changed",
+                    wanted.slot, slot.confirmed, waiting, waits.confirmed),
+        fmt::format("walrelay run goes on with slot {0}, and walrelay verify then tells whether "
+                    "the stream lacks a row; where it lacks none, and walrelay made {1}, which "
+                    "keeps WAL: {2} destroys that copy, then try again",
+                    wanted.slot, waiting, drop_slot_sql(waiting))};
+}
+
+class switching {
+public:
+    switching(connection& sql, slot_switch wanted)
+        : sql_(sql), wanted_(std::move(wanted)), waiting_(waiting_slot_name(wanted_.slot)) {}
+
+    awaitable<result<void>> run();
+
+private:
+    /// Nothing if there is no such slot in this database.
+    awaitable<result<std::optional<found_slot>>> find(std::string slot);
+    awaitable<result<void>> lock();
+    awaitable<result<void>> require_old_publication();
+    awaitable<result<void>> begin();
+    awaitable<result<void>> finish(std::string plugin);
+    awaitable<result<void>> drop(std::string slot);
+    awaitable<result<void>> copy(std::string from, std::string to, std::string plugin);
+    awaitable<result<void>> act(std::string slot, std::string sql,
+                                std::vector<std::string> parameters);
+
+    connection& sql_;
+    slot_switch wanted_;
+    std::string waiting_;
+};
+
+awaitable<result<std::optional<found_slot>>> switching::find(std::string slot) {
+    std::vector<std::string> which{std::move(slot)};
+    const auto found = co_await sql_.query(
+        "SELECT plugin, confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1 AND "
+        "slot_type = 'logical' AND database = current_database()",
+        std::move(which));
+    if (!found) {
+        co_return found.error();
+    }
+    std::optional<found_slot> slot_there;
+    if (!found->empty()) {
+        slot_there.emplace();
+        slot_there->plugin = found->text(0, 0);
+        slot_there->confirmed = found->text(0, 1);
+    }
+    co_return slot_there;
+}
+
+awaitable<result<void>> switching::act(std::string slot, std::string sql,
+                                       std::vector<std::string> parameters) {
+    const auto done = co_await sql_.ask(std::move(sql), std::move(parameters));
+    if (!done.has_error()) {
+        co_return result<void>{};
+    }
+    if (done.error().sqlstate == object_in_use) {
+        co_return is_in_use(slot);
+    }
+    server_context context;
+    context.action = server_action::create_slot;
+    context.role = sql_.role();
+    context.database = sql_.database();
+    context.slot = slot;
+    context.plugin = wanted_.to;
+    context.version_number = sql_.version_number();
+    co_return explain(done.error(), context);
+}
+
+awaitable<result<void>> switching::copy(std::string from, std::string to, std::string plugin) {
+    std::vector<std::string> names{from, to, std::move(plugin)};
+    co_return co_await act(std::move(from),
+                           "SELECT pg_copy_logical_replication_slot($1, $2, false, $3)",
+                           std::move(names));
+}
+
+awaitable<result<void>> switching::drop(std::string slot) {
+    std::vector<std::string> which{slot};
+    co_return co_await act(std::move(slot), "SELECT pg_drop_replication_slot($1)",
+                           std::move(which));
+}
+
+/// Two at once would each drop the copy of the other. Held until the session ends.
+awaitable<result<void>> switching::lock() {
+    std::vector<std::string> name{"walrelay: plugin of slot " + wanted_.slot};
+    const auto locked = co_await sql_.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))",
+                                            std::move(name));
+    if (!locked) {
+        co_return locked.error();
+    }
+    co_return locked->flag(0, 0) ? result<void>{} : is_at_it(wanted_.slot);
+}
+
+/// pgoutput looks a publication up as it was when a change was written. It ends where there was
+/// none (before PostgreSQL 18) or passes the change over (from 18 on, and where a table was not in
+/// it). What is older than the slot's catalog_xmin was there for all that the slot still sends.
+awaitable<result<void>> switching::require_old_publication() {
+    if (wanted_.to != output_plugin::pgoutput) {
+        co_return result<void>{};
+    }
+    std::string rows =
+        "SELECT p.xmin FROM pg_publication AS p WHERE p.pubname = $2 UNION ALL SELECT r.xmin FROM "
+        "pg_publication_rel AS r JOIN pg_publication AS p ON p.oid = r.prpubid WHERE p.pubname = "
+        "$2 AND r.prrelid IS DISTINCT FROM to_regclass('walrelay.control')";
+    if (sql_.version_number() >= version_with_schemas) {
+        rows +=
+            " UNION ALL SELECT n.xmin FROM pg_publication_namespace AS n JOIN pg_publication "
+            "AS p ON p.oid = n.pnpubid WHERE p.pubname = $2";
+    }
+    std::vector<std::string> parameters{wanted_.slot, wanted_.publication};
+    const auto old = co_await sql_.query(
+        "SELECT coalesce(bool_and(age(made.xmin) > age(s.catalog_xmin)), false) FROM "
+        "pg_replication_slots AS s CROSS JOIN (" +
+            rows + ") AS made (xmin) WHERE s.slot_name = $1",
+        std::move(parameters));
+    if (!old) {
+        co_return old.error();
+    }
+    co_return old->flag(0, 0) ? result<void>{} : is_older_than(wanted_);
+}
+
+/// The copy waits, and the slot is gone.
+awaitable<result<void>> switching::begin() {
+    auto done = co_await require_old_publication();
+    if (!done) {
+        co_return done;
+    }
+    done = co_await copy(wanted_.slot, waiting_, to_string(wanted_.to));
+    if (!done) {
+        co_return done;
+    }
+    done = co_await drop(wanted_.slot);
+    if (done) {
+        co_return done;
+    }
+    const auto there = co_await find(wanted_.slot);
+    if (there && *there) {
+        static_cast<void>(co_await drop(waiting_));
+    }
+    co_return done;
+}
+
+awaitable<result<void>> switching::finish(std::string plugin) {
+    auto done = co_await copy(waiting_, wanted_.slot, std::move(plugin));
+    if (done) {
+        done = co_await drop(waiting_);
+    }
+    co_return done;
+}
+
+awaitable<result<void>> switching::run() {
+    if (auto locked = co_await lock(); !locked) {
+        co_return locked;
+    }
+    const auto slot = co_await find(wanted_.slot);
+    if (!slot) {
+        co_return slot.error();
+    }
+    const auto waits = co_await find(waiting_);
+    if (!waits) {
+        co_return waits.error();
+    }
+    if (!*slot && !*waits) {
+        co_return is_missing(wanted_.slot);
+    }
+    if (!*slot) {
+        co_return co_await finish((*waits)->plugin);
+    }
+    if (*waits) {
+        if ((*waits)->confirmed != (*slot)->confirmed) {
+            co_return are_both_there(wanted_, **slot, **waits);
+        }
+        if (auto dropped = co_await drop(waiting_); !dropped) {
+            co_return dropped;
+        }
+    }
+    if ((*slot)->plugin == to_string(wanted_.to)) {
+        co_return result<void>{};
+    }
+    if (auto begun = co_await begin(); !begun) {
+        co_return begun;
+    }
+    co_return co_await finish(to_string(wanted_.to));
+}
+
+}  // namespace
+
+std::string waiting_slot_name(const std::string& slot) {
+    return slot.substr(0, name_max - suffix.size()).append(suffix);
+}
+
+awaitable<result<void>> switch_plugin(connection& sql, slot_switch wanted) {
+    switching all(sql, std::move(wanted));
+    co_return co_await all.run();
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,196 @@
+#include "postgres/catalog/table_inspection.hpp"
+
+#include "postgres/catalog/inspection_queries.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/fact_reader.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+std::vector<std::string> schemas_and_names(const std::vector<table_name>& asked) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& table : asked) {
+        schemas.push_back(table.schema);
+        names.push_back(table.name);
+    }
+    return {array_literal(schemas), array_literal(names)};
+}
+
+/// The place of a row's table in the request; fails on what is outside.
+table_facts* table_of(fact_reader& reader, std::size_t row, std::vector<table_facts>& tables) {
+    const auto place = reader.number<std::size_t>(row, 0);
+    return place < tables.size() ? &tables[place] : nullptr;
+}
+
+std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name> asked) {
+    std::vector<table_facts> tables;
+    for (std::size_t row = 0; row < rows.size() && row < asked.size(); ++row) {
+        const auto kind = rows.text(row, 0);
+        tables.push_back({.table = std::move(asked[row]),
+                          .exists = !kind.empty(),
+                          .partitioned = kind == "p",
+                          .ordinary = kind == "r" || kind == "p",
+                          .unlogged = rows.text(row, 1) == "u",
+                          .readable = rows.flag(row, 2),
+                          .identified = rows.flag(row, 3),
+                          .leaves = {},
+                          .columns = {}});
+    }
+    return tables;
+}
+
+std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>& tables) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
+            table->columns.push_back({rows.text(row, 1), reader.number<type_oid>(row, 2)});
+            if (const auto how = rows.text(row, 3); !how.empty()) {
+                table->generated.push_back({rows.text(row, 1), how == "s"});
+            }
+        }
+    }
+    return reader.failure();
+}
+
+std::optional<error> read_names(const row_set& rows, std::vector<table_facts>& tables,
+                                std::vector<table_name> table_facts::*into) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
+            (table->*into).push_back({rows.text(row, 1), rows.text(row, 2)});
+        }
+    }
+    return reader.failure();
+}
+
+std::optional<error> read_column_names(const row_set& rows, std::vector<table_facts>& tables,
+                                       std::vector<std::string> table_facts::*into) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (auto* table = table_of(reader, row, tables)) {
+            (table->*into).push_back(rows.text(row, 1));
+        }
+    }
+    return reader.failure();
+}
+
+/// What hangs on the tables: partitions, what they are partitioned by, and heirs.
+boost::asio::awaitable<result<void>> inspect_descendants(connection& sql,
+                                                         std::vector<std::string> which,
+                                                         std::vector<table_facts>& tables) {
+    const auto leaves = co_await sql.query(queries::leaves, which);
+    if (leaves.has_error()) {
+        co_return leaves.error();
+    }
+    const auto keys = co_await sql.query(queries::partition_columns, which);
+    if (keys.has_error()) {
+        co_return keys.error();
+    }
+    const auto children = co_await sql.query(queries::children, which);
+    if (children.has_error()) {
+        co_return children.error();
+    }
+    auto failure = read_names(*leaves, tables, &table_facts::leaves);
+    if (!failure) {
+        failure = read_column_names(*keys, tables, &table_facts::partition_columns);
+    }
+    if (!failure) {
+        failure = read_names(*children, tables, &table_facts::children);
+    }
+    co_return failure ? result<void>{*failure} : result<void>{};
+}
+
+std::vector<table_name> read_other_tables(const row_set& rows,
+                                          const std::vector<table_facts>& tables) {
+    std::set<table_name> ours;
+    for (const auto& one : tables) {
+        ours.insert(one.table);
+        ours.insert(one.leaves.begin(), one.leaves.end());
+    }
+    std::vector<table_name> others;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        table_name name{rows.text(row, 0), rows.text(row, 1)};
+        if (!ours.contains(name)) {
+            others.push_back(std::move(name));
+        }
+    }
+    return others;
+}
+
+std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
+    fact_reader reader{rows};
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        facts.domains.emplace_back(reader.number<type_oid>(row, 0),
+                                   reader.number<type_oid>(row, 1));
+    }
+    return reader.failure();
+}
+
+boost::asio::awaitable<result<void>> inspect_published(connection& sql,
+                                                       std::vector<std::string> which,
+                                                       std::string publication,
+                                                       std::vector<table_facts>& tables) {
+    if (publication.empty()) {
+        co_return result<void>{};
+    }
+    which.push_back(std::move(publication));
+    const auto columns = co_await sql.query(queries::published_columns, std::move(which));
+    if (columns.has_error()) {
+        co_return columns.error();
+    }
+    const auto failure = read_column_names(*columns, tables, &table_facts::published);
+    co_return failure ? result<void>{*failure} : result<void>{};
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector<table_name> asked,
+                                                    std::string publication,
+                                                    postgres_facts& facts) {
+    const auto which = schemas_and_names(asked);
+    const auto tables = co_await sql.query(queries::tables, which);
+    if (tables.has_error()) {
+        co_return tables.error();
+    }
+    facts.tables = read_tables(*tables, std::move(asked));
+    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
+    const std::vector<std::string> schemas{which.front(), partitioned ? "true" : "false"};
+    const auto columns = co_await sql.query(queries::columns, which);
+    if (columns.has_error()) {
+        co_return columns.error();
+    }
+    const auto all = co_await sql.query(queries::tables_of_schemas, schemas);
+    if (all.has_error()) {
+        co_return all.error();
+    }
+    const auto domains = co_await sql.query(queries::domains);
+    if (domains.has_error()) {
+        co_return domains.error();
+    }
+    if (auto failure = read_columns(*columns, facts.tables)) {
+        co_return *failure;
+    }
+    const auto descendants = co_await inspect_descendants(sql, which, facts.tables);
+    if (descendants.has_error()) {
+        co_return descendants.error();
+    }
+    const auto published =
+        co_await inspect_published(sql, which, std::move(publication), facts.tables);
+    if (published.has_error()) {
+        co_return published.error();
+    }
+    facts.other_tables = read_other_tables(*all, facts.tables);
+    if (auto failure = read_domains(*domains, facts)) {
+        co_return *failure;
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,112 @@
+#include "postgres/catalog/write_back_probe.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/catalog/write_back_sql.hpp"
+#include "postgres/session/server_error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+/// For the one transaction.
+constexpr const char* search_path_sql = "SELECT set_config('search_path', $1, true)";
+
+constexpr const char* type_name_sql = "SELECT format_type($1::oid, -1)";
+
+struct wanted_statement {
+    std::string setting;
+    std::string right;
+    std::string sql;
+};
+
+/// As the clean-up of rows writes it, but by the id; that of partitions drops them.
+std::string delete_later_sql(const outbox_table& table, const std::string& type) {
+    auto sql = "DELETE FROM " + quote_table(table.table) + " WHERE " +
+               quote_identifier(key_column(table)) + " = ANY ($1::text[]::" + type + "[])";
+    if (!table.pending.empty()) {
+        sql += " AND NOT coalesce((" + table.pending + "\n), false)";
+    }
+    return sql;
+}
+
+std::vector<wanted_statement> statements_of(const outbox_table& table, const std::string& type,
+                                            bool partitioned) {
+    std::vector<wanted_statement> all;
+    if (table.delete_after && !deletes_at_once(table) && !partitioned) {
+        all.push_back({table.pending.empty() ? "outbox.delete_after"
+                                             : "outbox.delete_after with outbox.pending",
+                       "SELECT, DELETE", delete_later_sql(table, type)});
+    }
+    if (deletes_at_once(table)) {
+        all.push_back(
+            {"outbox.delete_after", "SELECT, DELETE", write_back_sql(table, type, false)});
+    } else if (!table.on_published.empty()) {
+        all.push_back({table.pending.empty() ? "outbox.on_published"
+                                             : "outbox.on_published with outbox.pending",
+                       "SELECT, UPDATE", write_back_sql(table, type, false)});
+    }
+    if (!table.on_dead_letter.empty()) {
+        all.push_back({"outbox.on_dead_letter", "SELECT, UPDATE",
+                       on_dead_letter_sql(table, type, "$1", "$2", "$3")});
+    }
+    return all;
+}
+
+/// NULL suits every type of parameter.
+statement explain_of(const wanted_statement& wanted) {
+    const std::size_t count = wanted.setting == "outbox.on_dead_letter" ? 3 : 1;
+    statement explained{"EXPLAIN " + wanted.sql};
+    explained.parameters.resize(count);
+    return explained;
+}
+
+awaitable<result<void>> probe(connection& sql, wanted_statement wanted, const std::string& path,
+                              table_facts& into) {
+    std::vector<statement> all{{search_path_sql, {path}}, explain_of(wanted)};
+    const auto done = co_await sql.ask_together(std::move(all));
+    if (done.has_value()) {
+        co_return result<void>{};
+    }
+    if (done.error().sqlstate.empty()) {
+        co_return explain(done.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    const bool lacks_right = done.error().sqlstate == "42501";
+    into.refused.push_back({std::move(wanted.setting), std::move(wanted.sql),
+                            words_of(done.error()), lacks_right ? wanted.right : ""});
+    co_return result<void>{};
+}
+
+}  // namespace
+
+awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_table> asked,
+                                          std::string search_path,
+                                          std::vector<table_facts>& tables) {
+    for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
+        const auto& columns = tables[index].columns;
+        const auto key = std::ranges::find(columns, key_column(asked[index]), &column::name);
+        const bool partitioned = tables[index].partitioned;
+        if (key == columns.end() || statements_of(asked[index], "text", partitioned).empty()) {
+            continue;
+        }
+        std::vector<std::string> which{std::to_string(key->type)};
+        const auto type = co_await sql.query(type_name_sql, std::move(which));
+        if (!type) {
+            co_return type.error();
+        }
+        const auto wanted = statements_of(asked[index], type->text(0, 0), partitioned);
+        for (const auto& each : wanted) {
+            const auto probed = co_await probe(sql, each, search_path, tables[index]);
+            if (!probed) {
+                co_return probed.error();
+            }
+        }
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::postgres

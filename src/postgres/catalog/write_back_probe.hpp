@@ -1,0 +1,23 @@
+// Asks PostgreSQL whether it would run what the configuration writes back, without running it.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/outbox_table.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+/// Fills `refused` of the tables, which are those of the configuration in its order. EXPLAIN checks
+/// syntax, names, types and rights. Tables without the column of the id are left out.
+/// `search_path` is that of postgres/fragment_path.
+[[nodiscard]] boost::asio::awaitable<result<void>> probe_write_backs(
+    connection& sql, std::vector<outbox_table> asked, std::string search_path,
+    std::vector<table_facts>& tables);
+
+}  // namespace walrelay::postgres

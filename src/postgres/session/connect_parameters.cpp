@@ -1,0 +1,124 @@
+#include "postgres/session/connect_parameters.hpp"
+
+#include "postgres/session/pq.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using setting = std::pair<std::string_view, std::string_view>;
+
+/// Without these, a server that vanished would be waited for until the kernel gives up: 2 hours.
+constexpr std::array<setting, 5> connection_defaults = {{{"keepalives", "1"},
+                                                         {"keepalives_idle", "5"},
+                                                         {"keepalives_interval", "3"},
+                                                         {"keepalives_count", "3"},
+                                                         {"tcp_user_timeout", "15000"}}};
+
+/// Names in lower case. Those that a server's version does not know are left out there.
+constexpr std::array<setting, 10> session_pins = {{{"datestyle", "ISO"},
+                                                   {"intervalstyle", "postgres"},
+                                                   {"extra_float_digits", "3"},
+                                                   {"bytea_output", "hex"},
+                                                   {"timezone", "UTC"},
+                                                   {"statement_timeout", "0"},
+                                                   {"lock_timeout", "0"},
+                                                   {"idle_in_transaction_session_timeout", "0"},
+                                                   {"idle_session_timeout", "0"},
+                                                   {"transaction_timeout", "0"}}};
+
+error unreadable_conninfo() {
+    return {errc::configuration_invalid, "postgres.conninfo is not a connection string of libpq",
+            "write it as \"host=... dbname=... user=...\" (values with blanks in single quotes) or "
+            "as postgresql://user@host/dbname (special characters percent-encoded)"};
+}
+
+}  // namespace
+
+result<connect_parameters> connect_parameters::from(const connect_options& options) {
+    const pq_conninfo parsed{PQconninfoParse(options.conninfo.c_str(), nullptr)};
+    if (parsed == nullptr) {
+        return unreadable_conninfo();
+    }
+    connect_parameters out;
+    for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
+        if (option->val != nullptr) {
+            out.set(option->keyword, option->val);
+        }
+    }
+    for (const auto& [keyword, value] : connection_defaults) {
+        out.set_default(std::string{keyword}, std::string{value});
+    }
+    out.set_default("fallback_application_name", options.application_name);
+    out.set("client_encoding", "UTF8");
+    out.set("replication", options.kind == connection_kind::replication ? "database" : "false");
+    return out;
+}
+
+bool connect_parameters::has(std::string_view keyword) const {
+    return std::ranges::find(parameters_, keyword, &parameter::keyword) != parameters_.end();
+}
+
+void connect_parameters::set(std::string keyword, std::string value) {
+    const auto same = std::ranges::find(parameters_, keyword, &parameter::keyword);
+    if (same != parameters_.end()) {
+        same->value = std::move(value);
+    } else {
+        parameters_.push_back({std::move(keyword), std::move(value)});
+    }
+}
+
+void connect_parameters::set_default(std::string keyword, std::string value) {
+    if (!has(keyword)) {
+        set(std::move(keyword), std::move(value));
+    }
+}
+
+std::vector<const char*> connect_parameters::keywords() const {
+    std::vector<const char*> out;
+    std::ranges::transform(parameters_, std::back_inserter(out),
+                           [](const parameter& one) { return one.keyword.c_str(); });
+    out.push_back(nullptr);
+    return out;
+}
+
+std::vector<const char*> connect_parameters::values() const {
+    std::vector<const char*> out;
+    std::ranges::transform(parameters_, std::back_inserter(out),
+                           [](const parameter& one) { return one.value.c_str(); });
+    out.push_back(nullptr);
+    return out;
+}
+
+std::string pin_statement(connection_kind kind) {
+    std::string list;
+    for (const auto& [name, value] : session_pins) {
+        list += fmt::format("{}('{}', '{}')", list.empty() ? "" : ", ", name, value);
+    }
+    if (kind == connection_kind::sql) {
+        list += ", ('search_path', 'pg_catalog')";
+    }
+    return fmt::format(
+        "SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings AS s, "
+        "(VALUES {}) AS v (name, value) WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) "
+        "v.name",
+        list);
+}
+
+result<void> check_conninfo(const std::string& conninfo) {
+    connect_options options;
+    options.conninfo = conninfo;
+    const auto parameters = connect_parameters::from(options);
+    if (!parameters) {
+        return parameters.error();
+    }
+    return {};
+}
+
+}  // namespace walrelay::postgres

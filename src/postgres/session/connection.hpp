@@ -1,0 +1,103 @@
+// One connection to PostgreSQL on the executor of the program.
+//
+// Non-blocking from start to end: libpq's look-up of host names goes on on a thread of its own.
+// Knows nothing of the WAL, of slots or of outboxes; libpq stays in the .cpp files.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "postgres/session/answer.hpp"
+#include "postgres/session/row_set.hpp"
+#include "postgres/session/statement.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+class session;
+
+enum class connection_kind {
+    /// For queries, with the extended protocol and search_path = pg_catalog.
+    sql,
+    /// `replication=database`: replication commands and queries of the simple protocol.
+    replication
+};
+
+struct connect_options {
+    /// A libpq connection string or URI; what it leaves open comes from PG* and the password file.
+    std::string conninfo;
+    connection_kind kind = connection_kind::sql;
+    /// For all hosts of the conninfo together, up to a session that is ready for queries.
+    std::chrono::milliseconds timeout{10'000};
+    /// Shown in pg_stat_activity, unless the user chose a name.
+    std::string application_name = "walrelay";
+};
+
+/// Whether libpq can read the conninfo, found without connecting. errc::configuration_invalid,
+/// which does not quote it.
+[[nodiscard]] result<void> check_conninfo(const std::string& conninfo);
+
+/// Movable; ends the connection with its life. Operations under way when it is closed or destroyed
+/// complete with errc::postgres_lost. One operation at a time. Not for several threads.
+class connection {
+public:
+    /// Connects and pins what changes the text of values (dates, floats, bytea, encoding) and what
+    /// would end a session that idles, against whatever roles, databases and PG* say.
+    /// errc::configuration_invalid if libpq cannot read the conninfo, errc::postgres_refused if
+    /// the server refuses the role, its password or the database, else errc::postgres_unavailable.
+    [[nodiscard]] static boost::asio::awaitable<result<connection>> open(
+        boost::asio::any_io_executor executor, connect_options options);
+
+    /// Takes over a session that is ready for queries.
+    connection(std::shared_ptr<session> opened, connection_kind kind);
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+    connection(connection&&) noexcept = default;
+    connection& operator=(connection&& other) noexcept;
+    ~connection();
+
+    /// Runs one statement. `parameters` go as text, only with connection_kind::sql. Errors are
+    /// those of server_error.hpp with `server_action::query`.
+    [[nodiscard]] boost::asio::awaitable<result<row_set>> query(
+        std::string sql, std::vector<std::string> parameters = {});
+
+    /// The same, for callers that explain an error themselves.
+    [[nodiscard]] boost::asio::awaitable<answer> ask(std::string sql,
+                                                     std::vector<std::string> parameters = {});
+
+    /// Runs statements in one transaction with one round trip, only with connection_kind::sql. The
+    /// answer is that of the last one, or the first error: then nothing has happened.
+    [[nodiscard]] boost::asio::awaitable<answer> ask_together(std::vector<statement> all);
+
+    /// Resolves when the idle connection ends, whoever ended it: at the beginning of a fast
+    /// shutdown of the server, for one. No query may run meanwhile.
+    [[nodiscard]] boost::asio::awaitable<error> closed();
+
+    /// The server's process (its pid); 0 once closed.
+    [[nodiscard]] int server_process() const;
+    /// `server_version_num`: 150020 for 15.20.
+    [[nodiscard]] int version_number() const;
+    /// The role and the database of this session, also where the conninfo leaves them open.
+    [[nodiscard]] std::string role() const;
+    [[nodiscard]] std::string database() const;
+    /// How safe its way is. Source: libpq documentation, "SSL Support", table of sslmode.
+    [[nodiscard]] transport_safety transport() const;
+
+    /// Ends the connection at once.
+    void close();
+
+    /// Gives the session away, for the stream that goes on with it; leaves a closed connection.
+    [[nodiscard]] std::shared_ptr<session> release();
+
+private:
+    std::shared_ptr<session> session_;
+    connection_kind kind_;
+};
+
+}  // namespace walrelay::postgres

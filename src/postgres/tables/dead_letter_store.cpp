@@ -1,0 +1,339 @@
+#include "postgres/tables/dead_letter_store.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/write_back_sql.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/commit_wait.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+namespace sqlstate {
+constexpr std::string_view insufficient_privilege = "42501";
+constexpr std::string_view too_long_for_column = "22001";
+}  // namespace sqlstate
+
+/// PostgreSQL ends the connection over a message of 1 GiB and more; this leaves room for the rest.
+constexpr std::size_t stored_bytes_limit = 1'000'000'000;
+
+constexpr const char* insert_sql = R"sql(
+INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, subject,
+                                  headers, event, reason, error_code, attempts, committed_at)
+VALUES ($1, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::text[]),
+        nullif($8, '')::json, $9, $10::int, least($11::bigint, 2147483647)::int,
+        timestamptz 'epoch' + $12::bigint * interval '1 microsecond')
+    ON CONFLICT (position) DO NOTHING
+)sql";
+
+/// Such a row has no place in the WAL that anybody knows.
+constexpr const char* leave_out_sql = R"sql(
+INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
+                                  reason, error_code, attempts, committed_at, retries)
+SELECT format('left out of %s: %s', $1::text, row.message_id), row.source_schema, row.source_table,
+       row.message_id, '{}', format('left out at %s: neither in the stream nor brought by slot %s',
+                                    date_trunc('second', now()),
+                                    $1::text),
+       0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
+       AS row (source_schema, source_table, message_id, created_at)
+    ON CONFLICT (position) DO NOTHING
+)sql";
+
+/// A slot sends the transactions whose commits end behind what it has confirmed.
+constexpr const char* positions_sql = R"sql(
+SELECT position FROM walrelay.dead_letter
+ WHERE split_part(position, '.', 3) COLLATE "C" >= $1
+)sql";
+
+std::vector<std::string> parameters_of(const dead_letter& letter) {
+    std::vector<std::string> names;
+    std::vector<std::string> values;
+    for (const auto& [name, value] : letter.headers) {
+        names.push_back(name);
+        values.push_back(value);
+    }
+    return {to_string(letter.where),
+            letter.source.schema,
+            letter.source.name,
+            letter.message_id,
+            letter.subject,
+            array_literal(names),
+            array_literal(values),
+            letter.event,
+            letter.reason,
+            std::to_string(letter.error_code),
+            std::to_string(letter.attempts),
+            std::to_string(letter.committed_at.time_since_epoch().count())};
+}
+
+std::size_t size_of(const std::vector<std::string>& parameters) {
+    std::size_t bytes = 0;
+    for (const auto& each : parameters) {
+        bytes += each.size();
+    }
+    return bytes;
+}
+
+std::string name_of(const dead_letter& letter) {
+    return fmt::format("the row of {} at position {}", to_string(letter.source),
+                       to_string(letter.where));
+}
+
+error too_large(const dead_letter& letter) {
+    return {errc::postgres_unsuitable,
+            name_of(letter) +
+                " can neither be delivered nor be kept as a dead letter: PostgreSQL "
+                "takes no statement of more than 1 GB. The slot was not moved",
+            "take the table out of [[outbox]], or shorten what is written into it and recreate the "
+            "slot"};
+}
+
+error explain_insert(const server_report& report, const connection& sql,
+                     const dead_letter& letter) {
+    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
+    if (report.sqlstate == sqlstate::insufficient_privilege) {
+        failure.what = fmt::format(
+            "the role {} may not write into walrelay.dead_letter, so {} was not kept "
+            "and the slot was not moved",
+            sql.role(), name_of(letter));
+        failure.remedy = grants_sql(own_table::dead_letter, sql.role());
+    } else if (failure.code == errc::postgres_unsuitable) {
+        failure.what = fmt::format(
+            "PostgreSQL refused to keep {} in walrelay.dead_letter; the "
+            "slot was not moved",
+            name_of(letter));
+        failure.remedy =
+            "if the table is not the one of sql/dead_letter.sql: ALTER TABLE walrelay.dead_letter "
+            "RENAME TO dead_letter_before; then: walrelay init";
+    }
+    return failure;
+}
+
+/// No more than `bytes` of it, and no character halved.
+std::string beginning_of(const std::string& text, std::size_t bytes) {
+    if (text.size() <= bytes) {
+        return text;
+    }
+    constexpr unsigned continuation_mask = 0xC0;
+    constexpr unsigned continuation = 0x80;
+    while (bytes > 0 &&
+           (static_cast<unsigned char>(text[bytes]) & continuation_mask) == continuation) {
+        --bytes;
+    }
+    return text.substr(0, bytes);
+}
+
+/// The letter, and the status of its row only where the letter is new.
+statement with_status(const dead_letter& letter, const dead_letter_status& status,
+                      std::size_t error_bytes) {
+    auto parameters = parameters_of(letter);
+    const auto next = [&](std::string value) {
+        parameters.push_back(std::move(value));
+        return "$" + std::to_string(parameters.size());
+    };
+    const auto key = next(status.key);
+    const auto why = next(beginning_of(letter.reason, error_bytes));
+    const auto attempts = next(std::to_string(letter.attempts));
+    return {fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
+                        insert_sql, status.make_update(key, why, attempts)),
+            {parameters.begin(), parameters.end()}};
+}
+
+statement statement_of(const letter_to_store& each, std::size_t error_bytes) {
+    if (each.status) {
+        return with_status(*each.letter, *each.status, error_bytes);
+    }
+    const auto parameters = parameters_of(*each.letter);
+    return {insert_sql, {parameters.begin(), parameters.end()}};
+}
+
+bool is_marked(const letter_to_store& each) {
+    return each.status && each.status->marked;
+}
+
+/// Marked as walrelay's own where that is needed.
+std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
+                                      std::size_t error_bytes) {
+    const bool marked = std::ranges::any_of(letters, is_marked);
+    std::vector<statement> all{{wait_for_others_sql}};
+    if (marked) {
+        all.push_back({mark_as_own_sql});
+    }
+    for (const auto& each : letters) {
+        all.push_back(statement_of(each, error_bytes));
+    }
+    if (marked) {
+        all.push_back({empty_control_sql});
+    }
+    return all;
+}
+
+error explain_status(const server_report& report, const connection& sql, const dead_letter& letter,
+                     const dead_letter_status& status) {
+    if (status.marked && is_about(report, own_table::control)) {
+        return explain_use(report, sql, own_table::control);
+    }
+    auto failure = explain_insert(report, sql, letter);
+    const bool of_the_letters = report.message.find("dead_letter") != std::string::npos ||
+                                report.message.find("schema walrelay") != std::string::npos;
+    if (failure.code != errc::postgres_unsuitable || of_the_letters) {
+        return failure;
+    }
+    failure.what = fmt::format(
+        "PostgreSQL refuses outbox.on_dead_letter of table {}, so {} was not kept and the slot was "
+        "not moved: {}",
+        to_string(status.table), name_of(letter), status.make_update("$1", "$2", "$3"));
+    failure.remedy =
+        is_about_row_security(report) ? allow_all_rows(quote_table(status.table), sql.role())
+        : report.sqlstate == sqlstate::insufficient_privilege
+            ? fmt::format("GRANT SELECT, UPDATE ON {} TO {};", quote_table(status.table),
+                          quote_identifier(sql.role()))
+            : "correct outbox.on_dead_letter (walrelay check tries it), or what PostgreSQL names";
+    return failure;
+}
+
+error explain_letter(const server_report& report, const connection& sql,
+                     const letter_to_store& each) {
+    return each.status ? explain_status(report, sql, *each.letter, *each.status)
+                       : explain_insert(report, sql, *each.letter);
+}
+
+awaitable<answer> insert(connection& sql, const letter_to_store& each) {
+    constexpr std::size_t fewest_bytes = 16;
+    for (auto error_bytes = each.letter->reason.size();; error_bytes /= 2) {
+        std::vector<letter_to_store> alone{each};
+        auto all = transaction_of(alone, error_bytes);
+        auto done = co_await sql.ask_together(std::move(all));
+        const bool is_too_long = each.status && done.has_error() &&
+                                 done.error().sqlstate == sqlstate::too_long_for_column &&
+                                 error_bytes > fewest_bytes;
+        if (!is_too_long) {
+            co_return done;
+        }
+    }
+}
+
+/// The one that a statement did not find.
+awaitable<result<void>> make_missing(connection& sql, const server_report& report,
+                                     const dead_letter& letter, std::vector<table_name> outboxes) {
+    outboxes.push_back(letter.source);
+    const auto table =
+        is_about(report, own_table::control) ? own_table::control : own_table::dead_letter;
+    return create_table(sql, table, std::move(outboxes));
+}
+
+awaitable<result<void>> store(connection& sql, const letter_to_store& each,
+                              std::vector<table_name> outboxes) {
+    if (size_of(parameters_of(*each.letter)) > stored_bytes_limit) {
+        co_return too_large(*each.letter);
+    }
+    auto done = co_await insert(sql, each);
+    if (done.has_error() && is_missing(done.error())) {
+        const auto made =
+            co_await make_missing(sql, done.error(), *each.letter, std::move(outboxes));
+        if (!made) {
+            co_return made.error();
+        }
+        done = co_await insert(sql, each);
+    }
+    if (done.has_error()) {
+        co_return explain_letter(done.error(), sql, each);
+    }
+    co_return result<void>{};
+}
+
+/// Whether PostgreSQL took them. Where it did not, each of them tells why.
+awaitable<bool> store_together(connection& sql, const std::vector<letter_to_store>& letters) {
+    std::size_t bytes = 0;
+    for (const auto& each : letters) {
+        bytes += size_of(parameters_of(*each.letter));
+    }
+    if (bytes > stored_bytes_limit) {
+        co_return false;
+    }
+    auto all = transaction_of(letters, std::string::npos);
+    const auto done = co_await sql.ask_together(std::move(all));
+    co_return !done.has_error();
+}
+
+}  // namespace
+
+awaitable<result<void>> store_dead_letters(connection& sql, std::vector<letter_to_store> letters,
+                                           std::vector<table_name> outboxes) {
+    const auto durable = co_await sql.query(wait_for_flush_sql);
+    if (!durable) {
+        co_return durable.error();
+    }
+    if (letters.size() > 1) {
+        const bool stored = co_await store_together(sql, letters);
+        if (stored) {
+            co_return result<void>{};
+        }
+    }
+    for (const auto& each : letters) {
+        auto stored = co_await store(sql, each, outboxes);
+        if (!stored) {
+            co_return stored;
+        }
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<void>> leave_out(connection& sql, std::string slot, std::vector<row_left_out> rows,
+                                  std::vector<table_name> outboxes) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    std::vector<std::string> ids;
+    std::vector<std::string> times;
+    for (auto& row : rows) {
+        schemas.push_back(row.table.schema);
+        names.push_back(row.table.name);
+        ids.push_back(std::move(row.message_id));
+        times.push_back(std::to_string(row.created_at.time_since_epoch().count()));
+    }
+    const std::vector<std::string> values{std::move(slot), array_literal(schemas),
+                                          array_literal(names), array_literal(ids),
+                                          array_literal(times)};
+    auto done = co_await sql.ask(leave_out_sql, values);
+    if (done.has_error() && is_missing(done.error())) {
+        const auto made = co_await create_table(sql, own_table::dead_letter, std::move(outboxes));
+        if (!made) {
+            co_return made.error();
+        }
+        done = co_await sql.ask(leave_out_sql, values);
+    }
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql, own_table::dead_letter);
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<std::vector<position>>> dead_letters_after(connection& sql, lsn confirmed) {
+    std::vector<std::string> from{fmt::format("{:016X}", confirmed.value)};
+    const auto rows = co_await sql.ask(positions_sql, std::move(from));
+    std::vector<position> found;
+    if (rows.has_error()) {
+        if (is_missing(rows.error())) {
+            co_return std::move(found);
+        }
+        co_return explain_use(rows.error(), sql, own_table::dead_letter);
+    }
+    for (const auto& row : rows->rows()) {
+        if (const auto where = parse_position(row.front().value_or(""))) {
+            found.push_back(*where);
+        }
+    }
+    co_return std::move(found);
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,54 @@
+// The newest rows of an outbox table, cheaply: through an index where there is one, else from the
+// last pages of the table. Judges nothing.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "core/outbox_table.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/session/row_set.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+struct newest_rows_request {
+    table_name table;
+    /// What is wanted of each row.
+    std::vector<std::string> columns;
+    /// A column of a timestamp type.
+    std::string created_at;
+    /// Some rows that were made up to here are wanted, too.
+    wall_time around;
+};
+
+struct newest_row {
+    std::vector<cell> values;
+    wall_time created_at;
+};
+
+/// At most about a thousand; none where the table is large and has neither such an index nor,
+/// before PostgreSQL 14, a way to its last pages. On a connection of connection_kind::sql. Errors:
+/// also those of a role that may not read the table.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<newest_row>>> read_newest_rows(
+    connection& sql, newest_rows_request request);
+
+/// Ends statements of this session that take longer; 0 is never.
+[[nodiscard]] boost::asio::awaitable<result<void>> limit_statements(
+    connection& sql, std::chrono::milliseconds longest);
+
+struct wal_moment {
+    /// Everything that can be seen now was committed before it.
+    lsn inserted;
+    lsn flushed;
+    wall_time now;
+};
+[[nodiscard]] boost::asio::awaitable<result<wal_moment>> read_wal_moment(connection& sql);
+
+}  // namespace walrelay::postgres

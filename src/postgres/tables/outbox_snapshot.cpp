@@ -1,0 +1,250 @@
+#include "postgres/tables/outbox_snapshot.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/catalog/table_inspection.hpp"
+#include "postgres/session/fact_reader.hpp"
+#include "postgres/session/server_error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr std::string_view insufficient_privilege = "42501";
+
+/// The insert position and not the flushed one: with synchronous_commit = off a row can be seen
+/// before its commit is on the disk.
+constexpr const char* end_sql = R"sql(
+SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+            ELSE pg_current_wal_insert_lsn() END
+)sql";
+
+/// A table that was never analyzed is judged by its size. $1 schema, $2 name.
+constexpr const char* expected_rows_sql = R"sql(
+SELECT coalesce(sum(greatest(part.reltuples::int8, pg_relation_size(part.oid) / 256)), 0)::int8
+  FROM pg_class AS asked
+  JOIN pg_namespace AS n ON n.oid = asked.relnamespace
+  JOIN pg_class AS part
+    ON part.oid = asked.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(asked.oid))
+ WHERE n.nspname = $1 AND asked.relname = $2 AND part.relkind = 'r'
+)sql";
+
+constexpr const char* progress_sql = R"sql(
+SELECT active, coalesce(wal_status, '') = 'lost', confirmed_flush_lsn,
+       CASE WHEN pg_is_in_recovery() THEN '0/0' ELSE pg_current_wal_flush_lsn()::text END
+  FROM pg_replication_slots WHERE slot_name = $1
+)sql";
+
+/// By way of pg_class, because to_regclass wants USAGE on the schema.
+constexpr const char* has_dead_letters_sql = R"sql(
+SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = 'walrelay' AND c.relname = 'dead_letter'
+)sql";
+
+/// One that was dropped and has no id would stand for any row that has none.
+constexpr const char* dead_letters_sql = R"sql(
+SELECT id, source_schema, source_table, coalesce(message_id, '') FROM walrelay.dead_letter
+ WHERE id > $1::int8 AND (retries >= 0 OR message_id IS NOT NULL)
+ ORDER BY id LIMIT $2::int8
+)sql";
+
+awaitable<result<void>> run(connection& sql, std::string statement) {
+    const auto done = co_await sql.query(std::move(statement));
+    if (!done) {
+        co_return done.error();
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<std::uint64_t>> expected_rows(connection& sql, table_name table) {
+    std::vector<std::string> which{table.schema, table.name};
+    const auto rows = co_await sql.query(expected_rows_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    const auto count = reader.number<std::uint64_t>(0, 0);
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    co_return count;
+}
+
+std::string quoted(const std::vector<std::string>& columns) {
+    std::vector<std::string> names;
+    names.reserve(columns.size());
+    for (const auto& column : columns) {
+        names.push_back(quote_identifier(column));
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+error may_not_read(const connection& sql, const server_report& report, const std::string& what,
+                   const std::string& columns) {
+    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
+    if (is_about_row_security(report)) {
+        failure.what = fmt::format("row-level security can hide rows of {} from the role {}", what,
+                                   sql.role());
+        // A policy that shows all rows would not do: the next one may hide some without a word.
+        failure.remedy = fmt::format(
+            "run it as the owner of the table, or: ALTER ROLE {} BYPASSRLS; which lets the role "
+            "see "
+            "the rows of every table that it may read",
+            quote_identifier(sql.role()));
+    } else if (report.sqlstate == insufficient_privilege) {
+        failure.what = fmt::format("the role {} may not read {}", sql.role(), what);
+        failure.remedy =
+            fmt::format("GRANT SELECT{} ON {} TO {};", columns, what, quote_identifier(sql.role()));
+    }
+    return failure;
+}
+
+}  // namespace
+
+awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables,
+                                                 std::string snapshot) {
+    const auto begun = co_await run(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    if (!begun) {
+        co_return begun.error();
+    }
+    if (!snapshot.empty()) {
+        auto statement = "SET TRANSACTION SNAPSHOT " + quote_literal(snapshot);
+        const auto shared = co_await run(sql, std::move(statement));
+        if (!shared) {
+            co_return shared.error();
+        }
+    }
+    // Without this a policy would hide rows, with it the query fails.
+    const auto plain = co_await run(sql, "SET LOCAL row_security = off");
+    if (!plain) {
+        co_return plain.error();
+    }
+    const auto end = co_await sql.query(end_sql);
+    if (!end) {
+        co_return end.error();
+    }
+    fact_reader reader{*end};
+    snapshot_facts facts;
+    facts.end = reader.maybe_lsn(0, 0).value_or(lsn{});
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    for (const auto& table : tables) {
+        const auto rows = co_await expected_rows(sql, table);
+        if (!rows) {
+            co_return rows.error();
+        }
+        facts.expected_rows += *rows;
+    }
+    postgres_facts about_tables;
+    const auto inspected = co_await inspect_tables(sql, std::move(tables), "", about_tables);
+    if (!inspected) {
+        co_return inspected.error();
+    }
+    facts.tables = std::move(about_tables.tables);
+    facts.domains = std::move(about_tables.domains);
+    co_return facts;
+}
+
+awaitable<result<void>> open_cursor(connection& sql, table_name table,
+                                    std::vector<std::string> columns, std::string where,
+                                    std::vector<std::string> order_by) {
+    const auto list = quoted(columns);
+    auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {} FROM {}",
+                                 list, quote_table(table));
+    if (!where.empty()) {
+        statement += fmt::format(" WHERE ({})", where);
+    }
+    if (!order_by.empty()) {
+        statement += fmt::format(" ORDER BY {}, tableoid, ctid", quoted(order_by));
+    }
+    const auto opened = co_await sql.ask(std::move(statement));
+    if (opened.has_error()) {
+        // A condition may need any column.
+        const auto needed = where.empty() ? " (" + list + ")" : std::string();
+        auto failure = may_not_read(sql, opened.error(), quote_table(table), needed);
+        const bool is_refused = failure.code == errc::postgres_unsuitable &&
+                                opened.error().sqlstate != insufficient_privilege;
+        if (is_refused && !where.empty()) {
+            failure.what =
+                fmt::format("PostgreSQL refuses a condition on the rows of {}: WHERE ({})",
+                            quote_table(table), where);
+            failure.remedy = "correct the condition: --where, or outbox.pending";
+        }
+        co_return failure;
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<row_set>> fetch_rows(connection& sql, std::size_t rows_max) {
+    auto rows = co_await sql.query(fmt::format("FETCH {} FROM walrelay_rows", rows_max));
+    if (rows && rows->empty()) {
+        const auto closed = co_await close_cursor(sql);
+        if (!closed) {
+            co_return closed.error();
+        }
+    }
+    co_return rows;
+}
+
+awaitable<result<void>> skip_rows(connection& sql, std::uint64_t rows) {
+    return run(sql, fmt::format("MOVE {} FROM walrelay_rows", rows));
+}
+
+awaitable<result<void>> close_cursor(connection& sql) {
+    return run(sql, "CLOSE walrelay_rows");
+}
+
+awaitable<result<void>> end_snapshot(connection& sql) {
+    return run(sql, "COMMIT");
+}
+
+awaitable<result<slot_progress>> read_slot_progress(connection& sql, std::string slot) {
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(progress_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    slot_progress progress;
+    if (rows->empty()) {
+        co_return progress;
+    }
+    fact_reader reader{*rows};
+    progress.exists = true;
+    progress.active = rows->flag(0, 0);
+    progress.lost = rows->flag(0, 1);
+    progress.confirmed = reader.maybe_lsn(0, 2).value_or(lsn{});
+    progress.flushed = reader.maybe_lsn(0, 3).value_or(lsn{});
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    co_return progress;
+}
+
+awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(connection& sql,
+                                                                 std::string& after,
+                                                                 std::size_t rows_max) {
+    std::vector<dead_letter_id> letters;
+    const auto there = co_await sql.query(has_dead_letters_sql);
+    if (!there) {
+        co_return there.error();
+    }
+    if (there->empty()) {
+        co_return letters;
+    }
+    std::vector<std::string> which{after.empty() ? "0" : after, std::to_string(rows_max)};
+    const auto rows = co_await sql.ask(dead_letters_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return may_not_read(sql, rows.error(), "walrelay.dead_letter", "");
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        after = rows->text(row, 0);
+        letters.push_back({{rows->text(row, 1), rows->text(row, 2)}, rows->text(row, 3)});
+    }
+    co_return letters;
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,346 @@
+#include "postgres/tables/outbox_writer.hpp"
+
+#include "core/control.hpp"
+#include "core/sql_text.hpp"
+#include "postgres/catalog/fragment_path.hpp"
+#include "postgres/catalog/inspection_queries.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/write_back_sql.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/commit_wait.hpp"
+#include "postgres/session/fact_reader.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
+#include "postgres/tables/visibility.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+/// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
+constexpr const char* key_type_sql = R"sql(
+SELECT format_type(a.atttypid, -1),
+       (WITH RECURSIVE base AS (
+            SELECT t.oid, t.typbasetype
+            UNION ALL
+            SELECT b.oid, b.typbasetype FROM base JOIN pg_type AS b ON b.oid = base.typbasetype)
+        SELECT oid FROM base WHERE typbasetype = 0) = 'bytea'::regtype
+  FROM pg_attribute AS a
+  JOIN pg_class AS c ON c.oid = a.attrelid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_type AS t ON t.oid = a.atttypid
+ WHERE n.nspname = $1 AND c.relname = $2 AND a.attname = $3
+   AND a.attnum > 0 AND NOT a.attisdropped
+)sql";
+
+constexpr const char* dead_letters_sql =
+    "SELECT position FROM walrelay.dead_letter WHERE position = ANY ($1::text[])";
+
+/// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
+/// use, an operator's intervention, the system, an internal error.
+constexpr std::array<std::string_view, 7> passing_classes = {"08", "40", "53", "55",
+                                                             "57", "58", "XX"};
+
+/// No text in PostgreSQL has more (MaxAllocSize in src/include/utils/memutils.h).
+constexpr std::uint64_t largest_text_bytes = std::uint64_t{1} << 30U;
+
+/// Whether a row was too large for the server to make a text of it: a program limit, or the error
+/// of palloc, which has no code of its own.
+bool is_beyond_text(const server_report& report) {
+    return report.sqlstate == "54000" ||
+           (report.sqlstate == "XX000" &&
+            report.message.find("invalid memory alloc request size") != std::string::npos);
+}
+
+bool passes(std::string_view sqlstate) {
+    return sqlstate.empty() || std::ranges::any_of(passing_classes, [&](std::string_view known) {
+               return sqlstate.starts_with(known);
+           });
+}
+
+error explain_write_back(const server_report& report, const connection& sql,
+                         const outbox_table& table, const std::string& statement) {
+    const bool deletes = deletes_at_once(table);
+    const std::string setting = deletes ? "outbox.delete_after" : "outbox.on_published";
+    const auto name = to_string(table.table);
+    error failure{errc::postgres_lost, "rows of table " + name + " could not be written back", "",
+                  words_of(report)};
+    if (passes(report.sqlstate)) {
+        return failure;
+    }
+    failure.code = errc::postgres_unsuitable;
+    if (report.sqlstate == "42501") {
+        failure.what = fmt::format("the role {} may not {} published rows of table {}", sql.role(),
+                                   deletes ? "delete" : "update", name);
+        failure.remedy =
+            is_about_row_security(report)
+                ? allow_all_rows(quote_table(table.table), sql.role())
+                : fmt::format("GRANT SELECT, {} ON {} TO {};", deletes ? "DELETE" : "UPDATE",
+                              quote_table(table.table), quote_identifier(sql.role()));
+        return failure;
+    }
+    failure.what = fmt::format("PostgreSQL refuses {} of table {}: {}", setting, name, statement);
+    failure.remedy = fmt::format(
+        "correct {} (walrelay check tries it), or what PostgreSQL names in the table; then start "
+        "again: the rows are written back then",
+        setting);
+    return failure;
+}
+
+error about(const outbox_table& table, error why) {
+    why.what = "rows of table " + to_string(table.table) + " are not written back: " + why.what;
+    return why;
+}
+
+}  // namespace
+
+awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
+                                                     connect_options options,
+                                                     std::vector<table_name> outboxes) {
+    auto sql = co_await connection::open(executor, std::move(options));
+    if (!sql) {
+        co_return sql.error();
+    }
+    for (const auto* const each : {wait_for_flush_sql, wait_for_others_sql}) {
+        const auto set = co_await sql->query(each);
+        if (!set) {
+            co_return set.error();
+        }
+    }
+    const auto trusted = co_await check_own_schema(*sql, outboxes);
+    if (!trusted) {
+        co_return trusted.error();
+    }
+    auto path = co_await use_fragment_path(*sql, outboxes);
+    if (!path) {
+        co_return path.error();
+    }
+    outbox_writer made{std::move(*sql), std::move(outboxes), std::move(path->open_schemas)};
+    co_return std::move(made);
+}
+
+error outbox_writer::explain_refusal(const server_report& report, const outbox_table& table,
+                                     const std::string& statement) const {
+    if (table.table.name != control_table().name && is_about(report, own_table::control)) {
+        return explain_use(report, sql_, own_table::control);
+    }
+    auto failure = explain_write_back(report, sql_, table, statement);
+    if (failure.code == errc::postgres_unsuitable && !open_schemas_.empty()) {
+        failure.remedy += "; " + explain_open_schemas(open_schemas_);
+    }
+    return failure;
+}
+
+awaitable<result<outbox_writer::key_kind>> outbox_writer::kind_of_key(const outbox_table& table) {
+    if (const auto known = key_kinds_.find(table.table); known != key_kinds_.end()) {
+        co_return known->second;
+    }
+    std::vector<std::string> which{table.table.schema, table.table.name,
+                                   std::string{key_column(table)}};
+    const auto rows = co_await sql_.query(key_type_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return error{
+            errc::postgres_unsuitable,
+            fmt::format("table {} has no column {} by which its rows could be written back",
+                        to_string(table.table), key_column(table)),
+            "name the column that identifies a row in outbox.columns: id = \"...\""};
+    }
+    std::vector<std::string> partitioned{array_literal({table.table.schema}),
+                                         array_literal({table.table.name})};
+    const auto columns = co_await sql_.query(queries::partition_columns, std::move(partitioned));
+    if (!columns) {
+        co_return columns.error();
+    }
+    std::vector<std::string> names;
+    for (std::size_t row = 0; row < columns->size(); ++row) {
+        names.push_back(columns->text(row, 1));
+    }
+    key_kind kind{rows->text(0, 0), rows->flag(0, 1), needs_mark(table, names)};
+    key_kinds_[table.table] = kind;
+    co_return kind;
+}
+
+awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_row>& rows) {
+    std::vector<std::string> doubtful;
+    for (const auto& row : rows) {
+        if (row.doubtful) {
+            doubtful.push_back(to_string(*row.doubtful));
+        }
+    }
+    if (doubtful.empty()) {
+        co_return result<void>{};
+    }
+    std::vector<std::string> which{array_literal(doubtful)};
+    const auto found = co_await sql_.ask(dead_letters_sql, std::move(which));
+    if (found.has_error()) {
+        if (is_missing(found.error())) {
+            co_return result<void>{};
+        }
+        co_return explain_use(found.error(), sql_, own_table::dead_letter);
+    }
+    std::set<std::string> dead;
+    for (std::size_t row = 0; row < found->size(); ++row) {
+        dead.insert(found->text(row, 0));
+    }
+    std::erase_if(rows, [&](const written_row& row) {
+        return row.doubtful && dead.contains(to_string(*row.doubtful));
+    });
+    co_return result<void>{};
+}
+
+awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
+                                                  std::vector<written_row> rows, bool retried) {
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    const auto chosen = co_await leave_dead_letters(rows);
+    if (!chosen || rows.empty()) {
+        co_return chosen;
+    }
+    std::vector<std::string> keys;
+    keys.reserve(rows.size());
+    std::set<transaction_id> xids;
+    for (const auto& row : rows) {
+        keys.push_back(kind->text_of(row.key));
+        if (row.xid) {
+            xids.insert(*row.xid);
+        }
+    }
+    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
+    if (!seen) {
+        co_return about(table, seen.error());
+    }
+    const auto sql = write_back_sql(table, kind->type, retried);
+    std::vector<statement> all{{wait_for_others_sql}};
+    if (kind->is_marked) {
+        all.push_back({mark_as_own_sql});
+    }
+    all.push_back({sql, {array_literal(keys)}});
+    if (kind->is_marked) {
+        all.push_back({empty_control_sql});
+    }
+    const auto done = co_await sql_.ask_together(std::move(all));
+    if (done.has_error()) {
+        // The column may have got another type.
+        key_kinds_.clear();
+        co_return explain_refusal(done.error(), table, sql);
+    }
+    co_return result<void>{};
+}
+
+result<outbox_writer::fetched_row> outbox_writer::not_fetched(const server_report& report,
+                                                              const outbox_table& table) const {
+    if (is_beyond_text(report)) {
+        return fetched_row{{}, largest_text_bytes};
+    }
+    auto failure = explain(report, {.action = server_action::query, .role = sql_.role()});
+    failure.what = fmt::format("a row of table {} could not be read to publish it again",
+                               to_string(table.table));
+    if (failure.code == errc::postgres_unsuitable) {
+        failure.remedy = is_about_row_security(report)
+                             ? allow_all_rows(quote_table(table.table), sql_.role())
+                             : fmt::format("GRANT SELECT ON {} TO {};", quote_table(table.table),
+                                           quote_identifier(sql_.role()));
+    }
+    return failure;
+}
+
+awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_table& table,
+                                                                   written_row row,
+                                                                   std::uint64_t bytes_max) {
+    std::vector<transaction_id> xids;
+    if (row.xid) {
+        xids.push_back(*row.xid);
+    }
+    const auto seen = co_await wait_until_visible(sql_, std::move(xids));
+    if (!seen) {
+        auto why = seen.error();
+        why.what = "a row of table " + to_string(table.table) +
+                   " cannot be read to publish it again: " + why.what;
+        co_return why;
+    }
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    const std::vector<std::string> which{kind->text_of(row.key)};
+    const std::vector<std::string> bounded{which.front(), std::to_string(bytes_max)};
+    auto rows = co_await sql_.ask(fetch_row_sql(table, kind->type), bounded);
+    if (rows.has_error()) {
+        co_return not_fetched(rows.error(), table);
+    }
+    if (!rows->empty()) {
+        co_return fetched_row{std::move(*rows)};
+    }
+    const auto bytes = co_await sql_.ask(row_bytes_sql(table, kind->type), which);
+    if (bytes.has_error()) {
+        co_return not_fetched(bytes.error(), table);
+    }
+    if (bytes->empty()) {
+        co_return fetched_row{};
+    }
+    fact_reader reader{*bytes};
+    const auto size = reader.number<std::uint64_t>(0, 0);
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    // Between both statements it may have become small again, and is not read a third time.
+    co_return fetched_row{{}, std::max(size, bytes_max + 1)};
+}
+
+awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
+    const row_set_aside& row) {
+    std::optional<dead_letter_status> status;
+    const auto& table = *row.table;
+    if (table.on_dead_letter.empty() || !row.letter->key) {
+        co_return std::move(status);
+    }
+    const auto kind = co_await kind_of_key(table);
+    if (!kind) {
+        co_return kind.error();
+    }
+    status.emplace();
+    status->table = table.table;
+    status->key = kind->text_of(*row.letter->key);
+    status->marked = kind->is_marked;
+    status->make_update = [&table, type = kind->type](std::string_view of, std::string_view why,
+                                                      std::string_view attempts) {
+        return on_dead_letter_sql(table, type, of, why, attempts);
+    };
+    co_return std::move(status);
+}
+
+awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows) {
+    std::vector<letter_to_store> letters;
+    std::set<transaction_id> xids;
+    for (const auto& row : rows) {
+        auto status = co_await status_of(row);
+        if (!status) {
+            co_return status.error();
+        }
+        if (*status && row.letter->xid) {
+            xids.insert(*row.letter->xid);
+        }
+        letters.push_back({row.letter, std::move(*status)});
+    }
+    // The letters are not given out again for another try: relay/stall_watch tells of the wait.
+    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()}, std::nullopt);
+    if (!seen) {
+        co_return seen.error();
+    }
+    co_return co_await store_dead_letters(sql_, std::move(letters), outboxes_);
+}
+
+}  // namespace walrelay::postgres

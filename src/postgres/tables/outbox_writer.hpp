@@ -1,0 +1,110 @@
+// Changes rows of outbox tables: their status after the ack, and when they become dead letters.
+//
+// Through a connection of its own, because a row that somebody has locked makes it wait. Where an
+// UPDATE could count as one that publishes a row again, its transaction begins with a row in
+// walrelay.control that marks it in the WAL as walrelay's own.
+#pragma once
+
+#include "core/bytea_text.hpp"
+#include "core/dead_letter.hpp"
+#include "core/error.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace walrelay::postgres {
+
+/// A row that is to be written back.
+struct written_row {
+    std::string key;
+    /// Set where the row may have become a dead letter before: it is left alone then.
+    std::optional<position> doubtful = {};
+    /// Of the transaction that has written it, where that may not be visible yet.
+    std::optional<transaction_id> xid = {};
+};
+
+/// One operation at a time. After an error other than postgres_unsuitable the connection is to be
+/// given up.
+class outbox_writer {
+public:
+    /// Values and functions in the configuration's fragments, and triggers, see the search_path of
+    /// postgres/fragment_path. Commits wait for their flush. `outboxes` are all that are written.
+    [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> open(
+        boost::asio::any_io_executor executor, connect_options options,
+        std::vector<table_name> outboxes);
+
+    /// Runs outbox.on_published, or deletes, for the rows in one statement. `retried`: also those
+    /// that are not pending. Errors: postgres_unsuitable where PostgreSQL would refuse it again,
+    /// naming table and statement; else postgres_lost.
+    [[nodiscard]] boost::asio::awaitable<result<void>> write_back(const outbox_table& table,
+                                                                  std::vector<written_row> rows,
+                                                                  bool retried);
+
+    struct row_set_aside {
+        const outbox_table* table = nullptr;
+        const dead_letter* letter = nullptr;
+    };
+    /// As store_dead_letters, and in the same transaction outbox.on_dead_letter, where the table
+    /// has it and the letter a key. Nothing is changed for a letter that is there already.
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(std::vector<row_set_aside> rows);
+
+    struct fetched_row {
+        row_set row;  // empty where there is none, or one that is too large
+        std::uint64_t too_large_bytes = 0;
+    };
+    /// The row as it is now, with all its columns, unless it has more than `bytes_max`
+    /// as text. Errors: postgres_unsuitable where the role may not read the table, with the grant;
+    /// else as `connection::query`.
+    [[nodiscard]] boost::asio::awaitable<result<fetched_row>> fetch(const outbox_table& table,
+                                                                    written_row row,
+                                                                    std::uint64_t bytes_max);
+
+    /// The server's process that runs the statements.
+    [[nodiscard]] int server_process() const { return sql_.server_process(); }
+    void close() { sql_.close(); }
+
+private:
+    struct key_kind {
+        std::string type;  // SQL name
+        bool is_bytea = false;
+        bool is_marked = false;  // an update of the table: see core/control.hpp
+
+        /// Of a bytea the key is its digits.
+        [[nodiscard]] std::string text_of(const std::string& key) const {
+            return is_bytea ? std::string(bytea_mark) + key : key;
+        }
+    };
+
+    outbox_writer(connection&& sql, std::vector<table_name> outboxes,
+                  std::vector<std::string> open_schemas)
+        : sql_(std::move(sql)),
+          outboxes_(std::move(outboxes)),
+          open_schemas_(std::move(open_schemas)) {}
+
+    boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
+    [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
+                                                  const outbox_table& table) const;
+    boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(
+        const row_set_aside& row);
+    boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
+    [[nodiscard]] error explain_refusal(const server_report& report, const outbox_table& table,
+                                        const std::string& statement) const;
+
+    connection sql_;
+    std::vector<table_name> outboxes_;
+    std::vector<std::string> open_schemas_;
+    std::map<table_name, key_kind> key_kinds_;
+};
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,245 @@
+#include "postgres/tables/row_cleaner.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/catalog/fragment_path.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/fact_reader.hpp"
+#include "postgres/session/server_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+/// Shorter than any deadlock_timeout that makes sense, so that nobody else is the victim.
+constexpr std::array<const char*, 2> session_sql = {"SET lock_timeout = '500ms'",
+                                                    "SET statement_timeout = '30s'"};
+
+/// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
+constexpr const char* type_sql = R"sql(
+SELECT pg_catalog.format_type(a.atttypid, -1)
+  FROM pg_catalog.pg_attribute AS a
+  JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+  JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND c.relname = $2 AND a.attname = $3
+   AND a.attnum > 0 AND NOT a.attisdropped
+)sql";
+
+constexpr const char* dead_letters_sql =
+    "SELECT message_id FROM walrelay.dead_letter WHERE message_id = ANY ($1::pg_catalog.text[])";
+
+template <std::size_t count>
+bool is_one_of(std::string_view sqlstate, const std::array<std::string_view, count>& classes) {
+    return std::any_of(classes.begin(), classes.end(),
+                       [&](std::string_view known) { return sqlstate.starts_with(known); });
+}
+
+/// Connection, rollback, resources, a lock or an object in use, an operator, the system.
+constexpr std::array<std::string_view, 7> passing = {"08", "40", "53", "55", "57", "58", "XX"};
+/// Of one value or row among many: data, constraints, exceptions of triggers.
+constexpr std::array<std::string_view, 5> of_a_row = {"22", "23", "27", "44", "P0"};
+
+bool is_no_value(std::string_view sqlstate) {
+    return sqlstate.starts_with("22");
+}
+
+/// By the value, so that an index serves, and by its text, because 7 and 007 are one number.
+std::string condition_of(const rows_by_value& rows, const std::string& type) {
+    const auto column = quote_identifier(rows.column);
+    auto condition = fmt::format(
+        "{0} = ANY ($1::pg_catalog.text[]::{1}[]) AND {0}::pg_catalog.text = ANY "
+        "($1::pg_catalog.text[])",
+        column, type);
+    for (const auto& each : rows.null_columns) {
+        condition += fmt::format(" AND {} IS NULL", quote_identifier(each));
+    }
+    return condition;
+}
+
+std::string delete_sql(const outbox_table& table, const std::string& condition) {
+    auto sql =
+        fmt::format("WITH gone AS (DELETE FROM {} WHERE {}", quote_table(table.table), condition);
+    // A fragment may end with a comment, which must not reach what follows.
+    if (!table.pending.empty()) {
+        sql += fmt::format(" AND NOT coalesce(({}\n), false)", table.pending);
+    }
+    return sql + " RETURNING 1) SELECT pg_catalog.count(*) FROM gone";
+}
+
+}  // namespace
+
+awaitable<result<row_cleaner>> row_cleaner::begin(connection sql, const outbox_table& table,
+                                                  std::vector<table_name> outboxes) {
+    for (const auto* const statement : session_sql) {
+        const auto set = co_await sql.query(statement);
+        if (!set) {
+            co_return set.error();
+        }
+    }
+    auto path = co_await use_fragment_path(sql, std::move(outboxes));
+    if (!path) {
+        co_return path.error();
+    }
+    row_cleaner made{std::move(sql), table, std::move(path->open_schemas)};
+    co_return std::move(made);
+}
+
+error row_cleaner::explain_refusal(const server_report& report) const {
+    const auto name = to_string(table_->table);
+    error failure{errc::postgres_lost, "published rows of table " + name + " were not deleted", "",
+                  words_of(report)};
+    if (report.sqlstate.empty() || is_one_of(report.sqlstate, passing)) {
+        if (report.sqlstate == "57014") {
+            failure.remedy = "see that the column of message_id has an index";
+        }
+        return failure;
+    }
+    failure.code = errc::postgres_unsuitable;
+    if (report.sqlstate == "42501") {
+        failure.what =
+            fmt::format("the role {} may not delete rows of table {}", sql_.role(), name);
+        const auto table = quote_table(table_->table);
+        failure.remedy = is_about_row_security(report)
+                             ? allow_all_rows(table, sql_.role())
+                             : fmt::format("GRANT SELECT, DELETE ON {} TO {};", table,
+                                           quote_identifier(sql_.role()));
+    } else {
+        failure.remedy = "correct outbox.pending or outbox.delete_after in the configuration";
+        if (!open_schemas_.empty()) {
+            failure.remedy += "; " + explain_open_schemas(open_schemas_);
+        }
+    }
+    return failure;
+}
+
+awaitable<result<std::string>> row_cleaner::type_of(std::string column) {
+    std::vector<std::string> which{table_->table.schema, table_->table.name, column};
+    const auto rows = co_await sql_.query(type_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return error{errc::postgres_unsuitable,
+                        fmt::format("table {} has no column {} by which its rows could be deleted",
+                                    to_string(table_->table), column),
+                        "correct outbox.message_id in the configuration"};
+    }
+    co_return rows->text(0, 0);
+}
+
+/// Where one value spoils all, each half is tried on its own.
+awaitable<result<void>> row_cleaner::remove(rows_by_value rows, std::string type,
+                                            cleaned_rows& done) {
+    auto sql = delete_sql(*table_, condition_of(rows, type));
+    std::vector<std::string> which{array_literal(rows.values)};
+    const auto answered = co_await sql_.ask(std::move(sql), std::move(which));
+    if (answered.has_value()) {
+        fact_reader reader{*answered};
+        done.deleted += reader.number<std::uint64_t>(0, 0);
+        co_return result<void>{};
+    }
+    const auto& report = answered.error();
+    if (!is_one_of(report.sqlstate, of_a_row)) {
+        co_return explain_refusal(report);
+    }
+    if (rows.values.size() == 1) {
+        if (!is_no_value(report.sqlstate)) {
+            done.kept.push_back(rows.values.front());
+            done.why = words_of(report);
+        }
+        co_return result<void>{};
+    }
+    auto rest = rows;
+    const auto middle = rows.values.begin() + static_cast<std::ptrdiff_t>(rows.values.size() / 2);
+    rest.values.assign(middle, rows.values.end());
+    rows.values.erase(middle, rows.values.end());
+    const auto first = co_await remove(std::move(rows), type, done);
+    if (!first) {
+        co_return first;
+    }
+    co_return co_await remove(std::move(rest), type, done);
+}
+
+awaitable<result<void>> row_cleaner::find_pending(rows_by_value rows, std::string type,
+                                                  cleaned_rows& done) {
+    auto sql = fmt::format("SELECT {}::pg_catalog.text FROM {} WHERE {} AND ({}\n)",
+                           quote_identifier(rows.column), quote_table(table_->table),
+                           condition_of(rows, type), table_->pending);
+    std::vector<std::string> which{array_literal(rows.values)};
+    const auto found = co_await sql_.ask(std::move(sql), std::move(which));
+    if (found.has_error()) {
+        // A value of another type among them: its row is none of those that are there.
+        if (is_no_value(found.error().sqlstate) && rows.values.size() > 1) {
+            for (const auto& value : rows.values) {
+                rows_by_value one{rows.column, rows.null_columns, {value}};
+                const auto looked = co_await find_pending(std::move(one), type, done);
+                if (!looked) {
+                    co_return looked;
+                }
+            }
+            co_return result<void>{};
+        }
+        co_return is_no_value(found.error().sqlstate) ? result<void>{}
+                                                      : explain_refusal(found.error());
+    }
+    for (std::size_t row = 0; row < found->size(); ++row) {
+        done.kept.push_back(found->text(row, 0));
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<cleaned_rows>> row_cleaner::clean(rows_by_value rows) {
+    cleaned_rows done;
+    if (rows.values.empty()) {
+        co_return done;
+    }
+    const auto type = co_await type_of(rows.column);
+    if (!type) {
+        co_return type.error();
+    }
+    auto all = rows;
+    const auto removed = co_await remove(std::move(all), *type, done);
+    if (!removed) {
+        co_return removed.error();
+    }
+    if (!table_->pending.empty() && done.deleted < rows.values.size()) {
+        const auto looked = co_await find_pending(std::move(rows), *type, done);
+        if (!looked) {
+            co_return looked.error();
+        }
+    }
+    co_return done;
+}
+
+awaitable<result<std::vector<std::string>>> row_cleaner::dead_among(std::vector<std::string> ids) {
+    std::vector<std::string> dead;
+    std::vector<std::string> which{array_literal(ids)};
+    const auto rows = co_await sql_.ask(dead_letters_sql, std::move(which));
+    if (rows.has_error()) {
+        const auto& state = rows.error().sqlstate;
+        if (state == "42P01" || state == "3F000") {
+            co_return dead;
+        }
+        auto failure = explain(rows.error(), {.action = server_action::query});
+        if (state == "42501") {
+            failure.remedy = fmt::format(
+                "GRANT USAGE ON SCHEMA walrelay TO {0}; GRANT SELECT ON walrelay.dead_letter TO "
+                "{0};",
+                quote_identifier(sql_.role()));
+        }
+        co_return failure;
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        dead.push_back(rows->text(row, 0));
+    }
+    co_return dead;
+}
+
+}  // namespace walrelay::postgres

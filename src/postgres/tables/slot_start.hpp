@@ -1,0 +1,35 @@
+// What a slot begins with, kept in walrelay.slot_start: which transactions were committed before,
+// so that rows which only the table can have are told from those that the slot had to bring.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "core/outbox_table.hpp"
+#include "postgres/catalog/snapshot_slot.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+struct slot_start {
+    lsn consistent_point = {};
+    /// An SQL condition: true of rows whose last change the snapshot of the slot does not have.
+    std::string is_later = {};
+};
+
+/// Keeps what `from` begins with as that of `slot`, while the exported snapshot is still there:
+/// outside of a transaction through a connection of connection_kind::sql, which is not the one that
+/// made the slot. Makes the table where it is missing. Errors: those of own_tables.hpp.
+[[nodiscard]] boost::asio::awaitable<result<void>> keep_slot_start(
+    connection& sql, snapshot_slot from, std::string slot, std::vector<table_name> outboxes);
+
+/// Nothing where it was not kept. Within the transaction whose rows are to be judged.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<slot_start>>> read_slot_start(
+    connection& sql, std::string slot);
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,230 @@
+// What is wrong with a stream, and the command that mends it.
+
+#include "core/finding.hpp"
+#include "outbox/table_mapper.hpp"
+#include "preflight/preflight.hpp"
+#include "preflight/transport.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace walrelay::preflight {
+namespace {
+
+std::string join(const std::vector<std::string>& parts) {
+    std::string joined;
+    for (const auto& part : parts) {
+        joined += (joined.empty() ? "" : ",") + part;
+    }
+    return joined;
+}
+
+void look_at_subjects(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    for (const auto& table : wanted.tables) {
+        const auto mapper = outbox::table_mapper::make(table);
+        if (!mapper) {
+            continue;  // a finding of the PostgreSQL side
+        }
+        const auto pattern = mapper->subject_pattern();
+        const bool covered =
+            std::any_of(stream.subjects.begin(), stream.subjects.end(),
+                        [&](const std::string& each) { return subject_covers(each, pattern); });
+        if (covered) {
+            continue;
+        }
+        // The server refuses a stream whose subjects overlap.
+        std::vector<std::string> more;
+        std::copy_if(stream.subjects.begin(), stream.subjects.end(), std::back_inserter(more),
+                     [&](const std::string& each) { return !subject_covers(pattern, each); });
+        more.push_back(pattern);
+        found.error("stream " + wanted.stream + " (subjects " + join(stream.subjects) +
+                        ") does not cover the subjects of " + to_string(table.table) + " (" +
+                        pattern + ")",
+                    "nats stream edit " + wanted.stream + " --subjects=\"" + join(more) + "\"");
+    }
+}
+
+/// What the stream forgets before it is due is never deleted.
+void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    for (const auto& table : wanted.tables) {
+        if (stream.max_age.count() > 0 && table.delete_after &&
+            *table.delete_after >= stream.max_age) {
+            const auto name = to_string(table.table);
+            found.warning("stream " + wanted.stream +
+                              " deletes messages (max_age) before the rows of " + name +
+                              " are due (outbox.delete_after): these rows are never deleted",
+                          "make delete_after of " + name +
+                              " shorter, or max_age longer: nats stream "
+                              "edit " +
+                              wanted.stream + " --max-age=...");
+        }
+    }
+}
+
+void look_at_policies(const expectations& wanted, const stream_facts& stream,
+                      findings_list& found) {
+    // Nothing that takes messages away: who else reads them is not known here.
+    const auto replace =
+        "name another stream in nats.stream, which walrelay init creates, with subjects of its own "
+        "(nats.subjects and outbox.subject); " +
+        (stream.sealed ? std::string("nobody can change a sealed stream")
+                       : "to keep the subjects, give " + wanted.stream +
+                             " others before, which deletes nothing: nats stream edit " +
+                             wanted.stream + " --subjects=...");
+    if (stream.retention != stream_retention::limits) {
+        found.error(
+            "stream " + wanted.stream + " has " +
+                (stream.retention == stream_retention::interest ? "interest" : "workqueue") +
+                " retention: consumed messages vanish, and with them the place to go on "
+                "from; walrelay needs limits",
+            replace);
+    }
+    if (stream.sealed) {
+        found.error("stream " + wanted.stream + " is sealed", replace);
+    }
+    if (stream.no_ack) {
+        found.error("stream " + wanted.stream + " does not ack (no_ack)",
+                    "nats stream edit " + wanted.stream + " --ack");
+    }
+    if (stream.mirror_or_sourced) {
+        found.error("stream " + wanted.stream +
+                        " is a mirror or has sources, so walrelay is not "
+                        "its only writer",
+                    "name a stream of its own: nats.stream");
+    }
+    if (!stream.file_storage) {
+        found.warning("stream " + wanted.stream +
+                          " is kept in memory: a restart of the broker "
+                          "loses what was published",
+                      replace);
+    }
+    if (stream.max_age.count() > 0) {
+        found.warning("stream " + wanted.stream +
+                          " deletes messages by age (max_age): after an "
+                          "idle time without any message, rows are recognised by Nats-Msg-Id alone",
+                      "nats stream edit " + wanted.stream + " --max-age=0");
+    }
+}
+
+std::string edit(const expectations& wanted, const std::string& options) {
+    return "nats stream edit " + wanted.stream + " " + options;
+}
+
+/// Where the stream refuses what is new, rows wait for as long as it is full.
+void look_at_room(const expectations& wanted, const stream_facts& stream, findings_list& found) {
+    if (!stream.discard_new) {
+        return;
+    }
+    const auto look = [&](const std::string& setting, const std::string& option, std::int64_t limit,
+                          std::uint64_t used, std::uint64_t next) {
+        if (limit <= 0) {
+            return;
+        }
+        const auto most = static_cast<std::uint64_t>(limit);
+        const auto name = setting + " = " + std::to_string(limit) + ", discard new";
+        const auto raise = edit(wanted, option + "=-1, or a greater number") +
+                           "; a limit that grows deletes nothing";
+        if (used + next > most) {
+            found.warning("stream " + wanted.stream + " is full (" + name +
+                              ") and refuses messages: rows wait in the slot, which keeps WAL",
+                          raise);
+        } else if (stream.max_age.count() == 0) {
+            found.note("stream " + wanted.stream + " takes no more messages once it is full (" +
+                           name + "): rows then wait in the slot, which keeps WAL",
+                       raise);
+        }
+    };
+    const auto count = stream.message_count;
+    look("max_msgs", "--max-msgs", stream.max_messages, count, 1);
+    look("max_bytes", "--max-bytes", stream.max_bytes, stream.byte_count,
+         count == 0 ? 1 : stream.byte_count / count);
+    if (stream.discard_new_per_subject && stream.max_messages_per_subject > 0) {
+        const auto most = std::to_string(stream.max_messages_per_subject);
+        found.warning("stream " + wanted.stream + " keeps " + most +
+                          " messages of each subject and refuses more "
+                          "(discard_new_per_subject): the next row of such a subject stops the "
+                          "relay",
+                      edit(wanted, "--no-discard-per-subject --max-msgs-per-subject=-1") +
+                          ", which deletes nothing");
+    }
+}
+
+std::string create_subject(const expectations& wanted) {
+    return "$JS.API.STREAM.CREATE." + wanted.stream;
+}
+
+/// One of those that the pattern stands for.
+std::string sample_of(std::string pattern) {
+    constexpr std::string_view word = "walrelay_check";
+    std::string subject;
+    for (const char each : pattern) {
+        each == '*' || each == '>' ? subject += word : subject += each;
+    }
+    return subject;
+}
+
+void look_at_trial(const expectations& wanted, const publish_trial& trial, findings_list& found) {
+    for (const auto& [subject, said] : trial.refused) {
+        const bool creates = subject == create_subject(wanted);
+        found.error(
+            creates ? "stream " + wanted.stream +
+                          " does not exist yet, and the broker's account may not create it "
+                          "(server: " +
+                          said + ")"
+                    : "the broker's account may not publish, for one, to " + subject +
+                          ": no such row reaches the stream (server: " + said + ")",
+            creates ? "create it with another account (walrelay init --print shows it), or allow "
+                      "the user of nats.urls to publish to " +
+                          subject
+                    : "allow the user of nats.urls to publish to the subjects of stream " +
+                          wanted.stream +
+                          " (permissions in nats-server.conf; with JWTs: nsc edit user "
+                          "--allow-pub)");
+    }
+    if (trial.too_long_line_bytes > 0) {
+        found.warning("the broker's max_control_line is smaller than the " +
+                          std::to_string(trial.too_long_line_bytes) +
+                          " bytes of walrelay's longest protocol lines: a row with such a subject "
+                          "stops the relay",
+                      "set max_control_line in nats-server.conf to its default of 4096, or take "
+                      "the line out, then: nats-server --signal reload");
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> subjects_to_try(const expectations& wanted, const broker_facts& facts) {
+    std::vector<std::string> subjects;
+    for (const auto& table : wanted.tables) {
+        if (const auto mapper = outbox::table_mapper::make(table)) {
+            subjects.push_back(sample_of(mapper->subject_pattern()));
+        }
+    }
+    if (!facts.stream) {
+        subjects.push_back(create_subject(wanted));
+    }
+    return subjects;
+}
+
+std::vector<finding> broker_findings(const expectations& wanted, const broker_facts& facts) {
+    findings_list found;
+    look_at_transport(facts, found);
+    if (facts.trial) {
+        look_at_trial(wanted, *facts.trial, found);
+    }
+    if (!facts.stream) {
+        found.note("stream " + wanted.stream + " does not exist yet",
+                   "walrelay init (or run) creates it");
+        return found.take();
+    }
+    look_at_policies(wanted, *facts.stream, found);
+    look_at_room(wanted, *facts.stream, found);
+    look_at_clean_up(wanted, *facts.stream, found);
+    look_at_subjects(wanted, *facts.stream, found);
+    return found.take();
+}
+
+}  // namespace walrelay::preflight

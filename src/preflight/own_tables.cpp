@@ -1,0 +1,106 @@
+// What is wrong with the schema walrelay: who could act through it, and what cannot be kept there.
+
+#include "preflight/own_tables.hpp"
+
+#include "core/control.hpp"
+#include "core/finding.hpp"
+#include "core/sql_text.hpp"
+
+#include <algorithm>
+
+namespace walrelay::preflight {
+namespace {
+
+std::string grants(const std::string& table, const std::string& rights, const std::string& role) {
+    const auto to = quote_identifier(role);
+    return "GRANT USAGE ON SCHEMA walrelay TO " + to + "; GRANT " + rights + " ON walrelay." +
+           table + " TO " + to + ";";
+}
+
+/// Nothing where the table can be used, or can be made once it is needed.
+std::string remedy_for(const std::string& table, const std::string& rights,
+                       const own_table_facts& state, const postgres_facts& facts) {
+    if (state.usable || (!state.exists && facts.may_make_tables)) {
+        return {};
+    }
+    const auto grant = grants(table, rights, facts.role);
+    return state.exists ? grant
+                        : "as a role that may create a schema: walrelay init (or sql/" + table +
+                              ".sql in psql), then: " + grant;
+}
+
+constexpr const char* all_rights = "SELECT, INSERT, UPDATE, DELETE";
+constexpr const char* control_rights = "SELECT, INSERT, DELETE";
+
+void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
+                       findings_list& found) {
+    const auto letters = remedy_for("dead_letter", all_rights, facts.dead_letters, facts);
+    if (wanted.dead_letters && !letters.empty()) {
+        found.warning("role " + facts.role +
+                          " can neither use nor make the table walrelay.dead_letter: the first row "
+                          "that cannot be delivered stops the relay",
+                      letters);
+    }
+    const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
+    if (!halts.empty()) {
+        found.warning("role " + facts.role +
+                          " can neither use nor make the table walrelay.halt: nothing keeps a "
+                          "relay that is started again from going on past a gap",
+                      halts);
+    }
+}
+
+bool is_published(const postgres_facts& facts) {
+    const auto& publication = facts.publication;
+    return !publication || publication->for_all_tables ||
+           std::ranges::find(publication->tables, control_table()) != publication->tables.end();
+}
+
+void look_at_control(const expectations& wanted, const postgres_facts& facts, output_plugin plugin,
+                     findings_list& found) {
+    const bool needed = needs_control_table(wanted, facts);
+    const auto say = [&](const std::string& what, const std::string& remedy) {
+        if (needed) {
+            found.error(what +
+                            ", and walrelay's own updates could not be told from others, so that "
+                            "rows would be published twice",
+                        remedy);
+        } else if (wanted.dead_letters) {
+            found.note(what + ": walrelay dead-letter retry reaches no relay", remedy);
+        }
+    };
+    const auto missing = remedy_for("control", control_rights, facts.controls, facts);
+    // A role that only relays needs no right on it: another one may retry.
+    if (!missing.empty() && (needed || !facts.controls.exists)) {
+        say("role " + facts.role + " can neither use nor make the table walrelay.control", missing);
+    } else if (plugin == output_plugin::pgoutput && facts.controls.exists && !is_published(facts)) {
+        say("publication " + wanted.publication + " does not contain the table walrelay.control",
+            add_to_publication_sql(wanted.publication, control_table()));
+    }
+}
+
+}  // namespace
+
+bool needs_control_table(const expectations& wanted, const postgres_facts& facts) {
+    for (std::size_t index = 0; index < wanted.tables.size(); ++index) {
+        const auto known = index < facts.tables.size() ? facts.tables[index].partition_columns
+                                                       : std::vector<std::string>{};
+        if (needs_mark(wanted.tables[index], known)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void look_at_own_tables(const expectations& wanted, const postgres_facts& facts,
+                        output_plugin plugin, findings_list& found) {
+    for (const auto& flaw : facts.schema_flaws) {
+        found.error(flaw.what, flaw.remedy);
+    }
+    if (!facts.in_recovery) {
+        look_at_kept_rows(wanted, facts, found);
+        look_at_control(wanted, facts, plugin, found);
+    }
+}
+
+}  // namespace walrelay::preflight

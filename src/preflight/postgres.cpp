@@ -1,0 +1,320 @@
+// What is wrong with a database, its slot and its publication, and the command that mends it.
+
+#include "core/control.hpp"
+#include "core/finding.hpp"
+#include "core/sql_text.hpp"
+#include "outbox/table_mapper.hpp"
+#include "preflight/columns.hpp"
+#include "preflight/commit_wait.hpp"
+#include "preflight/descendants.hpp"
+#include "preflight/guards.hpp"
+#include "preflight/own_tables.hpp"
+#include "preflight/preflight.hpp"
+#include "preflight/slot.hpp"
+#include "preflight/transport.hpp"
+#include "preflight/write_backs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::preflight {
+namespace {
+
+void look_at_server(const postgres_facts& facts, findings_list& found) {
+    constexpr int oldest_version = 130000;
+    constexpr int version_that_decodes_on_standby = 160000;
+    if (facts.version_number < oldest_version) {
+        found.error("PostgreSQL " + std::to_string(facts.version_number) + " is older than 13",
+                    "upgrade the server");
+    }
+    if (facts.wal_level != "logical") {
+        found.error("wal_level is " + facts.wal_level + ", logical decoding needs logical",
+                    "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL");
+    }
+    if (facts.encoding != "UTF8") {
+        found.error("database " + facts.database + " has encoding " + facts.encoding +
+                        ", and messages are UTF8",
+                    "CREATE DATABASE " + quote_identifier(facts.database + "_utf8") +
+                        " ENCODING 'UTF8' TEMPLATE template0; then move the data with pg_dump and "
+                        "pg_restore");
+    }
+    if (facts.in_recovery && facts.version_number < version_that_decodes_on_standby) {
+        found.error("the server is a standby, which decodes only from PostgreSQL 16 on",
+                    "point postgres.conninfo at the primary, e.g. with "
+                    "target_session_attrs=read-write");
+    }
+    if (!facts.role_replicates) {
+        found.error("role " + facts.role + " has no REPLICATION attribute",
+                    grant_replication_sql(facts.role));
+    }
+}
+
+void look_at_table(const outbox_table& wanted, const table_facts& facts,
+                   const std::string& database, findings_list& found) {
+    const auto name = to_string(facts.table);
+    if (!facts.exists) {
+        found.error("table " + name + " does not exist in database " + database,
+                    "create it, or name another one with --table or outbox.table; a name with "
+                    "upper case or blanks needs double quotes");
+        return;
+    }
+    if (!facts.ordinary) {
+        found.error(name + " is not a table, and logical decoding sees only tables",
+                    "name the table that the writers insert into");
+        return;
+    }
+    if (facts.unlogged) {
+        found.error("table " + name + " is unlogged, so its rows never reach the WAL",
+                    "ALTER TABLE " + quote_table(facts.table) + " SET LOGGED;");
+    }
+    const auto mapper = outbox::table_mapper::make(wanted);
+    if (!mapper) {
+        found.error(mapper.error().what, mapper.error().remedy);
+        return;
+    }
+    for (auto& problem : mapper->problems_with(facts.columns)) {
+        found.error(std::move(problem), "name the columns of " + name +
+                                            " in outbox.columns, outbox.subject and "
+                                            "outbox.message_id (docs/configuration.md)");
+    }
+}
+
+void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, output_plugin plugin,
+                      findings_list& found) {
+    constexpr int version_with_messages = 140000;
+    if (const auto mapper = outbox::table_mapper::make(wanted); !mapper) {
+        found.error(mapper.error().what, mapper.error().remedy);
+    }
+    if (plugin == output_plugin::pgoutput && facts.version_number < version_with_messages) {
+        found.error("outbox.message_prefix = \"" + wanted.message_prefix +
+                        "\": pgoutput sends logical messages from PostgreSQL 14 on, and this is " +
+                        std::to_string(facts.version_number),
+                    "set postgres.plugin = \"wal2json\" with a slot of its own, or upgrade the "
+                    "server");
+    }
+}
+
+void look_at_plugin(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
+    if (choose_plugin(wanted, facts) != output_plugin::wal2json) {
+        return;
+    }
+    const std::string package =
+        "postgresql-" + std::to_string(facts.version_number / 10'000) + "-wal2json";
+    const auto or_pgoutput =
+        facts.slot ? "; or, with every relay stopped, set postgres.plugin = \"pgoutput\", then: "
+                     "walrelay init --switch-plugin, which keeps what the slot holds and changes "
+                     "nothing where pgoutput could not send it"
+                   : std::string("; or set postgres.plugin = \"pgoutput\"");
+    switch (facts.wal2json) {
+        case plugin_trouble::none:
+            return;
+        case plugin_trouble::not_allowed:
+            found.error(
+                "the server refuses the output plugin wal2json: output_plugin_libraries is " +
+                    facts.output_plugin_libraries.value_or("unset"),
+                allow_wal2json_sql() +
+                    " (the list without quotes: one quoted string is one bogus "
+                    "name and refuses pgoutput as well)" +
+                    or_pgoutput);
+            return;
+        case plugin_trouble::not_installed:
+            found.error("the output plugin wal2json is not installed on the server",
+                        "apt-get install " + package + " on that server" + or_pgoutput);
+            return;
+        case plugin_trouble::too_old:
+            found.error(
+                "the server's wal2json is older than 2.5, the first version that sends "
+                "the types of columns (include-type-oids), which walrelay needs",
+                "install wal2json 2.5 or newer on the server (" + package +
+                    " from apt.postgresql.org)" + or_pgoutput);
+            return;
+    }
+}
+
+bool contains(const std::vector<table_name>& tables, const table_name& wanted) {
+    return std::find(tables.begin(), tables.end(), wanted) != tables.end();
+}
+
+bool published(const publication_facts& publication, const table_facts& table) {
+    // Without publish_via_partition_root a partitioned table is listed by its leaves.
+    return publication.for_all_tables || contains(publication.tables, table.table) ||
+           (!table.leaves.empty() &&
+            std::all_of(table.leaves.begin(), table.leaves.end(), [&](const table_name& leaf) {
+                return contains(publication.tables, leaf);
+            }));
+}
+
+void look_at_publication(const expectations& wanted, const postgres_facts& facts,
+                         findings_list& found) {
+    const auto& publication = *facts.publication;
+    const auto name = quote_identifier(wanted.publication);
+    if (!publication.publishes_inserts) {
+        found.error("publication " + wanted.publication + " does not publish inserts",
+                    "ALTER PUBLICATION " + name + " SET (publish = '" +
+                        std::string(published_operations(wanted.tables)) + "');");
+    } else if (!publication.publishes_updates && published_operations(wanted.tables) != "insert") {
+        found.error("publication " + wanted.publication +
+                        " does not publish updates, which outbox.republish needs",
+                    "ALTER PUBLICATION " + name + " SET (publish = 'insert, update');");
+    }
+    for (const auto& table : facts.tables) {
+        if (table.exists && !published(publication, table)) {
+            found.error("publication " + wanted.publication + " does not contain table " +
+                            to_string(table.table),
+                        add_to_publication_sql(wanted.publication, table.table));
+        }
+    }
+    if (publication.younger_than_slot) {
+        found.error("publication " + wanted.publication +
+                        " was created after the position of slot " + wanted.slot +
+                        ", and pgoutput cannot decode from before it",
+                    way_past_publication(wanted, facts, ""));
+    }
+}
+
+void look_for_missing_publication(const expectations& wanted, const postgres_facts& facts,
+                                  findings_list& found) {
+    std::vector<table_name> tables;
+    tables.reserve(wanted.tables.size());
+    for (const auto& table : wanted.tables) {
+        if (!table.is_tableless()) {
+            tables.push_back(table.table);
+        }
+    }
+    if (facts.controls.exists) {
+        tables.push_back(control_table());
+    }
+    const auto create =
+        create_publication_sql(wanted.publication, tables, published_operations(wanted.tables));
+    if (!is_of_this_database(facts)) {
+        if (const auto& refused = facts.publication_refused) {
+            found.error("publication " + wanted.publication +
+                            " does not exist yet, and PostgreSQL does not let role " + facts.role +
+                            " create it (server: " + refused->server_said + ")",
+                        "as the owner of the tables: " + create);
+            return;
+        }
+        found.note("publication " + wanted.publication + " does not exist yet",
+                   "walrelay init (or run) creates it");
+        return;
+    }
+    found.error("publication " + wanted.publication +
+                    " does not exist, and pgoutput cannot decode "
+                    "what slot " +
+                    wanted.slot + " holds from before it",
+                way_past_publication(wanted, facts, create));
+}
+
+void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
+                        findings_list& found) {
+    if (choose_plugin(wanted, facts) != output_plugin::wal2json) {
+        return;
+    }
+    for (const auto& table : facts.tables) {
+        if (table.partitioned) {
+            found.note("table " + to_string(table.table) +
+                           " is partitioned, and wal2json names only the partition: rows that are "
+                           "written into a detached partition are still published until walrelay "
+                           "connects again",
+                       "do not write into a detached partition, or set postgres.plugin = "
+                       "\"pgoutput\" with a slot of its own");
+        }
+    }
+}
+
+}  // namespace
+
+output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts) {
+    if (wanted.plugin) {
+        return *wanted.plugin;
+    }
+    if (facts.slot && is_known_plugin(facts.slot->plugin)) {
+        return facts.slot->plugin == to_string(output_plugin::wal2json) ? output_plugin::wal2json
+                                                                        : output_plugin::pgoutput;
+    }
+    // wal2json names only the partition, which says nothing once that is detached or dropped.
+    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
+    // Before PostgreSQL 15 it can be too old, and a version that is new enough proves it only by a
+    // row.
+    constexpr int first_where_all_are_new_enough = 150'000;
+    const bool fits = facts.wal2json == plugin_trouble::none && !partitioned &&
+                      facts.version_number >= first_where_all_are_new_enough;
+    return fits ? output_plugin::wal2json : output_plugin::pgoutput;
+}
+
+std::optional<backfill_reason> choose_backfill(const expectations& wanted,
+                                               const postgres_facts& facts,
+                                               const std::optional<earlier_run>& earlier,
+                                               bool gap) {
+    if (facts.slot) {
+        const bool lost = gap || facts.slot->wal_status == "lost";
+        return lost && wanted.heals ? std::optional(backfill_reason::slot_lost) : std::nullopt;
+    }
+    // A stream that has lost its beginning does not tell which rows were published, unless it is
+    // known from where on it should have them.
+    const bool resumes =
+        earlier && earlier->in_snapshot && (earlier->stream_is_whole || !wanted.heals);
+    if (wanted.snapshot && (!earlier || resumes)) {
+        return earlier ? backfill_reason::interrupted : backfill_reason::first_start;
+    }
+    return earlier && wanted.heals ? std::optional(backfill_reason::slot_lost) : std::nullopt;
+}
+
+std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream) {
+    if (!stream) {
+        return std::nullopt;
+    }
+    if (!stream->last_position) {
+        // A message of somebody else at the end is no run of ours; no message at all may hide one.
+        const bool hidden = stream->last_sequence > 0 && !stream->last_message_there;
+        return hidden ? std::optional(earlier_run{"it has had " +
+                                                  std::to_string(stream->last_sequence) +
+                                                  " messages, and the last of them is gone"})
+                      : std::nullopt;
+    }
+    return earlier_run{"it ends with position " + to_string(*stream->last_position),
+                       is_of_a_snapshot(stream->last_position->at),
+                       stream->message_count == stream->last_sequence};
+}
+
+std::vector<finding> postgres_findings(const expectations& wanted, const postgres_facts& facts,
+                                       const std::optional<earlier_run>& earlier) {
+    findings_list found;
+    look_at_server(facts, found);
+    look_at_transport(facts, found);
+    look_at_commit_wait(wanted.tables, facts, found);
+    for (std::size_t index = 0; index < facts.tables.size(); ++index) {
+        if (wanted.tables[index].is_tableless()) {
+            look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);
+            look_at_message_writers(wanted.tables[index], facts, found);
+            continue;
+        }
+        look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+        if (facts.tables[index].exists) {
+            look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
+            look_at_guards(wanted.tables[index], facts.tables[index], facts, found);
+            look_at_columns(wanted, wanted.tables[index], facts.tables[index], facts, found);
+        }
+    }
+    look_at_plugin(wanted, facts, found);
+    look_at_failover_version(wanted, facts, found);
+    if (facts.slot) {
+        look_at_slot(wanted, facts, found);
+    } else {
+        look_for_missing_slot(wanted, facts, earlier, found);
+    }
+    if (choose_plugin(wanted, facts) == output_plugin::pgoutput) {
+        if (facts.publication) {
+            look_at_publication(wanted, facts, found);
+        } else {
+            look_for_missing_publication(wanted, facts, found);
+        }
+    }
+    look_at_republish(wanted.tables, facts, choose_plugin(wanted, facts), found);
+    look_at_partitions(wanted, facts, found);
+    look_at_descendants(wanted, facts, found);
+    look_at_own_tables(wanted, facts, choose_plugin(wanted, facts), found);
+    return found.take();
+}
+
+}  // namespace walrelay::preflight

@@ -1,0 +1,88 @@
+// What stands in the way of relaying: the two servers' facts against what is asked for. Pure.
+//
+// A finding says what is, and the exact command that mends it. The same findings are printed by
+// `walrelay check` and stop `walrelay run`.
+#pragma once
+
+#include "core/facts.hpp"
+#include "core/finding.hpp"
+#include "core/outbox_table.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::preflight {
+
+/// What the configuration asks of the servers.
+struct expectations {
+    std::string slot;
+    std::string publication;
+    std::optional<output_plugin> plugin;  // nothing is auto
+    std::string stream;
+    std::vector<outbox_table> tables;
+    /// Rows that are there before the slot are published, too.
+    bool snapshot = false;
+    /// What a lost slot leaves out is published from the table.
+    bool heals = false;
+    bool sole_writer = true;
+    /// Whether standbys may keep a copy of the slot; nothing is auto.
+    std::optional<bool> failover = {};
+    /// Rows that cannot be delivered become dead letters.
+    bool dead_letters = true;
+};
+
+/// How it is known that walrelay has run before on a stream.
+struct earlier_run {
+    std::string evidence;
+    /// The stream ends within the rows that were there before the slot.
+    bool in_snapshot = false;
+    /// The stream still has all that it ever had.
+    bool stream_is_whole = false;
+};
+
+/// Why rows are read from the tables before anything is streamed from the slot.
+enum class backfill_reason {
+    /// There is neither a slot nor a sign of an earlier run.
+    first_start,
+    /// The same, broken off.
+    interrupted,
+    /// The slot is gone, or does not have all that the stream lacks.
+    slot_lost,
+};
+
+/// Nothing where the slot has all that is to be published, or where an operator must decide. `gap`:
+/// the slot is there, and is known to have moved past events that the stream lacks.
+[[nodiscard]] std::optional<backfill_reason> choose_backfill(
+    const expectations& wanted, const postgres_facts& facts,
+    const std::optional<earlier_run>& earlier, bool gap);
+
+/// The plugin to stream with: the one asked for, else the slot's, else wal2json where the server
+/// accepts it and no outbox is partitioned, else pgoutput.
+[[nodiscard]] output_plugin choose_plugin(const expectations& wanted, const postgres_facts& facts);
+
+/// Whether a new slot is to be a failover slot.
+[[nodiscard]] bool choose_failover(const expectations& wanted, const postgres_facts& facts);
+
+/// `earlier` is nothing if walrelay is not known to have run before on this stream. A slot that is
+/// missing otherwise is a gap, not a first start.
+[[nodiscard]] std::vector<finding> postgres_findings(const expectations& wanted,
+                                                     const postgres_facts& facts,
+                                                     const std::optional<earlier_run>& earlier);
+
+/// Whether the stream shows an earlier run: what `postgres_findings` wants to know.
+[[nodiscard]] std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream);
+
+/// Subjects as walrelay run publishes to them, one for each table, and what init asks for where
+/// there is no stream yet: for nats/publish_probe.
+[[nodiscard]] std::vector<std::string> subjects_to_try(const expectations& wanted,
+                                                       const broker_facts& facts);
+
+[[nodiscard]] std::vector<finding> broker_findings(const expectations& wanted,
+                                                   const broker_facts& facts);
+
+/// Whether every subject that `pattern` stands for is captured by `filter`. Both use NATS's
+/// wildcards (NATS documentation, "Subject-Based Messaging").
+[[nodiscard]] bool subject_covers(std::string_view filter, std::string_view pattern);
+
+}  // namespace walrelay::preflight

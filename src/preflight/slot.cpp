@@ -1,0 +1,235 @@
+// What is wrong with the slot: lost, of another plugin, missing where it should be there, or not
+// kept by standbys as is asked for.
+
+#include "preflight/slot.hpp"
+
+#include "core/finding.hpp"
+#include "core/sql_text.hpp"
+
+namespace walrelay::preflight {
+namespace {
+
+constexpr int first_with_failover = 170'000;
+
+std::string lost_text(const std::string& name, const slot_facts& slot) {
+    const auto reason = slot.invalidation_reason.empty()
+                            ? std::string()
+                            : ", invalidation_reason = " + slot.invalidation_reason;
+    const auto setting =
+        slot.invalidation_reason == "idle_timeout"
+            ? "; idle_replication_slot_timeout is too short for a relay that stops"
+        : slot.invalidation_reason == "wal_removed"
+            ? "; max_slot_wal_keep_size is too small for what was written meanwhile"
+            : "";
+    return "slot " + name + " has lost WAL that it needs (wal_status = lost" + reason + ")" +
+           setting;
+}
+
+void look_at_held_delivery(const expectations& wanted, const postgres_facts& facts,
+                           findings_list& found) {
+    for (const auto& each : facts.standby_slots) {
+        if (each.exists && each.active) {
+            continue;
+        }
+        found.warning(
+            "synchronized_standby_slots names slot " + each.name + ", " +
+                (each.exists ? "to which no standby is connected" : "which does not exist") +
+                ": slot " + wanted.slot +
+                " sends no row before that standby has confirmed it, so delivery waits",
+            "start the standby whose primary_slot_name is " + each.name +
+                "; or, if it is gone for good, take the name out of "
+                "synchronized_standby_slots with ALTER SYSTEM SET, then SELECT "
+                "pg_reload_conf(); rows may then reach the stream before any standby");
+    }
+}
+
+/// On a slot of the right kind.
+void look_at_failover(const expectations& wanted, const postgres_facts& facts,
+                      findings_list& found) {
+    const auto& slot = *facts.slot;
+    if (facts.version_number < first_with_failover) {
+        return;
+    }
+    if (facts.in_recovery && slot.synced) {
+        found.warning("slot " + wanted.slot +
+                          " is the copy that this standby keeps of the primary's slot: PostgreSQL "
+                          "streams nothing from it before the standby is promoted",
+                      "point postgres.conninfo at the primary as well: several hosts and "
+                      "target_session_attrs=read-write");
+        return;
+    }
+    if (facts.in_recovery) {
+        return;
+    }
+    const bool asked = choose_failover(wanted, facts);
+    if (asked != slot.failover) {
+        found.warning("slot " + wanted.slot +
+                          (asked ? " is no failover slot: a standby that is promoted does "
+                                   "not have it"
+                                 : " is a failover slot, which postgres.failover does not "
+                                   "ask for"),
+                      "while no walrelay streams from it: psql \"dbname=" + facts.database +
+                          " replication=database\" -c '" + set_failover_sql(wanted.slot, asked) +
+                          "'; or set "
+                          "postgres.failover = \"" +
+                          (asked ? "false" : "true") + "\"");
+    }
+    if (slot.failover) {
+        look_at_held_delivery(wanted, facts, found);
+    }
+}
+
+void look_at_two_phase(const expectations& wanted, const slot_facts& slot, findings_list& found) {
+    if (slot.two_phase) {
+        found.error("slot " + wanted.slot +
+                        " has two_phase on, which would publish prepared "
+                        "transactions before they commit",
+                    "SELECT pg_copy_logical_replication_slot(" + quote_literal(wanted.slot) + ", " +
+                        quote_literal(wanted.slot + "_one_phase") +
+                        "); and set postgres.slot to the copy, which goes on from where this one "
+                        "stands and has two_phase off; " +
+                        wanted.slot + " itself is left to whoever made it");
+    }
+}
+
+void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
+                       findings_list& found) {
+    const auto missing = "slot " + wanted.slot + " does not exist";
+    if (!backfill) {
+        found.note(missing + " yet", "walrelay init (or run) creates it");
+    } else if (*backfill == backfill_reason::slot_lost) {
+        found.warning(missing + " any more, and stream " + wanted.stream + " shows an earlier run",
+                      "nothing to do: on_slot_loss = \"heal\" lets walrelay run publish what the "
+                      "stream lacks from the table and make the slot again");
+    } else {
+        found.note(missing + " yet",
+                   "walrelay run creates it, after the rows that are there already "
+                   "(postgres.snapshot) are published");
+    }
+}
+
+}  // namespace
+
+bool is_known_plugin(const std::string& name) {
+    return name == to_string(output_plugin::wal2json) || name == to_string(output_plugin::pgoutput);
+}
+
+bool is_of_this_database(const postgres_facts& facts) {
+    return facts.slot && !facts.slot->plugin.empty() && facts.slot->database == facts.database;
+}
+
+std::string way_past_publication(const expectations& wanted, const postgres_facts& facts,
+                                 const std::string& create_publication) {
+    const auto create = create_publication.empty() ? std::string() : create_publication + " ";
+    const std::string keeps =
+        facts.wal2json == plugin_trouble::none
+            ? "with every relay stopped, set postgres.plugin = \"wal2json\", then: walrelay init "
+              "--switch-plugin; the slot goes on from where it stands, with all that it holds; or, "
+              "where it must be pgoutput"
+            : std::string(
+                  "wal2json would decode it (postgres.plugin = \"wal2json\", walrelay init "
+                  "--switch-plugin), and the server has none that can be used; without it");
+    return keeps + ": " + create + drop_slot_sql(wanted.slot) +
+           " which destroys what only the slot holds (logical messages, rows that were deleted "
+           "from the tables), then walrelay run with on_slot_loss = \"heal\" under [delivery], "
+           "which publishes what the stream lacks from the tables (where walrelay has published "
+           "nothing yet: with postgres.snapshot)";
+}
+
+bool choose_failover(const expectations& wanted, const postgres_facts& facts) {
+    return wanted.failover.value_or(true) && facts.version_number >= first_with_failover &&
+           !facts.in_recovery;
+}
+
+void look_at_failover_version(const expectations& wanted, const postgres_facts& facts,
+                              findings_list& found) {
+    if (wanted.failover == true && facts.version_number < first_with_failover) {
+        found.error("postgres.failover = \"true\" needs PostgreSQL 17 or newer, and this is " +
+                        std::to_string(facts.version_number) +
+                        ": its slots are not kept by standbys",
+                    "set postgres.failover = \"auto\"");
+    }
+}
+
+void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
+    const auto& slot = *facts.slot;
+    if (facts.slot_waits) {
+        found.warning("a copy of slot " + wanted.slot +
+                          " is left from a change of its plugin that broke off, and keeps WAL",
+                      "with every relay stopped: walrelay init --switch-plugin, which finishes it");
+    }
+    if (slot.plugin.empty()) {
+        found.error("slot " + wanted.slot + " is a physical one",
+                    "name another one: postgres.slot");
+        return;
+    }
+    if (slot.database != facts.database) {
+        found.error("slot " + wanted.slot + " belongs to database " + slot.database + ", not to " +
+                        facts.database,
+                    "name another one: postgres.slot");
+        return;
+    }
+    if (!is_known_plugin(slot.plugin) ||
+        (wanted.plugin && slot.plugin != to_string(*wanted.plugin))) {
+        found.error("slot " + wanted.slot + " was created for the plugin " + slot.plugin +
+                        (wanted.plugin ? std::string(", and postgres.plugin asks for ") +
+                                             to_string(*wanted.plugin)
+                                       : ", which walrelay does not decode"),
+                    is_known_plugin(slot.plugin)
+                        ? "set postgres.plugin = \"" + slot.plugin +
+                              "\" (or \"auto\"); or stop every relay and let the slot go on with "
+                              "the other one: walrelay init --switch-plugin"
+                        : "name another slot: postgres.slot");
+    }
+    if (slot.wal_status == "lost" && wanted.heals) {
+        found.warning(lost_text(wanted.slot, slot),
+                      "nothing to do: on_slot_loss = \"heal\" publishes what the stream lacks from "
+                      "the table and makes the slot again");
+    } else if (slot.wal_status == "lost") {
+        found.error(lost_text(wanted.slot, slot),
+                    "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
+                    "lacks from the table and makes the slot again; or, to go on without those "
+                    "rows, which are then only in the table: " +
+                        drop_slot_sql(wanted.slot) +
+                        " (it holds nothing any more) then walrelay init --new-slot");
+    }
+    look_at_two_phase(wanted, slot, found);
+    look_at_failover(wanted, facts, found);
+}
+
+void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
+                           const std::optional<earlier_run>& earlier, findings_list& found) {
+    if (facts.slot_waits) {
+        found.error("slot " + wanted.slot +
+                        " waits under another name: a change of its plugin broke off; nothing is "
+                        "lost",
+                    "walrelay init --switch-plugin, which finishes it");
+        return;
+    }
+    const auto backfill = choose_backfill(wanted, facts, earlier, false);
+    if (earlier && !backfill) {
+        found.error(
+            "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
+                " shows an earlier run (" + earlier->evidence +
+                "): a new slot would silently skip the rows in between",
+            "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream lacks "
+            "from the table; or look for rows newer than the last message of the stream, which are "
+            "then only in the table, and let walrelay init --new-slot make the slot");
+        return;
+    }
+    note_missing_slot(wanted, backfill, found);
+    // With a backfill a temporary one beside the lasting one.
+    const int needed = backfill ? 2 : 1;
+    if (facts.slots_free < needed) {
+        found.error(
+            facts.slots_free <= 0 ? "all replication slots are taken"
+                                  : "only one replication slot is free, and publishing rows that "
+                                    "are there already needs two for a moment",
+            "raise max_replication_slots with ALTER SYSTEM SET and restart PostgreSQL; or drop a "
+            "slot whose consumer is gone for good, which destroys what it holds for it (SELECT * "
+            "FROM pg_replication_slots WHERE NOT active shows those whose consumer is gone or "
+            "away)");
+    }
+}
+
+}  // namespace walrelay::preflight

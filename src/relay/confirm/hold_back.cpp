@@ -1,0 +1,96 @@
+#include "relay/confirm/hold_back.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+// How finely time is divided: the slot lags at most this part of the delay more than asked for.
+constexpr int portions_per_delay = 64;
+
+// Between two questions, however short the delay is.
+constexpr std::chrono::milliseconds shortest_pause{50};
+
+}  // namespace
+
+void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, monotonic_time now) {
+    if (delay_.count() == 0) {
+        confirm(up_to, last_event);
+        return;
+    }
+    const auto newest = held_.empty() ? confirmed_ : held_.back().up_to;
+    if (up_to <= newest) {
+        return;
+    }
+    if (!held_.empty() && now < held_.back().closes) {
+        held_.back().up_to = up_to;
+        held_.back().last_event = last_event;
+        return;
+    }
+    held_.push_back({up_to, last_event, now + span()});
+}
+
+std::chrono::milliseconds hold_back::span() const {
+    return std::max(delay_ / portions_per_delay, std::chrono::milliseconds(1));
+}
+
+void hold_back::wait_again(monotonic_time now) {
+    for (auto& each : held_) {
+        each.closes = now + span();
+    }
+}
+
+void hold_back::asked(std::uint64_t known_sequence, monotonic_time now) {
+    asked_at_ = now;
+    last_asked_ = now;
+    asked_for_ = known_sequence;
+}
+
+void hold_back::answered() {
+    const auto then = std::exchange(asked_at_, std::nullopt);
+    while (then && !held_.empty() && held_.front().closes + delay_ <= *then) {
+        confirm(held_.front().up_to, held_.front().last_event);
+        held_.pop_front();
+    }
+}
+
+void hold_back::forget_held(std::optional<commit_position> kept) {
+    const auto lost = std::find_if(held_.begin(), held_.end(), [&](const portion& each) {
+        return !kept || (each.last_event && *each.last_event > *kept);
+    });
+    held_.erase(lost, held_.end());
+}
+
+std::optional<monotonic_time> hold_back::deadline() const {
+    if (held_.empty() || frozen_at_ || asked_at_) {
+        return std::nullopt;
+    }
+    return std::max(held_.front().closes + delay_, last_asked_ + shortest_pause);
+}
+
+void hold_back::freeze(monotonic_time now) {
+    forget_question();
+    if (!frozen_at_) {
+        frozen_at_ = now;
+    }
+}
+
+void hold_back::thaw(monotonic_time now) {
+    if (!frozen_at_) {
+        return;
+    }
+    for (auto& each : held_) {
+        each.closes += now - *frozen_at_;
+    }
+    frozen_at_.reset();
+}
+
+void hold_back::confirm(lsn up_to, std::optional<commit_position> last_event) {
+    confirmed_ = std::max(confirmed_, up_to);
+    if (last_event) {
+        confirmed_event_ = confirmed_event_ ? std::max(*confirmed_event_, *last_event) : last_event;
+    }
+}
+
+}  // namespace walrelay::relay

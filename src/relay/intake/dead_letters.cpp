@@ -1,0 +1,154 @@
+#include "relay/intake/dead_letters.hpp"
+
+#include "core/assert.hpp"
+#include "outbox/json_value.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+/// Of one transaction that stores them.
+constexpr std::size_t batch_letters = 1000;
+constexpr std::size_t batch_bytes = std::size_t{8} << 20U;
+
+/// Every row is told on its own up to so many in an interval.
+constexpr std::size_t told_each = 10;
+constexpr std::chrono::seconds interval{10};
+
+std::size_t size_of(const dead_letter& letter) {
+    std::size_t bytes = sizeof letter + letter.event.size() + letter.reason.size() +
+                        letter.message_id.size() + letter.subject.size();
+    for (const auto& each : letter.headers) {
+        bytes += each.name.size() + each.value.size();
+    }
+    return bytes;
+}
+
+void append_column(std::string& json, const column& about, const field& value) {
+    json += R"({"name":)";
+    outbox::append_json_string(json, about.name);
+    json += R"(,"type":)";
+    json += std::to_string(about.type);
+    json += R"(,"value":)";
+    if (value) {
+        outbox::append_json_string(json, *value);
+    } else {
+        json += "null";
+    }
+    json += '}';
+}
+
+std::string row_as_json(const row_insert& row) {
+    std::string json = "[";
+    for (std::size_t index = 0; index < row.fields.size(); ++index) {
+        if (index > 0) {
+            json += ',';
+        }
+        append_column(json, row.table->columns[index], row.fields[index]);
+    }
+    json += ']';
+    return json;
+}
+
+}  // namespace
+
+dead_letter make_dead_letter(const table_name& source, const row_insert& row,
+                             const message& content, const condemnation& reason) {
+    dead_letter letter;
+    letter.source = source;
+    letter.where = content.where;
+    letter.committed_at = content.committed_at;
+    letter.xid = content.xid;
+    letter.message_id = content.id;
+    letter.subject = content.subject;
+    for (std::size_t index = 0; index < content.header_count(); ++index) {
+        letter.headers.push_back(content.header_at(index));
+    }
+    letter.event = row_as_json(row);
+    // The remedy is one for a relay that stops there.
+    letter.reason = to_string(error{reason.why.code, reason.why.what, "", reason.why.server_said});
+    letter.error_code = reason.error_code;
+    letter.attempts = reason.attempts;
+    return letter;
+}
+
+std::string describe(const dead_letter& letter) {
+    const auto what = "a row of table " + to_string(letter.source) + " at position " +
+                      to_string(letter.where) +
+                      " is set aside in walrelay.dead_letter: " + letter.reason;
+    if (letter.event.empty()) {
+        return what +
+               ". The letter does not hold its content, and cannot be retried: where the row is "
+               "still in its table, insert it again, under another id, once the cause is removed";
+    }
+    return what +
+           ". Nothing is lost: `walrelay dead-letter list` shows it, and `walrelay dead-letter "
+           "retry` publishes it once the cause is mended";
+}
+
+void dead_letter_queue::add(dead_letter letter) {
+    bytes_ += size_of(letter);
+    waiting_.push_back(std::move(letter));
+}
+
+std::shared_ptr<const dead_letters> dead_letter_queue::next_batch() {
+    if (under_way_ != nullptr || waiting_.empty()) {
+        return nullptr;
+    }
+    auto batch = std::make_shared<dead_letters>();
+    while (!waiting_.empty() && batch->size() < batch_letters && bytes_under_way_ < batch_bytes) {
+        bytes_under_way_ += size_of(waiting_.front());
+        batch->push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+    }
+    under_way_ = batch;
+    return batch;
+}
+
+std::shared_ptr<const dead_letters> dead_letter_queue::stored() {
+    WALRELAY_ASSERT(under_way_ != nullptr);
+    bytes_ -= std::exchange(bytes_under_way_, 0U);
+    return std::exchange(under_way_, nullptr);
+}
+
+void dead_letter_queue::clear() {
+    waiting_.clear();
+    under_way_.reset();
+    bytes_ = 0;
+    bytes_under_way_ = 0;
+}
+
+std::optional<std::string> dead_letter_log::stored(const dead_letter& letter, monotonic_time now) {
+    if (!since_ || (counted_.empty() && now - *since_ >= interval)) {
+        since_ = now;
+        told_ = 0;
+    }
+    if (told_ < told_each) {
+        ++told_;
+        return describe(letter);
+    }
+    ++counted_[letter.source];
+    last_ = "row at position " + to_string(letter.where) + ": " + letter.reason;
+    return std::nullopt;
+}
+
+std::optional<monotonic_time> dead_letter_log::deadline() const {
+    return counted_.empty() ? std::nullopt : std::optional(*since_ + interval);
+}
+
+std::string dead_letter_log::summary() {
+    std::string text;
+    for (const auto& [table, count] : std::exchange(counted_, {})) {
+        text += (text.empty() ? "set aside in walrelay.dead_letter besides: " : ", ") +
+                std::to_string(count) + (count == 1 ? " row" : " rows") + " of table " +
+                to_string(table);
+    }
+    since_.reset();
+    return text.empty()
+               ? text
+               : text + " (the last one: " + last_ + "). `walrelay dead-letter list` shows them";
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,133 @@
+// The intake's doubts about tables: those that nobody has met yet, and those that may have been
+// partitions, as wal2json names only the leaf.
+
+#include "core/assert.hpp"
+#include "core/sql_text.hpp"
+#include "relay/intake/intake.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+/// Both ways on are open to the operator alone, who knows what the table was.
+error doubtful_partition(const table_name& table, const table_name& root, const std::string& slot) {
+    const auto note = [&](const char* gone_at) {
+        return "INSERT INTO walrelay.partition (slot, root_schema, root_table, leaf_schema, "
+               "leaf_table, gone_at) VALUES (" +
+               quote_literal(slot) + ", " + quote_literal(root.schema) + ", " +
+               quote_literal(root.name) + ", " + quote_literal(table.schema) + ", " +
+               quote_literal(table.name) + ", " + gone_at + ");";
+    };
+    return {errc::postgres_unsuitable,
+            "rows of table " + to_string(table) + " arrived, which is no partition of " +
+                to_string(root) +
+                " now but has its columns: wal2json names only the partition, so they may be rows "
+                "of one that was detached or dropped before they were read. The slot still has "
+                "them",
+            "if it was a partition when they were written, this relays them: " +
+                note("pg_current_wal_insert_lsn()") + " if it never was one: " + note("'0/0'") +
+                " then start again. pgoutput needs none of this (docs/operating.md)"};
+}
+
+error not_known(const table_name& table) {
+    return {errc::table_unknown,
+            "rows of table " + to_string(table) +
+                " arrived, which was not there, or was no partition, when this connection was made",
+            "nothing to do: the catalog is read again and the slot resends the rows"};
+}
+
+}  // namespace
+
+std::vector<table_name> intake::settle_asked() {
+    std::vector<table_name> settled;
+    for (auto each = asked_.begin(); each != asked_.end();) {
+        const auto now = catalog_.find(*each, table_catalog::forever).what;
+        if (now == table_catalog::answer::kind::outbox) {
+            each = asked_.erase(each);
+            continue;
+        }
+        if (now == table_catalog::answer::kind::unknown) {
+            catalog_.settle_as_other(*each);
+            if (told_.insert(*each).second) {
+                settled.push_back(*each);
+            }
+        }
+        ++each;
+    }
+    return settled;
+}
+
+error intake::reread_for(const table_name& table) {
+    asked_.insert(table);
+    return not_known(table);
+}
+
+result<frame_read> intake::settle_unknown(bool exists, lane& into) {
+    WALRELAY_ASSERT(held_frame_.has_value());
+    const auto frame = std::move(*held_frame_);
+    held_frame_.reset();
+    catalog_.learn_other(unknown_table_, exists);
+    return read(frame, into);
+}
+
+bool intake::resembles_an_outbox(const relation& table) const {
+    return std::ranges::any_of(mappers_, [&table](const outbox::table_mapper& mapper) {
+        return mapper.message_prefix().empty() && mapper.problems_with(table.columns).empty();
+    });
+}
+
+result<table_catalog::answer> intake::whose(const relation& table, frame_read& done) {
+    const auto commit = transaction_->begin.commit;
+    if (table.revision == last_revision_ && commit < last_answer_.until) {
+        return last_answer_;
+    }
+    table_name name{table.schema, table.name};
+    const auto found = catalog_.find(name, commit);
+    if (found.what == table_catalog::answer::kind::unknown) {
+        // A transaction whose rows are here may not be seen by others for a moment. Where that
+        // matters, all of the catalog is read again, somewhat later.
+        if (resembles_an_outbox(table)) {
+            return reread_for(name);
+        }
+        unknown_table_ = std::move(name);
+        done.is_of_unknown_table = true;
+        return found;
+    }
+    if (auto known = check_past(found, table); !known) {
+        // It may have been attached since.
+        return asked_.contains(name) ? known.error() : reread_for(name);
+    }
+    last_revision_ = table.revision;
+    last_answer_ = found;
+    return found;
+}
+
+result<void> intake::check_past(const table_catalog::answer& found, const relation& table) const {
+    using past = table_catalog::answer::past;
+    if (plugin_ != output_plugin::wal2json || found.before == past::known) {
+        return {};
+    }
+    const auto has = [&table](const column& each) {
+        return std::ranges::find(table.columns, each.name, &column::name) != table.columns.end();
+    };
+    for (std::size_t index = 0; index < catalog_.table_count(); ++index) {
+        if (!catalog_.is_partitioned(index)) {
+            continue;
+        }
+        // Of one that is not there any more nobody knows how the outbox was altered since.
+        const auto& columns = catalog_.columns_of(index);
+        const bool resembles =
+            found.before == past::vanished
+                ? mappers_[index].problems_with(table.columns).empty()
+                : table.columns.size() == columns.size() && std::ranges::all_of(columns, has);
+        if (resembles) {
+            return doubtful_partition({table.schema, table.name}, mappers_[index].table(),
+                                      options_.slot);
+        }
+    }
+    return {};
+}
+
+}  // namespace walrelay::relay

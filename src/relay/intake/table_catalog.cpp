@@ -1,0 +1,81 @@
+#include "relay/intake/table_catalog.hpp"
+
+#include "core/control.hpp"
+
+namespace walrelay::relay {
+
+table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
+    : domains_(facts.domains) {
+    for (const auto& other : facts.other_tables) {
+        known_[other].first = {.what = answer::kind::other, .before = answer::past::now_by_itself};
+    }
+    known_[control_table()].first = {.what = answer::kind::control};
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+        const answer ours{.what = answer::kind::outbox, .index = index};
+        known_[tables[index].table].first = ours;
+        columns_.emplace_back();
+        partitioned_.push_back(index < facts.tables.size() && facts.tables[index].partitioned);
+        if (index < facts.tables.size()) {
+            columns_.back() = facts.tables[index].columns;
+            for (const auto& leaf : facts.tables[index].leaves) {
+                known_[leaf].first = ours;
+            }
+        }
+    }
+    for (const auto& gone : facts.gone_partitions) {
+        take_gone(gone);
+    }
+}
+
+void table_catalog::take_gone(const gone_partition& gone) {
+    const auto root = known_.find(gone.root);
+    const auto leaf = known_.find(gone.leaf);
+    const bool is_ours = leaf != known_.end() && leaf->second.first.what == answer::kind::outbox;
+    if (is_ours) {
+        return;
+    }
+    const answer apart{.what = answer::kind::other};
+    const bool is_configured =
+        root != known_.end() && root->second.first.what == answer::kind::outbox;
+    if (!is_configured || gone.at == lsn{}) {
+        known_[gone.leaf] = {apart};
+        return;
+    }
+    // Where it has rows of later transactions, it may have become a partition again.
+    auto until_then = root->second.first;
+    until_then.until = gone.at;
+    known_[gone.leaf] = {until_then, {}};
+}
+
+table_catalog::answer table_catalog::find(const table_name& table, lsn commit) const {
+    const auto found = known_.find(table);
+    if (found == known_.end()) {
+        const auto learned = learned_.find(table);
+        return learned == learned_.end() ? answer{} : learned->second;
+    }
+    const auto& first = found->second.first;
+    return first.until == forever || commit < first.until ? first : found->second.later;
+}
+
+void table_catalog::settle_as_other(const table_name& table) {
+    const auto found = known_.find(table);
+    if (found != known_.end() && found->second.first.what == answer::kind::outbox) {
+        found->second.later = {.what = answer::kind::other};
+        return;
+    }
+    known_[table] = {{.what = answer::kind::other, .before = answer::past::vanished}, {}};
+}
+
+void table_catalog::learn_other(const table_name& table, bool exists) {
+    if (known_.contains(table)) {
+        settle_as_other(table);
+        return;
+    }
+    if (learned_.size() >= learned_max) {
+        learned_.clear();
+    }
+    learned_[table] = {.what = answer::kind::other,
+                       .before = exists ? answer::past::now_by_itself : answer::past::vanished};
+}
+
+}  // namespace walrelay::relay

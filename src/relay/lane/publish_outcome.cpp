@@ -1,0 +1,182 @@
+#include "relay/lane/publish_outcome.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace walrelay::relay {
+namespace {
+
+struct known_code {
+    std::int32_t code;
+    outcome_class kind;
+};
+
+// Sorted by code. 10077 is decided by its text, see `classify_store_failure`.
+constexpr std::array known_codes{
+    known_code{10002, outcome_class::transient},   // account resources exceeded
+    known_code{10004, outcome_class::transient},   // cluster incomplete
+    known_code{10006, outcome_class::transient},   // cluster not active
+    known_code{10007, outcome_class::transient},   // cluster not assigned
+    known_code{10008, outcome_class::transient},   // cluster not available
+    known_code{10009, outcome_class::transient},   // cluster not leader
+    known_code{10023, outcome_class::transient},   // insufficient resources
+    known_code{10028, outcome_class::transient},   // memory resources exceeded
+    known_code{10035, outcome_class::transient},   // no account
+    known_code{10039, outcome_class::transient},   // not enabled for account
+    known_code{10047, outcome_class::transient},   // storage resources exceeded
+    known_code{10054, outcome_class::refused},     // message exceeds maximum
+    known_code{10060, outcome_class::unsuitable},  // another stream has the subject
+    known_code{10063, outcome_class::doubt},       // sequence does not match
+    known_code{10070, outcome_class::doubt},       // wrong last message id
+    known_code{10071, outcome_class::doubt},       // wrong last sequence
+    known_code{10076, outcome_class::transient},   // JetStream not enabled, also while it starts
+    known_code{10097, outcome_class::refused},     // header exceeds maximum
+    known_code{10109, outcome_class::unsuitable},  // stream sealed
+    known_code{10118, outcome_class::transient},   // stream offline
+    known_code{10120, outcome_class::transient},   // no limits for the account
+    known_code{10158, outcome_class::doubt},       // id is in process
+    known_code{10163, outcome_class::transient},   // leader is warming up
+    known_code{10164, outcome_class::doubt},       // wrong last sequence, in process
+    known_code{10167, outcome_class::transient},   // too many requests
+    known_code{10194, outcome_class::transient},   // stream offline, with a reason
+};
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+// "stream store failed" carries the store's own words: server/filestore.go, server/memstore.go.
+outcome_class classify_store_failure(std::string_view description) {
+    if (contains(description, "too large") || contains(description, "to large")) {
+        return outcome_class::refused;
+    }
+    if (contains(description, "per subject")) {
+        return outcome_class::unsuitable;
+    }
+    return outcome_class::transient;
+}
+
+publish_outcome doubtful(std::string_view body) {
+    return {outcome_class::doubt, 0, 0, std::string(body)};
+}
+
+publish_outcome read_error(simdjson::dom::object failure) {
+    std::int64_t error_code = 0;
+    std::string_view description;
+    if (failure["err_code"].get(error_code) != simdjson::SUCCESS) {
+        error_code = 0;  // a proposal that failed says no more than "error"; a doubt
+    }
+    if (failure["description"].get(description) != simdjson::SUCCESS) {
+        description = "an error without a description";
+    }
+    // Cut to fewer bits, a code of no meaning could become one that drops the message.
+    const bool fits = error_code >= 0 && error_code <= std::numeric_limits<std::int32_t>::max();
+    const auto code = fits ? static_cast<std::int32_t>(error_code) : 0;
+    constexpr std::int32_t id_in_process = 10158;
+    return {classify(code, description), 0, code, std::string(description), code == id_in_process};
+}
+
+publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
+    std::uint64_t sequence = 0;
+    if (ack["seq"].get(sequence) != simdjson::SUCCESS) {
+        return doubtful(body);
+    }
+    bool duplicate = false;
+    if (ack["duplicate"].get(duplicate) != simdjson::SUCCESS) {
+        duplicate = false;
+    }
+    // Nothing is stored at 0. Clustered servers 2.10.14 to 2.10.29 call an id a duplicate so that
+    // is only on its way.
+    if (sequence == 0) {
+        auto outcome = doubtful(body);
+        outcome.id_is_taken = duplicate;
+        return outcome;
+    }
+    return {duplicate ? outcome_class::duplicate : outcome_class::stored, sequence, 0, {}};
+}
+
+/// The sequence of an ack as servers write it for a message that they have just stored,
+/// `{"stream":"S", "seq":17}`, with or without the blank; nothing for anything else. Spares nearly
+/// every reply the parser.
+std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body) {
+    constexpr std::string_view head = R"({"stream":")";
+    if (!body.starts_with(head)) {
+        return std::nullopt;
+    }
+    body.remove_prefix(head.size());
+    const auto* const name_end = std::find_if(body.begin(), body.end(), [](char each) {
+        return each <= ' ' || each == '"' || each == '\\' || each > '~';
+    });
+    body.remove_prefix(static_cast<std::size_t>(name_end - body.begin()));
+    for (const std::string_view part : {"\",", " ", "\"seq\":"}) {
+        if (body.starts_with(part)) {
+            body.remove_prefix(part.size());
+        } else if (part != " ") {
+            return std::nullopt;
+        }
+    }
+    if (body.starts_with('0')) {
+        return std::nullopt;
+    }
+    std::uint64_t sequence = 0;
+    const char* const end = body.data() + body.size();
+    const auto [stop, failure] = std::from_chars(body.data(), end, sequence);
+    const bool whole = failure == std::errc{} && std::string_view(stop, end) == "}";
+    return whole ? std::optional(sequence) : std::nullopt;
+}
+
+}  // namespace
+
+outcome_class classify(std::int32_t error_code, std::string_view description) {
+    constexpr std::int32_t store_failed = 10077;
+    if (error_code == store_failed) {
+        return classify_store_failure(description);
+    }
+    const auto* const found = std::lower_bound(
+        known_codes.begin(), known_codes.end(), error_code,
+        [](const known_code& each, std::int32_t code) { return each.code < code; });
+    if (found == known_codes.end() || found->code != error_code) {
+        return outcome_class::doubt;
+    }
+    return found->kind;
+}
+
+publish_outcome parse_publish_reply(std::string_view body) {
+    if (const auto sequence = sequence_of_plain_ack(body)) {
+        return {outcome_class::stored, *sequence, 0, {}};
+    }
+    // The parser keeps its memory from reply to reply; the relay runs on one thread.
+    thread_local simdjson::dom::parser parser;
+    simdjson::dom::object reply;
+    if (parser.parse(body.data(), body.size()).get(reply) != simdjson::SUCCESS) {
+        return doubtful(body);
+    }
+    simdjson::dom::object failure;
+    if (reply["error"].get(failure) == simdjson::SUCCESS) {
+        return read_error(failure);
+    }
+    return read_ack(reply, body);
+}
+
+result<std::uint64_t> parse_last_sequence(std::string_view body) {
+    thread_local simdjson::dom::parser parser;
+    std::uint64_t sequence = 0;
+    const auto answer = parser.parse(body.data(), body.size());
+    if (answer["state"]["last_seq"].get(sequence) == simdjson::SUCCESS) {
+        return sequence;
+    }
+    std::string_view said;
+    if (answer["error"]["description"].get(said) != simdjson::SUCCESS) {
+        constexpr std::size_t enough = 200;
+        said = body.substr(0, enough);
+    }
+    return error{errc::broker_unavailable, "the stream does not say what it ends with", "",
+                 std::string(said)};
+}
+
+}  // namespace walrelay::relay

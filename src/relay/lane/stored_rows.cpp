@@ -1,0 +1,86 @@
+#include "relay/lane/stored_rows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace walrelay::relay {
+namespace {
+
+std::uint64_t hash_of(std::string_view id) {
+    return std::hash<std::string_view>{}(id);
+}
+
+/// The first version named a row that is published again by its ordinal, which is not known here.
+std::string_view without_place(std::string_view id) {
+    constexpr std::string_view again = ";republish-";
+    const auto found = id.rfind(again);
+    return found == std::string_view::npos ? id : id.substr(0, found + again.size());
+}
+
+}  // namespace
+
+void stored_rows::add(std::uint64_t sequence, const std::optional<position>& where,
+                      std::string_view id) {
+    last_sequence_ = sequence;
+    if (!where || where->origin.system_identifier != wanted_.line.origin.system_identifier) {
+        return;
+    }
+    if (!wanted_.line.shares(*where)) {
+        orphans_.first_sequence = orphans_.count == 0 ? sequence : orphans_.first_sequence;
+        orphans_.last_sequence = sequence;
+        ++orphans_.count;
+        // A timeline that was left can have named it, of a row that both have in common.
+        if (wanted_.compares_ids && where->at.commit >= wanted_.since &&
+            where->at.commit < wanted_.wal_end) {
+            add_row(where->at, id);
+        }
+        return;
+    }
+    if (!first_) {
+        first_ = where->at;
+        first_sequence_ = sequence;
+    }
+    least_ = std::min(least_.value_or(where->at), where->at);
+    if (where->at.commit < wanted_.since) {
+        leading_ += newest_ ? 0U : 1U;
+        return;
+    }
+    add_row(where->at, id);
+}
+
+void stored_rows::add_row(const commit_position& at, std::string_view id) {
+    newest_ = newest_ ? std::max(*newest_, at) : at;
+    if (counts_events(at)) {
+        counted_.emplace(at.commit, without_place(id));
+    } else {
+        rows_.push_back({at.row, at.index, wanted_.compares_ids ? hash_of(id) : 0});
+    }
+}
+
+bool stored_rows::reaches_back() const {
+    if (leading_ < wanted_.margin) {
+        return false;
+    }
+    const bool after = first_sequence_ > wanted_.disordered_after;
+    const bool before = !wanted_.disordered_until || first_sequence_ <= *wanted_.disordered_until;
+    return !(after && before);
+}
+
+void stored_rows::end(bool from_the_beginning, bool is_whole) {
+    std::sort(rows_.begin(), rows_.end());
+    const bool tells = !wanted_.has_holes && least_ && least_->commit >= wanted_.since;
+    if (from_the_beginning && !is_whole && tells) {
+        floor_ = least_;
+    }
+}
+
+bool stored_rows::has(const commit_position& where, std::string_view id) const {
+    if (floor_ && where <= *floor_) {
+        return true;
+    }
+    const row looked_for{where.row, where.index, wanted_.compares_ids ? hash_of(id) : 0};
+    return std::binary_search(rows_.begin(), rows_.end(), looked_for) ||
+           (!counted_.empty() && counted_.contains({where.commit, std::string(without_place(id))}));
+}
+
+}  // namespace walrelay::relay

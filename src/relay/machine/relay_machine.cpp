@@ -1,0 +1,291 @@
+#include "relay/machine/relay_machine.hpp"
+
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+bool wants_write_backs(const all_duties& duties) {
+    return std::any_of(duties.begin(), duties.end(),
+                       [](const table_duties& each) { return each.writes_back; });
+}
+
+}  // namespace
+
+relay_machine::relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
+                             std::uint64_t seed)
+    : options_(std::move(options)),
+      intake_(std::move(mappers),
+              {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties,
+               options_.slot, options_.max_row_bytes}),
+      lane_(lane::make(options_.lane)),
+      write_backs_(wants_write_backs(options_.duties)),
+      write_back_backoff_(options_.backoff, seed + 2),
+      hold_back_(options_.confirm_delay),
+      broker_(options_.backoff, seed),
+      postgres_(options_.backoff, seed + 1),
+      letters_(options_.lane.window_bytes) {}
+
+void relay_machine::start() {
+    actions_.emplace_back(to_broker(broker_.connect()));
+}
+
+void relay_machine::account_for_stored(instant now) {
+    if (const auto settled = write_backs_.settled(lane_->stored_up_to())) {
+        ledger_.stored_up_to(*settled);
+    }
+    end_comparing_when_over();
+    write_back_what_is_stored(now);
+    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
+    report_confirmed(now);
+    if (phase_ == phase::draining && is_drained()) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::time_passed(instant now) {
+    if (const auto lost = lane_->ack_deadline(); lost && *lost <= now.monotonic) {
+        lose_broker({errc::broker_lost, "the broker has not acked a message within " +
+                                            seconds_text(options_.lane.ack_timeout) +
+                                            " (delivery.ack_timeout)"},
+                    now);
+    }
+    if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
+        log(log_severity::warning,
+            counted(lane_->size(), "message") + " not acked" +
+                (write_backs_.empty()
+                     ? ""
+                     : " and " + counted(write_backs_.size(), "row") + " not written back") +
+                " within " + seconds_text(options_.drain_timeout) +
+                (knows_slot() ? "; nothing is lost: the next start sends them again from the slot"
+                              : "; the next start looks for them again"));
+        close_postgres_in_order(now);
+    }
+    retry_links(now);
+    if (write_back_at_ && *write_back_at_ <= now.monotonic) {
+        write_back_at_.reset();
+        write_back_what_is_stored(now);
+    }
+    ask_for_blockers(now);
+    if (const auto due = letters_told_.deadline(); due && *due <= now.monotonic) {
+        sum_letters_up();
+    }
+    confirm_what_was_held(now);
+    if (const auto due = feedback_.deadline();
+        due && *due <= now.monotonic && postgres_.is_up() && phase_ != phase::closing) {
+        actions_.emplace_back(send_status{feedback_.take(now)});
+    }
+}
+
+void relay_machine::confirm_what_was_held(instant now) {
+    const auto due = question_deadline();
+    const bool is_due = due && *due <= now.monotonic;
+    if (is_due && hold_back_.asked_at()) {
+        lose_broker({errc::broker_lost, "stream " + options_.stream + " has not said within " +
+                                            seconds_text(options_.lane.ack_timeout) +
+                                            " (delivery.ack_timeout) what it ends with"},
+                    now);
+    } else if (is_due) {
+        hold_back_.asked(lane_->known_sequence(), now.monotonic);
+        actions_.emplace_back(ask_stream{});
+    }
+    report_confirmed(now);
+}
+
+void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
+                                    instant now) {
+    if (epoch != broker_.epoch() || !broker_.is_up() || is_closing() || !hold_back_.asked_at()) {
+        return;
+    }
+    if (!last_sequence) {
+        auto why = last_sequence.error();
+        why.what = "stream " + options_.stream + " does not say what it ends with";
+        lose_broker(why, now);
+        return;
+    }
+    if (*last_sequence < hold_back_.asked_for()) {
+        lose_broker({errc::broker_lost,
+                     "stream " + options_.stream + " ends with sequence " +
+                         std::to_string(*last_sequence) + ", but it has acked up to sequence " +
+                         std::to_string(hold_back_.asked_for()) + "; it is looked at again"},
+                    now, outlook::in_doubt);
+        return;
+    }
+    hold_back_.answered();
+    report_confirmed(now);
+}
+
+void relay_machine::report_confirmed(instant now) {
+    if (backfilling_) {
+        adopt_if_stored();
+    } else if (postgres_.is_up() && !lane_->claim() && !mark_.is_stale()) {
+        // While the description holds for other rules, the next start would miss the rows that
+        // these leave out.
+        slot_at_most_ = std::max(slot_at_most_, confirmed());
+        feedback_.confirmed(confirmed(), now.monotonic);
+    }
+}
+
+lsn relay_machine::confirmed() const {
+    return std::min(hold_back_.confirmed(), std::max(ledger_.acked(), slot_confirmed_));
+}
+
+void relay_machine::retry_links(instant now) {
+    const auto due = [&](const link& which) {
+        return which.retry_at() && *which.retry_at() <= now.monotonic;
+    };
+    if (is_closing()) {
+        return;
+    }
+    if (due(broker_)) {
+        actions_.emplace_back(to_broker(broker_.connect()));
+    }
+    if (due(postgres_) && phase_ == phase::running) {
+        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
+    }
+}
+
+void relay_machine::stop_requested(instant now) {
+    if (phase_ == phase::running) {
+        log(log_severity::info,
+            "stopping: waiting for the acks of " + counted(lane_->size(), "message"));
+        drain(exit_done, now);
+    } else if (phase_ == phase::draining) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::drain(int exit_code, instant now) {
+    phase_ = phase::draining;
+    exit_code_ = exit_code;
+    drain_until_ = now.monotonic + options_.drain_timeout;
+    if (is_drained()) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::close_postgres_in_order(instant now) {
+    phase_ = phase::closing;
+    drain_until_.reset();
+    if (!postgres_.is_up()) {
+        if (postgres_.is_connecting()) {
+            actions_.emplace_back(close_postgres{});
+        }
+        end();
+        return;
+    }
+    actions_.emplace_back(send_status{feedback_.take(now)});
+    actions_.emplace_back(finish_postgres{});
+}
+
+void relay_machine::halt(const error& why, instant now) {
+    if (is_closing()) {
+        return;
+    }
+    const bool at_a_gap = why.code == errc::gap_found || why.code == errc::halted;
+    log(log_severity::error,
+        to_string(why) + (at_a_gap ? ". Halted: no relay of this slot goes on until it is resumed"
+                                   : ". Stopped; nothing was confirmed that is not in the stream"));
+    exit_code_ = exit_operator_needed;
+    halted_for_ = why;
+    if (why.code == errc::gap_found) {
+        phase_ = phase::closing;
+        drain_until_.reset();
+        storing_halt_ = true;
+        actions_.emplace_back(store_halt{why.what, why.remedy});
+        return;
+    }
+    close_postgres_in_order(now);
+}
+
+void relay_machine::halt_stored(instant now) {
+    if (std::exchange(storing_halt_, false)) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::end() {
+    if (phase_ == phase::ended) {
+        return;
+    }
+    phase_ = phase::ended;
+    if (!broker_.is_idle()) {
+        actions_.emplace_back(close_broker{});
+    }
+    sum_letters_up();
+    log(log_severity::info,
+        "stopped: " + counted(lane_->stored_count(), "message") + " stored, slot " + options_.slot +
+            (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"));
+    actions_.emplace_back(finish{exit_code_, halted_for_});
+}
+
+bool relay_machine::wants_frames() const {
+    return !backfilling_ && has_room();
+}
+
+std::optional<monotonic_time> relay_machine::deadline() const {
+    std::optional<monotonic_time> earliest = lane_->ack_deadline();
+    const auto consider = [&](std::optional<monotonic_time> candidate) {
+        if (candidate && (!earliest || *candidate < *earliest)) {
+            earliest = candidate;
+        }
+    };
+    consider(drain_until_);
+    if (phase_ == phase::running) {
+        consider(postgres_.retry_at());
+    }
+    if (phase_ != phase::closing) {
+        consider(write_back_at_);
+        consider(write_stall_.deadline());
+        consider(letter_stall_.deadline());
+        consider(question_deadline());
+        consider(broker_.retry_at());
+        consider(feedback_.deadline());
+        consider(letters_told_.deadline());
+    }
+    return phase_ == phase::ended ? std::nullopt : earliest;
+}
+
+std::optional<monotonic_time> relay_machine::question_deadline() const {
+    if (!broker_.is_up() || is_closing()) {
+        return std::nullopt;
+    }
+    const auto& asked_at = hold_back_.asked_at();
+    if (!asked_at) {
+        return hold_back_.deadline();
+    }
+    // The question may wait behind many publishes.
+    return std::max(*asked_at, lane_->last_ack_at()) + options_.lane.ack_timeout;
+}
+
+std::optional<action> relay_machine::next_duty() {
+    if (actions_.empty()) {
+        return std::nullopt;
+    }
+    action next = std::move(actions_.front());
+    actions_.pop_front();
+    return next;
+}
+
+std::optional<action> relay_machine::next_action(monotonic_time now) {
+    if (auto duty = next_duty()) {
+        return duty;
+    }
+    // While PostgreSQL is away, another server may become the primary, without these rows.
+    if (is_closing() || !postgres_.is_up() || mark_.is_stale()) {
+        return std::nullopt;
+    }
+    if (const auto sending = lane_->next_to_send(now)) {
+        return publish{*sending};
+    }
+    return std::nullopt;
+}
+
+void relay_machine::log(log_severity severity, std::string text) {
+    actions_.emplace_back(write_log{severity, std::move(text)});
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,387 @@
+// The relay's decisions: events in, actions out. Pure: no socket, no clock, no thread.
+//
+//   broker    idle -> connecting -> up -> (lost: waiting -> connecting ...)
+//   postgres  idle -> connecting -> up -> (lost: waiting -> connecting ...), first when the
+//             stream's tail is known
+//   phase     running -> draining (no more reading, acks are awaited) -> closing (the slot is told)
+//             -> ended
+//
+// After every event the driver takes actions until there are none, and calls `time_passed` when
+// `deadline` is reached.
+#pragma once
+
+#include "core/facts.hpp"
+#include "core/instant.hpp"
+#include "core/lineage.hpp"
+#include "core/table_sight.hpp"
+#include "relay/confirm/feedback.hpp"
+#include "relay/confirm/hold_back.hpp"
+#include "relay/confirm/ledger.hpp"
+#include "relay/confirm/stall_watch.hpp"
+#include "relay/confirm/write_backs.hpp"
+#include "relay/intake/intake.hpp"
+#include "relay/intake/table_duties.hpp"
+#include "relay/lane/lane.hpp"
+#include "relay/machine/action.hpp"
+#include "relay/machine/link.hpp"
+#include "relay/machine/postgres_session.hpp"
+#include "relay/machine/read_pacing.hpp"
+#include "relay/machine/roll_call.hpp"
+#include "relay/machine/stream_mark.hpp"
+#include "relay/machine/tail_trust.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::relay {
+
+struct relay_options {
+    std::string slot;
+    std::string stream;
+    lane_options lane;
+    backoff_limits backoff;
+    /// How long the slot is held back behind the ack.
+    std::chrono::milliseconds confirm_delay{0};
+    /// Of a message that the broker refuses for itself.
+    std::uint32_t max_attempts = 5;
+    /// Rows that cannot be delivered are set aside; otherwise they stop the relay.
+    bool dead_letters = true;
+    /// Of a row; a larger one cannot be delivered.
+    std::uint64_t max_row_bytes = std::uint64_t{64} << 20U;
+    /// What a slot has lost is published from the tables; otherwise an operator must decide.
+    bool heals = false;
+    /// How long a stop waits for acks and write-backs that are still out.
+    std::chrono::milliseconds drain_timeout{10000};
+    all_duties duties = {};
+    /// fingerprint_of what is relayed.
+    std::string rules = {};
+    /// An operator has said that the database is the right one, whatever its history. Once.
+    bool accepts_history = false;
+};
+
+class relay_machine {
+public:
+    relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
+                  std::uint64_t seed);
+
+    /// Before `start`: see relay_options.
+    void accept_history() { options_.accepts_history = true; }
+    void start();
+    void broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now);
+    /// The try failed, or the connection ended.
+    void broker_failed(std::uint64_t epoch, const error& why, instant now);
+    void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
+    void postgres_failed(std::uint64_t epoch, const error& why, instant now);
+    void postgres_finished();
+    /// The halt is kept, or cannot be.
+    void halt_stored(instant now);
+    /// The next row of the backfill, of the configuration's table of this index. One that is
+    /// `published` is in the stream already and only to be written back.
+    void row_arrived(std::size_t table, const row_insert& row, bool published, instant now);
+    void rows_ended(instant now);
+    void slot_adopted(std::uint64_t epoch, instant now);
+    /// The answer to read_message.
+    void message_read(std::uint64_t epoch, const result<asked_message>& found, instant now);
+    /// The answer to ask_stream: the sequence that the stream ends with.
+    void stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
+                         instant now);
+    /// The answer to mark_stream: what the stream ended with when it was marked, nothing where
+    /// nobody had to be asked.
+    void stream_marked(const result<std::optional<std::uint64_t>>& done, instant now);
+    /// What read_stored asked for.
+    void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
+                     instant now);
+    /// `what` is for the log.
+    void dead_letters_stored(std::uint64_t epoch, instant now);
+    void dead_letters_failed(std::uint64_t epoch, const error& why, instant now);
+    /// Which of the rows of look_for_rows are nowhere.
+    void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing,
+                         instant now);
+    void rows_left_out(const result<void>& kept);
+    /// Nothing where the table has no such row any more.
+    void row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now);
+    void row_not_fetched(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to look_at_table.
+    void table_looked_at(std::uint64_t epoch, const result<table_sight>& seen, instant now);
+    /// The answer to ask_replayed.
+    void replayed(std::uint64_t epoch, const result<replay_place>& place, instant now);
+    void written_back(std::uint64_t epoch, instant now);
+    void write_back_failed(std::uint64_t epoch, const error& why, instant now);
+    /// The answer to find_blocker, in words.
+    void blocker_found(std::uint64_t epoch, waiting_write what, const result<std::string>& who,
+                       instant now);
+    void frame_arrived(std::string_view frame, instant now);
+    void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
+    void time_passed(instant now);
+    void stop_requested(instant now);
+
+    /// Whether the driver may hand over another frame. While it may not, the socket is not read.
+    [[nodiscard]] bool wants_frames() const;
+    /// All frames that had arrived were handed over: how long the driver waits before it reads the
+    /// socket again. Usually 0.
+    [[nodiscard]] std::chrono::microseconds rest_from_reading() { return pacing_.end_turn(); }
+    /// As wants_frames, for a row of the backfill.
+    [[nodiscard]] bool wants_rows() const;
+    /// When `time_passed` is wanted.
+    [[nodiscard]] std::optional<monotonic_time> deadline() const;
+    [[nodiscard]] std::optional<action> next_action(monotonic_time now);
+    /// The same without publishes: for while the connection to the broker has enough to send. What
+    /// is not handed over stays in the window, and no time for its ack runs.
+    [[nodiscard]] std::optional<action> next_duty();
+
+    [[nodiscard]] const lane& the_lane() const { return *lane_; }
+    /// What the slot may be told.
+    [[nodiscard]] lsn confirmed() const;
+    /// Whether the slot is known to be there: only then it is said what it still has.
+    [[nodiscard]] bool knows_slot() const { return slot_confirmed_ != lsn{}; }
+    /// Another consumer holds the slot; this relay takes over when it is let go.
+    [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
+    [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
+    /// Rows whose message is in the window or stored, and which are not written back yet.
+    [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.size(); }
+
+private:
+    enum class phase { running, draining, closing, ended };
+    /// Of "the slot is in use", before it counts as held by another consumer.
+    static constexpr std::uint32_t standby_after_tries = 4;
+
+    [[nodiscard]] bool is_closing() const {
+        return phase_ == phase::closing || phase_ == phase::ended;
+    }
+    void log(log_severity severity, std::string text);
+    /// What the log says of the data when the broker is gone.
+    enum class outlook { well, in_doubt };
+    void lose_broker(const error& why, instant now, outlook then = outlook::well);
+    void lose_postgres(const error& why, instant now);
+    void stand_by(const error& why, instant now);
+    void take_over();
+    /// The slot is had, and it is known where it stands.
+    void stream_from(postgres_session session, bool new_tables, instant now);
+    void begin_where_the_slot_stands(lsn slot_confirmed);
+    void read_tail_again();
+    /// The action for a new try.
+    [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);
+    void lose_stuck_broker(instant now);
+    /// Whether the stream shows that another relay moved the slot. If that is not known yet, or if
+    /// not, the connection is given up.
+    bool was_another_relay(lsn slot_confirmed, instant now);
+    [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
+    /// What is known of earlier connections belongs to the history of `server` now.
+    void begin_history(const lineage& line);
+    /// Up to where the WAL of the present history must reach at least.
+    [[nodiscard]] lsn read_up_to() const;
+    /// Why nothing of a server's history may be read.
+    [[nodiscard]] std::optional<error> refuses_history_of(const postgres_session& session) const;
+    /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
+    /// streamed from it where that is false.
+    [[nodiscard]] bool joins_history(const postgres_session& session, instant now);
+    /// An operator's word holds for the server that was met first, and what goes on from it.
+    [[nodiscard]] bool accepts_history_of(const lineage& line) const;
+    [[nodiscard]] tail_question question_about(const server_identity& server,
+                                               lsn slot_confirmed) const;
+    /// The same for the tail of an open lane, once streaming may begin.
+    [[nodiscard]] bool trusts_tail(instant now);
+    void compare_stored(const tail_answer& answer);
+    void read_stored_once_marked();
+    void begin_comparing(const std::shared_ptr<const stored_rows>& rows);
+    void end_comparing_when_over();
+    void give_comparing_up();
+    [[nodiscard]] stream_owner mark_now() const;
+    /// Whether the stream was filled under another configuration until now.
+    [[nodiscard]] bool has_new_rules() const;
+    /// The same, apart from sole_writer.
+    [[nodiscard]] bool has_new_tables() const;
+    /// Whether the slot sends rows that other tables were configured for when they came.
+    [[nodiscard]] bool came_before_the_rules() const;
+    /// The last sequence that a row of tables which are not relayed any more can get: what an
+    /// earlier relay had on its way when it was killed.
+    [[nodiscard]] std::uint64_t last_of_other_rules() const;
+    void keep_mark_true();
+    /// A later message has passed an earlier one: the next relay must know it, even if by then too
+    /// much was written behind them to be seen.
+    void remember_disorder();
+    void change_mark(stream_owner to);
+    void write_mark();
+    void take_mark_answer(const result<std::optional<std::uint64_t>>& done, instant now);
+    [[nodiscard]] bool is_all_that_was_seen(std::uint64_t last_sequence) const;
+    /// The mark was written by what a server said that did not know all of the stream.
+    void doubt_what_was_seen(std::uint64_t last_sequence, instant now);
+    /// On a standby, where the transaction that begins may be of a later timeline.
+    void ask_for_timeline();
+    /// Rows that are dead letters stay so when the slot sends them again.
+    void keep_dead(const std::vector<position>& letters);
+    void set_aside(dead_letter letter, instant now);
+    void store_next_letters(instant now);
+    void sum_letters_up();
+    void ask_whose_it_is();
+    /// Whether it is the message of the row at this position.
+    [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
+    void look_whose_it_is(const result<asked_message>& found, instant now);
+    void settle_question(const std::optional<asked_message>& answer, instant now);
+    /// The slot lacks what the stream lacks: heals, or halts.
+    void slot_has_gap(const error& why, instant now);
+    void call_the_roll(const std::optional<roll>& asked, bool goes_on_without);
+    void note_delivered(const frame_read& read,
+                        const std::optional<commit_position>& newest_before);
+    void end_roll_call(lsn read_up_to);
+    void look_for_missing();
+    /// The sequences of the messages that may be from before the present configuration.
+    [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
+    void begin_backfill(postgres_session session, instant now);
+    void adopt_if_stored();
+    void give_backfill_up();
+    void start_backfill_over(const std::string& why, instant now);
+    [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
+    [[nodiscard]] bool has_room() const;
+    void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
+                        instant now);
+    void tell_of_vanished(const table_name& table);
+    void take_frame(frame_read& read, instant now);
+    void take_progress(const frame_read& read, instant now);
+    void frame_failed(const error& why, instant now);
+    void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
+    [[nodiscard]] error refusal_of(const message& refused) const;
+    void message_was_refused(instant now);
+    void set_refused_aside(const condemnation& reason, instant now);
+    void drop_source();
+    void stream_from_the_slot_again(instant now);
+    bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);
+    void stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now);
+    [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
+    void account_for_stored(instant now);
+    void write_back_what_is_stored(instant now);
+    void ask_for_blockers(instant now);
+    [[nodiscard]] std::string stalled_text(waiting_write what) const;
+    void forget_write_backs();
+    /// Nothing is in flight to either server.
+    /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
+    [[nodiscard]] bool is_drained() const {
+        const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
+        // The next start would compare rows for a mark that is written in part.
+        const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
+        return (lane_->empty() || sends_no_more) && write_backs_.empty() && letters_.empty() &&
+               !writes_mark;
+    }
+    void confirm_what_was_held(instant now);
+    /// When the stream is to be asked, or its answer is overdue.
+    [[nodiscard]] std::optional<monotonic_time> question_deadline() const;
+    void report_confirmed(instant now);
+    void retry_links(instant now);
+    void drain(int exit_code, instant now);
+    void close_postgres_in_order(instant now);
+    void halt(const error& why, instant now);
+    void end();
+    stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
+                            instant now);
+    void tell_of_tail(const stream_facts& facts);
+    [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
+
+    relay_options options_;
+    intake intake_;
+    read_pacing pacing_;
+    std::unique_ptr<lane> lane_;
+    write_backs write_backs_;
+    /// After a failed write-back.
+    backoff write_back_backoff_;
+    std::optional<monotonic_time> write_back_at_;
+    stall_watch write_stall_;
+    stall_watch letter_stall_;
+    /// Of the batch that is being written back.
+    std::size_t written_table_ = 0;
+    ledger ledger_;
+    hold_back hold_back_;
+    feedback feedback_;
+    link broker_;
+    link postgres_;
+    phase phase_ = phase::running;
+    int exit_code_ = 0;
+    /// Why an operator is needed.
+    std::optional<error> halted_for_;
+    /// The slot is held until the halt is stored: the next relay that gets it must find that.
+    bool storing_halt_ = false;
+    std::optional<monotonic_time> drain_until_;
+    history history_;
+    /// The server of the last connection.
+    server_identity server_;
+    /// The one that `accepts_history` was said of.
+    std::optional<lineage> accepted_;
+    std::string database_;
+    /// Where the slot stood when that connection began, and the first one of this history.
+    lsn slot_confirmed_;
+    std::optional<lsn> began_at_;
+    stream_mark mark_;
+    /// What the stream ended with when the last look was doubted; 0 if that was settled. A look
+    /// that shows as much is no stale one: where there is more again, somebody else writes.
+    std::uint64_t doubted_sequence_ = 0;
+    /// While the rows that the slot sends are compared with the stream, one by one.
+    struct comparing {
+        enum class stage { marking, reading, comparing };
+        stored_rows_request wanted;
+        std::string why;
+        stage stage = stage::marking;
+    };
+    std::optional<comparing> comparing_;
+    /// A message whose id the stream has, while it is found out whose it is there.
+    struct taken_id {
+        position where;
+        std::string id;
+        std::uint64_t sequence = 0;
+    };
+    std::optional<taken_id> taken_;
+    wall_time stream_created_;
+    /// The last message of somebody else's that was told of.
+    std::uint64_t stranger_told_ = 0;
+    /// Where the slot may stand, as far as this relay knows: all rows from the one to the other are
+    /// stored. The second is 0 where nothing is known.
+    lsn slot_since_;
+    lsn slot_at_most_;
+    std::uint32_t standby_tries_ = 0;
+    /// The slot was in use since this relay had it last.
+    bool others_seen_ = false;
+    /// The slot stands beyond what this relay confirmed, and it is being found out why.
+    bool slot_in_question_ = false;
+    /// While rows are read from the tables.
+    struct backfilling {
+        backfill what;
+        bool rows_ended = false;
+        bool adopting = false;
+    };
+    std::optional<backfilling> backfilling_;
+    /// The next connection is to fill a gap from the tables.
+    bool gap_ = false;
+    /// The last event that was known when this relay lost the slot.
+    std::optional<commit_position> left_at_;
+    dead_letter_queue letters_;
+    dead_letter_log letters_told_;
+    /// A row that the WAL does not hold whole is being read from its table.
+    bool fetching_ = false;
+    /// A row of a table was read that is not known, and PostgreSQL is asked what it is.
+    bool looking_at_table_ = false;
+    std::size_t vanished_count_ = 0;
+    /// On a standby: what is known to be of the session's timeline.
+    std::optional<lsn> replayed_;
+    bool asking_for_timeline_ = false;
+    /// How often the broker refused a message for itself.
+    std::map<commit_position, std::uint32_t> refusals_;
+    /// Since when, and how often, the stream has been seen to end too early.
+    std::optional<monotonic_time> doubted_since_;
+    std::uint32_t doubt_count_ = 0;
+    /// How often in a row the broker said that an id is taken, without having the message.
+    std::uint32_t stuck_count_ = 0;
+    bool step_down_is_due_ = false;
+    std::uint64_t dead_letter_count_ = 0;
+    roll_call roll_call_;
+    /// Ids that are being looked for; again, where the connection ends before the answer.
+    std::vector<roll_row> looked_for_;
+    bool goes_on_without_ = false;
+    std::deque<action> actions_;
+};
+
+}  // namespace walrelay::relay

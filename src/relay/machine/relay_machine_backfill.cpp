@@ -1,0 +1,166 @@
+// The relay machine's events of a backfill: rows of the tables that come before the slot's.
+//
+//   connected with rows first -> row_arrived* -> rows_ended -> (all stored and confirmed)
+//   -> adopt_slot -> slot_adopted -> a new connection, which streams from the slot
+//
+// Until it is adopted the slot is a temporary one. Whatever breaks off before ends it, and the next
+// try begins with a look at what the stream has by then.
+
+#include "core/assert.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+constexpr std::chrono::milliseconds look_again{250};
+
+error behind_the_stream(const std::string& stream, const commit_position& ends, lsn begins) {
+    return {errc::postgres_unsuitable,
+            "stream " + stream + " ends with commit LSN " + to_string(ends.commit) +
+                ", but the database's WAL has only come to " + to_string(begins) +
+                " although system identifier and timeline are the same: its WAL was reset",
+            "relay into a new stream (nats.stream), with postgres.snapshot = \"pending\" or "
+            "\"all\" for the rows that are there"};
+}
+
+}  // namespace
+
+bool relay_machine::has_room() const {
+    const bool is_reading_back = comparing_ && comparing_->stage != comparing::stage::comparing;
+    return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
+           // What a row is, a dead letter for one, cannot be said while its tail is not judged.
+           (backfilling_ || lane_->belief() != tail_belief::undecided) && letters_.has_room() &&
+           !fetching_ && !looking_at_table_ && !asking_for_timeline_ && lane_->has_room() &&
+           // Before the tail is met nothing is written back, so that no room would ever come free.
+           (lane_->claim() || write_backs_.has_room());
+}
+
+bool relay_machine::wants_rows() const {
+    return backfilling_ && !backfilling_->rows_ended && has_room();
+}
+
+void relay_machine::begin_backfill(postgres_session session, instant now) {
+    if (!joins_history(session, now)) {
+        return;
+    }
+    postgres_.connected(now.monotonic);
+    standby_tries_ = 0;
+    slot_at_most_ = {};
+    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided || lane_->claim()) {
+        // All of the stream was read to tell which rows it has.
+        lane_->believe(tail_belief::exact);
+    }
+    const auto& what = *session.rows_first;
+    backfilling_ = {what};
+    const bool is_current = lane_->known_sequence() == what.stream_sequence;
+    if (!lane_->empty() || (options_.lane.sole_writer && !is_current)) {
+        start_backfill_over("somebody wrote to it meanwhile", now);
+        return;
+    }
+    const auto ends = lane_->admitted();
+    if (ends && ends->commit >= before_slot(what.consistent_point)) {
+        lose_postgres(behind_the_stream(options_.stream, *ends, what.consistent_point), now);
+        return;
+    }
+    // Nothing is published before one that is owed is written.
+    write_mark();
+    lane_->outlast_stragglers();
+    intake_.begin_snapshot(session.origin, std::move(session.catalog), what.consistent_point,
+                           now.wall);
+    log(log_severity::info, what.why + ": publishing " + counted(what.row_count, "row") +
+                                " of the tables before slot " + options_.slot + " begins at LSN " +
+                                to_string(what.consistent_point));
+}
+
+void relay_machine::row_arrived(std::size_t table, const row_insert& row, bool published,
+                                instant now) {
+    WALRELAY_ASSERT(wants_rows());
+    if (published) {
+        auto read = intake_.read_published_row(table, row, *lane_);
+        take_frame(read, now);
+        return;
+    }
+    auto read = intake_.read_row(table, row, *lane_);
+    if (!read) {
+        frame_failed(read.error(), now);
+        return;
+    }
+    take_frame(*read, now);
+}
+
+void relay_machine::rows_ended(instant now) {
+    if (!backfilling_ || backfilling_->rows_ended || phase_ != phase::running) {
+        return;
+    }
+    backfilling_->rows_ended = true;
+    auto read = intake_.end_snapshot(backfilling_->what.consistent_point);
+    take_frame(read, now);
+}
+
+void relay_machine::adopt_if_stored() {
+    if (!backfilling_ || !backfilling_->rows_ended || backfilling_->adopting ||
+        phase_ != phase::running) {
+        return;
+    }
+    if (hold_back_.confirmed() >= backfilling_->what.consistent_point) {
+        backfilling_->adopting = true;
+        actions_.emplace_back(adopt_slot{postgres_.epoch()});
+    }
+}
+
+void relay_machine::slot_adopted(std::uint64_t epoch, instant now) {
+    if (epoch != postgres_.epoch() || !backfilling_ || phase_ != phase::running) {
+        return;
+    }
+    log(log_severity::info, "the rows that were there are in the stream; slot " + options_.slot +
+                                " begins at LSN " + to_string(backfilling_->what.consistent_point));
+    backfilling_.reset();
+    gap_ = false;
+    drop_source();
+    postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
+}
+
+void relay_machine::slot_has_gap(const error& why, instant now) {
+    if (!options_.heals || gap_) {
+        halt(why, now);
+        return;
+    }
+    log(log_severity::error, why.what +
+                                 "; healing (on_slot_loss = \"heal\"): what the stream lacks is "
+                                 "published from the tables");
+    gap_ = true;
+    drop_source();
+    postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
+}
+
+bool relay_machine::backfill_holds(const stream_tail& tail) const {
+    const auto& what = backfilling_->what;
+    if (!options_.lane.sole_writer || tail.last_sequence == what.stream_sequence) {
+        return true;
+    }
+    // The last message, not the greatest position: what this relay published before the backfill
+    // can arrive during it.
+    return tail.final_position && server_.line.shares(*tail.final_position) &&
+           tail.final_position->at.commit == before_slot(what.consistent_point);
+}
+
+void relay_machine::start_backfill_over(const std::string& why, instant now) {
+    log(log_severity::info,
+        "which rows stream " + options_.stream + " lacks must be found out again: " + why);
+    drop_source();
+    postgres_.wait(now.monotonic, look_again);
+}
+
+void relay_machine::give_backfill_up() {
+    if (!std::exchange(backfilling_, std::nullopt) || is_closing()) {
+        return;
+    }
+    // What is in the window has a place that the next try does not know.
+    read_tail_again();
+    lane_->start_over();
+}
+
+}  // namespace walrelay::relay

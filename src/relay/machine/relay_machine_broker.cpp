@@ -1,0 +1,367 @@
+// The relay machine's events of the broker: connections, the stream's tail, replies.
+
+#include "core/assert.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+error has_vanished(const std::string& stream) {
+    return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
+}
+
+/// No row is read before this is mended. A limit under which no message fits is nobody's wish for
+/// dead letters.
+std::optional<error> unusable(const broker_facts& facts, const std::string& stream) {
+    if (!facts.stream) {
+        return has_vanished(stream);
+    }
+    constexpr std::size_t position_bytes = 50;
+    message smallest;
+    smallest.id = "1";
+    smallest.add_header("Walrelay-Position", std::string(position_bytes, '0'));
+    const auto smallest_bytes = wire_bytes(smallest, stream);
+    const auto of_stream = facts.stream->max_message_bytes;
+    if (facts.max_payload_bytes != 0 && facts.max_payload_bytes < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "the broker's max_payload = " + std::to_string(facts.max_payload_bytes) +
+                         " leaves no room for any message; no row is read before it does",
+                     "set max_payload in nats-server.conf, usually 1MB, then: nats-server --signal "
+                     "reload"};
+    }
+    if (of_stream >= 0 && static_cast<std::uint64_t>(of_stream) < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "max_msg_size = " + std::to_string(of_stream) + " of stream " + stream +
+                         " leaves no room for any message; no row is read before it does",
+                     "nats stream edit " + stream + " --max-msg-size=-1"};
+    }
+    return std::nullopt;
+}
+
+/// The sequence of the last message that is none of walrelay's, among those that were looked at.
+std::uint64_t last_stranger(const stream_facts& facts) {
+    auto sequence = facts.last_sequence;
+    for (auto each = facts.placed.rbegin();
+         each != facts.placed.rend() && each->sequence == sequence; ++each) {
+        --sequence;
+    }
+    return sequence;
+}
+
+std::string strangers_report(const stream_facts& facts, bool among_own) {
+    if (!among_own) {
+        return "; what stands before walrelay's first message there is somebody else's";
+    }
+    return "; somebody else has written among its last messages, although nats.sole_writer is "
+           "true: what is after " +
+           (facts.safe_position ? "position " + to_string(*facts.safe_position)
+                                : std::string("the first of them")) +
+           " is sent again unless the slot has confirmed it, and recognised by Nats-Msg-Id; allow "
+           "only walrelay's user to publish on the stream's subjects";
+}
+
+}  // namespace
+
+void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now) {
+    if (epoch != broker_.epoch() || !broker_.is_connecting() || is_closing()) {
+        return;
+    }
+    if (const auto why = unusable(facts, options_.stream)) {
+        lose_broker(*why, now);
+        return;
+    }
+    auto tail = tail_of(*facts.stream);
+    tail.made_again = stream_created_ != wall_time{} && facts.stream->created != stream_created_;
+    if (doubts(tail, *facts.stream, now)) {
+        return;
+    }
+    broker_.connected(now.monotonic);
+    const bool takes_less =
+        intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
+        !lane_->empty();
+    if (takes_less && !backfilling_) {
+        // Read again, what is too large now becomes a dead letter.
+        lane_->start_over();
+    }
+    const stream_loss loss{lane_->known_sequence(), lane_->reused_sequence()};
+    const auto memory = open_lane(epoch, *facts.stream, tail, now);
+    if (memory == stream_memory::forgot) {
+        stream_forgot(loss, tail, now);
+    }
+    if (is_closing()) {
+        return;
+    }
+    if (backfilling_ && (takes_less || !backfill_holds(tail))) {
+        start_backfill_over(takes_less ? "it takes smaller messages than before"
+                                       : "somebody else has written to it",
+                            now);
+        return;
+    }
+    if (takes_less || lane_->belief() == tail_belief::undecided) {
+        // Only a fresh connection to PostgreSQL tells how much of it can be believed.
+        stream_from_the_slot_again(now);
+    }
+    settle_question(facts.stream->asked, now);
+    if (!lane_->is_open()) {
+        return;
+    }
+    account_for_stored(now);
+    keep_mark_true();
+    write_mark();  // one that could not be written while the broker was away
+    if (phase_ == phase::running && postgres_.is_idle()) {
+        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
+    }
+}
+
+stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
+                                       stream_tail tail, instant now) {
+    hold_back_.thaw(now.monotonic);
+    // More than this relay has sent: another one's, perhaps in the place of what was lost since.
+    if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
+        hold_back_.wait_again(now.monotonic);
+    }
+    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
+    if (std::exchange(stream_created_, facts.created) != facts.created) {
+        stranger_told_ = 0;
+    }
+    mark_.seen(own_mark(facts.description, options_.slot, database_));
+    const auto& mark = mark_.known();
+    const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
+    roll_call_.stream_has(facts.recent, of_other_rules(facts));
+    if (std::exchange(comparing_, std::nullopt)) {
+        lane_->end_resuming(tail_belief::undecided);
+    }
+    tail.mixed = lane_->is_mixed(facts, disordered_until);
+    const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
+    const auto how = backfilling_    ? tail_belief::exact
+                     : is_checkpoint ? tail_belief::undecided
+                                     : tail_belief::nothing;
+    const auto memory = lane_->open(epoch, tail, how);
+    if (tail.mixed) {
+        remember_disorder();
+    }
+    tell_of_tail(facts);
+    return memory;
+}
+
+void relay_machine::tell_of_tail(const stream_facts& facts) {
+    if (!options_.lane.sole_writer || !facts.shared) {
+        log(log_severity::info, tail_report(facts));
+        return;
+    }
+    const auto stranger = last_stranger(facts);
+    const bool is_new = stranger > stranger_told_;
+    stranger_told_ = std::max(stranger_told_, stranger);
+    // Those that were there before walrelay, a poller's for one, call for nothing.
+    const bool is_among_own =
+        facts.placed.empty() ? facts.last_position.has_value() || lane_->known_tail().has_value()
+                             : facts.placed.front().sequence < stranger;
+    log(is_new && is_among_own ? log_severity::warning : log_severity::info,
+        tail_report(facts) + (is_new ? strangers_report(facts, is_among_own) : ""));
+}
+
+std::string relay_machine::tail_report(const stream_facts& facts) const {
+    std::string text = "connected to the broker: stream " + options_.stream;
+    if (facts.last_sequence == 0) {
+        text += " is empty";
+    } else if (!options_.lane.sole_writer) {
+        text += " ends with sequence " + std::to_string(facts.last_sequence);
+    } else if (facts.last_position) {
+        text += " ends with sequence " + std::to_string(facts.last_sequence) + ", position " +
+                to_string(*facts.last_position);
+    } else {
+        text += " ends with sequence " + std::to_string(facts.last_sequence) +
+                ", which holds no position of walrelay's: rows that were published before are "
+                "recognised by Nats-Msg-Id alone, within the stream's duplicate window";
+    }
+    if (!lane_->empty()) {
+        text += "; sending " + counted(lane_->size(), "message") + " again";
+    }
+    return text;
+}
+
+bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
+    // A server that has just started or been elected may say less than it is about to know. One
+    // that was cut off goes on leading for up to twenty seconds (lostQuorumInterval, looked at
+    // every lostQuorumCheck, server/raft.go), and does not know what the others have stored since.
+    constexpr std::uint32_t looks = 3;
+    constexpr std::chrono::seconds alone{1};
+    constexpr std::chrono::seconds in_a_cluster{25};
+    const auto patience = facts.replicas > 1 && !tail.made_again ? in_a_cluster : alone;
+    if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
+        doubted_since_.reset();
+        doubt_count_ = 0;
+        return false;
+    }
+    if (!doubted_since_) {
+        doubted_since_ = now.monotonic;
+    }
+    if (++doubt_count_ >= looks && now.monotonic - *doubted_since_ >= patience) {
+        doubted_since_.reset();
+        doubt_count_ = 0;
+        return false;
+    }
+    lose_broker({errc::broker_lost,
+                 "stream " + options_.stream + " ends with sequence " +
+                     std::to_string(tail.last_sequence) + ", but it has acked up to sequence " +
+                     std::to_string(lane_->known_sequence()) + "; it is looked at again"},
+                now, outlook::in_doubt);
+    return true;
+}
+
+bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
+    const auto gone = hold_back_.confirmed_event();
+    // Beside other writers the last message need not be of the latest position.
+    if (!gone || !options_.lane.sole_writer) {
+        return true;
+    }
+    const auto& ends = tail.last_position;
+    if (!ends || server_.line.shares(*ends)) {
+        return ends && ends->at >= *gone;
+    }
+    if (ends->origin.system_identifier != server_.line.origin.system_identifier) {
+        return false;
+    }
+    // Another relay has published rows of a promoted server that this one has not met yet. Behind
+    // them, all of what both histories share is there.
+    if (ends->origin.timeline > server_.line.origin.timeline) {
+        return ends->at >= *gone;
+    }
+    // A row of a branch that was left stands behind all that came before the switch.
+    const auto left_at = server_.line.end_of(ends->origin.timeline);
+    return left_at && gone->commit < *left_at;
+}
+
+void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now) {
+    std::string what =
+        "stream " + options_.stream +
+        " has lost messages that it had acked: it ended with sequence " + std::to_string(loss.had) +
+        " and " +
+        (loss.reused ? "gave sequence " + std::to_string(*loss.reused) + " to a later message"
+                     : "now ends with " + std::to_string(tail.last_sequence)) +
+        " (it was made again, or the broker's machine lost unsynced writes)";
+    if (!slot_has_what_follows(tail)) {
+        // Nothing of it is confirmed while the halt is being stored.
+        hold_back_.forget_held(std::nullopt);
+        const error gap{
+            errc::gap_found, what + ", and the slot has moved on past some of them",
+            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
+            "outbox table); then walrelay resume, to go on after them; delivery.confirm_delay "
+            "keeps the slot back so that such messages are sent again"};
+        if (!options_.heals) {
+            halt(gap, now);
+            return;
+        }
+        ledger_ = ledger{};
+        if (phase_ == phase::running) {
+            slot_has_gap(gap, now);
+        }
+        return;
+    }
+    ledger_ = ledger{};
+    // What is still there has waited already: a broker that fails again and again holds back no
+    // more of the slot than what it can lose.
+    const auto& ends = tail.last_position;
+    const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
+    hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
+    log(log_severity::error, what + "; what the slot still has of them is sent again" +
+                                 (is_kept && hold_back_.confirmed_event()
+                                      ? ", and that is all of them"
+                                      : "; walrelay verify tells whether it is all of them"));
+    stream_from_the_slot_again(now);
+}
+
+connect_broker relay_machine::to_broker(std::uint64_t epoch) {
+    return {epoch, lane_->wanted_look_back(), std::exchange(step_down_is_due_, false),
+            taken_ ? taken_->sequence : 0};
+}
+
+void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
+    if (epoch != broker_.epoch() || !(broker_.is_connecting() || broker_.is_up())) {
+        return;
+    }
+    lose_broker(why, now);
+}
+
+void relay_machine::lose_broker(const error& why, instant now, outlook then) {
+    lane_->close();
+    hold_back_.freeze(now.monotonic);
+    actions_.emplace_back(close_broker{});
+    // Once it has been of use, it is being replaced.
+    const bool is_replaced = why.code == errc::file_unusable && stream_created_ != wall_time{};
+    if (operator_needed(why) && !is_replaced) {
+        broker_.shut();
+        halt(why, now);
+        return;
+    }
+    const auto delay = broker_.lost(now.monotonic);
+    log(log_severity::warning,
+        to_string(why) + "; trying again in " + seconds_text(delay) +
+            (then == outlook::in_doubt ? ", which tells whether anything is lost"
+             : knows_slot() ? ", nothing is lost: " + counted(lane_->size(), "unacked message") +
+                                  " in memory, the rest in the slot"
+                            : ""));
+}
+
+void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
+                                  instant now) {
+    const auto verdict = lane_->on_reply(token, outcome, now.monotonic);
+    if (verdict != lane_verdict::carry_on) {
+        reply_failed(verdict, outcome, now);
+        return;
+    }
+    account_for_stored(now);
+    if (outcome.kind == outcome_class::stored) {
+        stuck_count_ = 0;
+        broker_.progressed();
+    }
+}
+
+void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& outcome,
+                                 instant now) {
+    if (verdict == lane_verdict::message_refused) {
+        message_was_refused(now);
+    } else if (verdict == lane_verdict::id_is_taken) {
+        ask_whose_it_is();
+    } else if (verdict == lane_verdict::stream_unsuitable) {
+        lose_broker({errc::broker_unsuitable,
+                     "stream " + options_.stream + " does not take messages as it is set up",
+                     "run walrelay check, which names what to change", lane_->last_trouble()},
+                    now);
+    } else if (outcome.kind == outcome_class::transient) {
+        lose_broker(
+            {errc::broker_unavailable,
+             "the broker takes no messages for stream " + options_.stream + " at the moment",
+             "if it is full, raise the limits of the stream (walrelay check names them), of the "
+             "account or of the disk",
+             lane_->last_trouble()},
+            now);
+    } else if (outcome.id_is_taken && ++stuck_count_ > 1) {
+        lose_stuck_broker(now);
+    } else {
+        lose_broker(
+            {errc::broker_lost,
+             "it is in doubt what stream " + options_.stream + " holds; its tail is read again", "",
+             lane_->last_trouble()},
+            now, lane_->reused_sequence() ? outlook::in_doubt : outlook::well);
+    }
+}
+
+void relay_machine::lose_stuck_broker(instant now) {
+    constexpr std::chrono::milliseconds soon{200};
+    lose_broker({errc::broker_lost,
+                 "the server that leads stream " + options_.stream +
+                     " keeps the ids of publishes that failed, and does not take their messages "
+                     "any more; it is asked to hand over to another one",
+                 "", lane_->last_trouble()},
+                now);
+    step_down_is_due_ = true;
+    broker_.wait(now.monotonic, soon);
+}
+
+}  // namespace walrelay::relay

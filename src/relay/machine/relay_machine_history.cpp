@@ -1,0 +1,309 @@
+// The relay machine's part of the checkpoint: whether the stream's tail and the server's history
+// belong together. The rules are those of relay/tail_trust and relay/stored_rows.
+
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+error went_back(lsn ends, lsn known) {
+    return {errc::tail_not_met,
+            "the WAL of the server ends at LSN " + to_string(ends) +
+                ", but this relay has read up to " + to_string(known) +
+                " of it: the server was restored from a copy; nothing of it was published",
+            how_to_accept_history};
+}
+
+constexpr const char* skips_what_is_shared =
+    "what both have in common is skipped exactly, and what was read beyond that is dropped";
+constexpr const char* knows_ids_alone =
+    "rows that the slot sends again are recognised by Nats-Msg-Id alone";
+
+std::string has_branched(const history& before, const lineage& line, std::optional<lsn> branch) {
+    if (!branch) {
+        return "the database has another history than before (system identifier or timeline "
+               "changed): ";
+    }
+    return "the database is on timeline " + std::to_string(line.origin.timeline) +
+           " now, which left timeline " + std::to_string(before.timeline) + " at LSN " +
+           to_string(*branch) + ": ";
+}
+
+/// Where `line` left the timeline under which the stream was marked last; nothing if it did not.
+std::optional<lsn> left_by(const std::optional<stream_owner>& mark, const lineage& line) {
+    const bool is_older = mark && mark->system_identifier == line.origin.system_identifier &&
+                          mark->timeline != 0 && mark->timeline != line.origin.timeline;
+    return is_older ? line.end_of(mark->timeline) : std::nullopt;
+}
+
+}  // namespace
+
+void relay_machine::begin_history(const lineage& line) {
+    const auto branch = line.end_of(server_.line.origin.timeline);
+    const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
+    const auto before = std::exchange(history_, line.origin);
+    ledger_ = ledger{};
+    write_backs_ = write_backs{write_backs_.wanted()};
+    // What was confirmed of the old history must never be reported to the new one.
+    hold_back_.start_over();
+    feedback_ = feedback{};
+    slot_at_most_ = descends ? std::min(slot_at_most_, *branch) : lsn{};
+    slot_since_ = descends ? std::min(slot_since_, *branch) : lsn{};
+    began_at_ = descends ? began_at_ : std::nullopt;
+    left_at_.reset();
+    refusals_.clear();
+    intake_.begin_history();
+    lane_->set_history(line);
+    if (before != history{}) {
+        const bool skips = descends && (options_.lane.sole_writer || lane_->admitted());
+        log(log_severity::warning, has_branched(before, line, descends ? branch : std::nullopt) +
+                                       (skips ? skips_what_is_shared : knows_ids_alone));
+    } else if (const auto left = left_by(mark_.known(), line)) {
+        const history of_mark{line.origin.system_identifier, mark_.known()->timeline};
+        log(log_severity::warning,
+            has_branched(of_mark, line, left) + "until now stream " + options_.stream +
+                " was filled from that one (walrelay verify lists messages whose rows were lost)");
+    }
+}
+
+bool relay_machine::accepts_history_of(const lineage& line) const {
+    return options_.accepts_history && !(accepted_ && refuse_successor(*accepted_, line));
+}
+
+tail_question relay_machine::question_about(const server_identity& server,
+                                            lsn slot_confirmed) const {
+    return {lane_->opened_with(),
+            options_.stream,
+            mark_.known(),
+            options_.rules,
+            server,
+            slot_confirmed,
+            accepts_history_of(server.line)};
+}
+
+lsn relay_machine::read_up_to() const {
+    auto known = hold_back_.confirmed();
+    const auto& admitted = lane_->admitted();
+    const auto& claim = lane_->claim();
+    for (const auto commit :
+         {admitted ? admitted->commit : lsn{}, claim ? claim->where.at.commit : lsn{}}) {
+        // The record of a commit ends behind where it begins.
+        known = commit == lsn{} ? known : std::max(known, lsn{commit.value + 1});
+    }
+    return known;
+}
+
+std::optional<error> relay_machine::refuses_history_of(const postgres_session& session) const {
+    if (history_ != history{} && !accepts_history_of(session.server.line)) {
+        if (auto refused = refuse_successor(server_.line, session.server.line)) {
+            return refused;
+        }
+    }
+    const bool was_looked_at = lane_->is_open() || lane_->known_sequence() > 0;
+    return was_looked_at ? refuse_history(question_about(session.server, session.slot_confirmed))
+                         : std::nullopt;
+}
+
+bool relay_machine::joins_history(const postgres_session& session, instant now) {
+    const bool is_another = session.server.line != server_.line;
+    const bool slot_went_back = !session.rows_first && session.slot_confirmed < slot_confirmed_;
+    if ((is_another || slot_went_back) && history_ != history{} && broker_.is_up()) {
+        // What is on its way belongs to the old history, and what the tail was taken for counted on
+        // where the slot stood: the tail tells what came of it.
+        read_tail_again();
+    }
+    if (const auto refused = refuses_history_of(session)) {
+        lose_postgres(*refused, now);
+        return false;
+    }
+    if ((is_another || session.server.wal_end < roll_call_.until()) && history_ != history{}) {
+        // The rows that it asks for may be of a server that was left, or restored.
+        roll_call_ = roll_call{};
+        looked_for_.clear();
+    }
+    if (is_another) {
+        begin_history(session.server.line);
+    }
+    if (const auto known = read_up_to(); known > session.server.wal_end) {
+        lose_postgres(went_back(session.server.wal_end, known), now);
+        return false;
+    }
+    if (!session.rows_first && !began_at_) {
+        began_at_ = session.slot_confirmed;
+    }
+    // Beside others there need not be a mark: then these are the rules since this relay began.
+    const auto since = mark_.known() ? mark_.known()->since : began_at_.value_or(lsn{});
+    const bool is_before_the_rules = session.slot_confirmed < since;
+    const bool was_promoted = is_another && server_.line.origin != history{};
+    if ((was_promoted && options_.lane.sole_writer) ||
+        (slot_went_back && (options_.lane.sole_writer || is_before_the_rules))) {
+        // The slot sends again what was taken for stored because it lay before the slot, also rows
+        // of tables that were not configured then; and on the way to another timeline the database
+        // can have been restored, and have used LSNs again.
+        lane_->forget_proof();
+        write_backs_ = write_backs{write_backs_.wanted()};
+    }
+    if (options_.accepts_history) {
+        accepted_ = session.server.line;
+    }
+    server_ = session.server;
+    database_ = session.database;
+    slot_confirmed_ = session.slot_confirmed;
+    return true;
+}
+
+bool relay_machine::trusts_tail(instant now) {
+    if (lane_->claim() && lane_->claim()->where.at.commit < slot_confirmed_) {
+        // Another relay has met it, and moved the slot.
+        lane_->claim_is_met();
+    }
+    if (!options_.lane.sole_writer || !lane_->is_open() ||
+        lane_->belief() != tail_belief::undecided) {
+        return true;
+    }
+    const auto answer = judge(question_about(server_, slot_confirmed_));
+    switch (answer.what) {
+        case tail_answer::kind::refused:
+            lose_postgres(*answer.why, now);
+            return false;
+        case tail_answer::kind::compare:
+            compare_stored(answer);
+            break;
+        case tail_answer::kind::exact:
+            lane_->believe(tail_belief::exact);
+            break;
+        case tail_answer::kind::claim:
+            lane_->believe(tail_belief::claim);
+            break;
+        case tail_answer::kind::nothing:
+            lane_->believe(tail_belief::nothing);
+            break;
+    }
+    return true;
+}
+
+// Comparing.
+
+void relay_machine::compare_stored(const tail_answer& answer) {
+    const auto& known = mark_.known();
+    const auto& seen = lane_->opened_with();
+    const bool has_strangers = seen.shared || seen.mixed;
+    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end,
+                   2 * options_.lane.window_messages},
+                  answer.remark};
+    // What was written back can have been of another history at the same place.
+    write_backs_ = write_backs{write_backs_.wanted()};
+    auto& wanted = comparing_->wanted;
+    if (known) {
+        wanted.disordered_after = known->disordered_after;
+        wanted.disordered_until = known->disordered_until;
+    }
+    auto mark = mark_now();
+    if (known && !known->rules.empty()) {
+        // Until all rows are compared, none of those before is known to have come by these rules:
+        // where that is broken off, the slot can go past them.
+        mark.since = has_new_tables() ? server_.wal_end : known->since;
+    }
+    // Known until all rows are compared, also where that is broken off. A message of somebody else
+    // can have had the place of a publish that was lost, and in a database that was restored new
+    // rows can have LSNs that the stream has dropped.
+    wanted.has_holes = has_new_tables() || came_before_the_rules() || has_strangers ||
+                       accepts_history_of(server_.line) || (known && may_have_holes(*known));
+    mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
+    mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+    mark.disordered_until.reset();
+    change_mark(std::move(mark));
+    read_stored_once_marked();
+}
+
+void relay_machine::read_stored_once_marked() {
+    if (comparing_ && comparing_->stage == comparing::stage::marking && !mark_.is_on_its_way() &&
+        !mark_.is_stale()) {
+        comparing_->stage = comparing::stage::reading;
+        actions_.emplace_back(read_stored{postgres_.epoch(), comparing_->wanted});
+    }
+}
+
+void relay_machine::stored_read(std::uint64_t epoch,
+                                const result<std::shared_ptr<const stored_rows>>& rows,
+                                instant now) {
+    if (epoch != postgres_.epoch() || !comparing_ ||
+        comparing_->stage != comparing::stage::reading || is_closing()) {
+        return;
+    }
+    if (!rows) {
+        lose_postgres(rows.error(), now);
+        return;
+    }
+    if (!lane_->is_open() || (*rows)->last_sequence() > lane_->known_sequence()) {
+        // Written to meanwhile, which the tail must show first.
+        stream_from_the_slot_again(now);
+        return;
+    }
+    begin_comparing(*rows);
+    account_for_stored(now);
+}
+
+void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& rows) {
+    comparing_->stage = comparing::stage::comparing;
+    const auto& orphaned = rows->orphaned();
+    if (orphaned.count > 0) {
+        log(log_severity::error,
+            "stream " + options_.stream + " has " + counted(orphaned.count, "message") +
+                " whose rows this database does not have: sequence " +
+                std::to_string(orphaned.first_sequence) + " to " +
+                std::to_string(orphaned.last_sequence) +
+                ". They were committed on a server that was lost before they were replicated; "
+                "consumers may have acted on them, walrelay verify lists them as orphaned");
+    }
+    if (rows->floor()) {
+        log(log_severity::warning,
+            "stream " + options_.stream +
+                " has dropped messages that are to be compared: rows before LSN " +
+                to_string(rows->floor()->commit) + " are taken for published");
+    }
+    log(log_severity::info, "comparing the rows that slot " + options_.slot + " sends with " +
+                                counted(rows->size(), "message") + " of stream " + options_.stream +
+                                ", because " + comparing_->why +
+                                ": what the stream has is skipped, the rest is published");
+    lane_->resume(rows);
+    end_comparing_when_over();
+}
+
+void relay_machine::end_comparing_when_over() {
+    if (!comparing_ || comparing_->stage != comparing::stage::comparing || !lane_->has_resumed()) {
+        return;
+    }
+    const bool was_of_other_rules = comparing_->wanted.has_holes;
+    comparing_.reset();
+    options_.accepts_history = false;
+    lane_->end_resuming(tail_belief::exact);
+    log(log_severity::info,
+        "compared: stream " + options_.stream + " has all rows up to LSN " +
+            to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
+    auto mark = mark_now();
+    const auto& known = mark_.known();
+    mark.since = known ? std::min(known->since, slot_confirmed_) : slot_confirmed_;
+    mark.disordered_after = known ? known->disordered_after : 0;
+    mark.disordered_until = was_of_other_rules ? last_of_other_rules() : lane_->known_sequence();
+    // Of rows that the slot has gone past meanwhile, some came behind later ones as well.
+    mark.disordered_below = std::max(
+        lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1}, slot_confirmed_);
+    change_mark(std::move(mark));
+}
+
+void relay_machine::give_comparing_up() {
+    if (!std::exchange(comparing_, std::nullopt) || is_closing()) {
+        return;
+    }
+    // What is in the window has a place that the next try does not know.
+    read_tail_again();
+    lane_->start_over();
+    lane_->end_resuming(tail_belief::undecided);
+}
+
+}  // namespace walrelay::relay

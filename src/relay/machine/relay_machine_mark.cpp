@@ -1,0 +1,160 @@
+// The relay machine's part of the stream's mark (relay/stream_mark): what it is to say, and when.
+
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+std::string cannot_be_marked(const error& why) {
+    return to_string(why) +
+           ". Without it, every start compares the rows that the slot sends with the stream, and a "
+           "relay of another database that is pointed at this stream would not be noticed";
+}
+
+}  // namespace
+
+stream_owner relay_machine::mark_now() const {
+    stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
+                      server_.line.origin.timeline, server_.line.ancestors};
+    mark.rules = options_.lane.sole_writer ? options_.rules
+                                           : std::string(shared_rules) + "-" + options_.rules;
+    mark.since = slot_confirmed_;
+    return mark;
+}
+
+bool relay_machine::has_new_rules() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && known->rules != mark_now().rules;
+}
+
+bool relay_machine::has_new_tables() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
+}
+
+bool relay_machine::came_before_the_rules() const {
+    const auto& known = mark_.known();
+    return known && slot_confirmed_ < known->since;
+}
+
+std::uint64_t relay_machine::last_of_other_rules() const {
+    return lane_->known_sequence() + options_.lane.window_messages;
+}
+
+void relay_machine::change_mark(stream_owner to) {
+    mark_.change(std::move(to));
+    write_mark();
+}
+
+void relay_machine::write_mark() {
+    if (auto wanted = mark_.take_to_write()) {
+        actions_.emplace_back(mark_stream{std::move(*wanted), *mark_.known()});
+    }
+}
+
+void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& done, instant now) {
+    mark_.written(done.has_value());
+    if (is_closing()) {
+        return;
+    }
+    take_mark_answer(done, now);
+    if (phase_ == phase::draining && is_drained()) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>& done,
+                                     instant now) {
+    if (!done && mark_.is_stale()) {
+        // Where the broker has gone away, it is written over the next connection.
+        const bool is_there = broker_.is_up();
+        // Somebody may have written it by hand meanwhile.
+        read_tail_again();
+        if (postgres_.is_up() && is_there) {
+            lose_postgres({done.error().code,
+                           done.error().what + ". A later start would believe what stands there, " +
+                               "so that nothing is published until it is changed",
+                           done.error().remedy},
+                          now);
+        }
+        return;
+    }
+    if (!done) {
+        log(log_severity::warning, cannot_be_marked(done.error()));
+    } else if (!*done || is_all_that_was_seen(**done)) {
+        doubted_sequence_ = 0;
+    } else if (doubted_sequence_ == 0 || lane_->opened_with().last_sequence < doubted_sequence_) {
+        doubt_what_was_seen(**done, now);
+        return;
+    }
+    write_mark();
+    read_stored_once_marked();
+    report_confirmed(now);
+}
+
+bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
+    return !options_.lane.sole_writer ||
+           last_sequence <= lane_->known_sequence() + lane_->unacked_count();
+}
+
+void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now) {
+    mark_.leave_as_it_is();
+    doubted_sequence_ = last_sequence;
+    const auto& known = mark_.known();
+    if (known && !known->rules.empty() && !is_being_compared(*known)) {
+        // The rules stand there already. What came in between was sent before, by others perhaps.
+        auto mark = *known;
+        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_until = std::max(mark.disordered_until.value_or(0), last_sequence);
+        mark.disordered_below = std::max(mark.disordered_below, server_.wal_end);
+        mark_.change(std::move(mark));
+    }
+    if (broker_.is_up()) {
+        lose_broker(
+            {errc::broker_lost,
+             "stream " + options_.stream + " ends with sequence " + std::to_string(last_sequence) +
+                 ", but was seen to end with " + std::to_string(lane_->known_sequence()) +
+                 ": a server did not know of it yet, or somebody else writes; its tail is read "
+                 "again"},
+            now);
+    }
+}
+
+void relay_machine::remember_disorder() {
+    const auto& known = mark_.known();
+    if (known && !known->rules.empty() && !is_shared(*known) && !is_being_compared(*known)) {
+        change_mark(being_compared(*known, true));
+    }
+}
+
+void relay_machine::keep_mark_true() {
+    // What another relay has written meanwhile is known of a fresh connection alone.
+    if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
+        database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
+        lane_->belief() == tail_belief::undecided) {
+        return;
+    }
+    auto mark = mark_now();
+    const auto& known = mark_.known();
+    if (known) {
+        // Where the broker has lost messages, others get their sequences, and can be in disorder.
+        mark.disordered_after = std::min(known->disordered_after, lane_->known_sequence());
+        mark.disordered_until = known->disordered_until;
+        mark.disordered_below = known->disordered_below;
+    }
+    if (has_new_rules()) {
+        // Nothing is out of order for that, but what was left out before is not to be missed.
+        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_until = last_of_other_rules();
+    }
+    if (known && !has_new_tables()) {
+        mark.since = known->since;
+    }
+    change_mark(std::move(mark));
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,362 @@
+// The relay machine's events of PostgreSQL: connections and frames.
+
+#include "core/assert.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+error slot_moved(const std::string& slot, lsn stands, lsn known) {
+    return {
+        errc::gap_found,
+        "slot " + slot + " stands at LSN " + to_string(stands) +
+            ", but this relay has confirmed no more than " + to_string(known) +
+            ": somebody else has read, advanced or re-created it, and what lies between is "
+            "not sent any more",
+        "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what the "
+        "stream lacks from the table; or run walrelay verify, which names those rows, and then "
+        "walrelay resume, to go on from where the slot stands"};
+}
+
+std::string is_not_relayed(const table_name& name) {
+    return "rows of table " + to_string(name) +
+           " are not relayed: it is neither an outbox of the configuration nor now a partition of "
+           "one; if it was one when they were written, compare its rows with the stream";
+}
+
+/// Where only the origin is known.
+void complete_server(postgres_session& session) {
+    if (session.server.line.origin == history{}) {
+        session.server = {{session.origin}, lsn{std::numeric_limits<std::uint64_t>::max()}};
+    }
+}
+
+}  // namespace
+
+void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
+    if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
+        return;
+    }
+    if (phase_ == phase::draining) {
+        // Nothing more is read, so that there is nothing to confirm, and nothing to be judged.
+        drop_source();
+        postgres_.shut();
+        return;
+    }
+    complete_server(session);
+    if (session.rows_first) {
+        begin_backfill(std::move(session), now);
+        return;
+    }
+    if (!joins_history(session, now) ||
+        (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now))) {
+        return;
+    }
+    postgres_.connected(now.monotonic);
+    if (const auto tries = std::exchange(standby_tries_, 0U); tries >= standby_after_tries) {
+        take_over();
+    } else if (tries > 0) {
+        // Whoever had the slot can have written meanwhile, to the stream and to its mark.
+        read_tail_again();
+    }
+    if (!lane_->drop_unsent()) {
+        read_tail_again();
+        lane_->start_over();
+    }
+    lane_->prove_again();
+    const bool new_tables = has_new_tables();
+    if (!trusts_tail(now)) {
+        return;
+    }
+    stream_from(std::move(session), new_tables, now);
+}
+
+void relay_machine::stream_from(postgres_session session, bool new_tables, instant now) {
+    begin_where_the_slot_stands(session.slot_confirmed);
+    for (const auto& name :
+         intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
+        log(log_severity::warning, is_not_relayed(name));
+    }
+    keep_dead(session.dead_letters);
+    replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
+    static_cast<void>(lane_->claim_again(session.slot_confirmed));
+    // Nothing is confirmed that this server, which may be another one, has not sent.
+    ledger_ = ledger{};
+    feedback_ = feedback{};
+    feedback_.confirmed(session.slot_confirmed, now.monotonic);
+    feedback_.begin(session.sender_timeout, now.monotonic);
+    call_the_roll(new_tables ? std::nullopt : session.newest_rows, session.goes_on_without);
+    look_for_missing();
+    keep_mark_true();
+    account_for_stored(now);
+    log(log_severity::info,
+        "streaming from slot " + options_.slot + " with " + to_string(session.plugin));
+}
+
+void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
+    if (slot_at_most_ == lsn{} || slot_confirmed < slot_since_) {
+        // What came before is not known to be stored.
+        slot_since_ = slot_confirmed;
+        slot_at_most_ = slot_confirmed;
+    }
+    slot_at_most_ = std::max(slot_at_most_, slot_confirmed);
+    others_seen_ = false;
+    const auto stored = lane_->stored_up_to();
+    const bool is_behind = stored && stored->commit < slot_confirmed;
+    hold_back_.begin_at(slot_confirmed, is_behind ? stored : std::nullopt);
+}
+
+bool relay_machine::slot_was_moved(const postgres_session& session) const {
+    // If another consumer held the slot in between, it was for that one to move it.
+    return !others_seen_ && slot_at_most_ != lsn{} && session.slot_confirmed > slot_at_most_;
+}
+
+bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
+    constexpr std::chrono::milliseconds look_again{250};
+    if (slot_in_question_ && lane_->is_open()) {
+        slot_in_question_ = false;
+        const auto& tail = lane_->known_tail();
+        if (tail && server_.line.shares(*tail)) {
+            if (!left_at_ || tail->at > *left_at_) {
+                log(log_severity::info, "another relay had slot " + options_.slot + " in between");
+                return true;
+            }
+            // A standby's copy of the slot can be ahead of one that a crash set back.
+            const bool is_in_order = !mark_.known() || !is_being_compared(*mark_.known());
+            if (options_.lane.sole_writer && is_in_order && tail->at.commit >= slot_confirmed) {
+                return true;
+            }
+        }
+        slot_has_gap(slot_moved(options_.slot, slot_confirmed, slot_at_most_), now);
+        return false;
+    }
+    if (!slot_in_question_) {
+        slot_in_question_ = true;
+        read_tail_again();
+    }
+    drop_source();
+    postgres_.wait(now.monotonic, look_again);
+    return false;
+}
+
+void relay_machine::take_over() {
+    log(log_severity::info, "slot " + options_.slot + " is free: this relay takes over");
+    slot_at_most_ = {};
+    read_tail_again();
+}
+
+void relay_machine::read_tail_again() {
+    if (broker_.is_up()) {
+        lane_->close();
+        lane_->expect_others();
+        hold_back_.forget_question();
+        actions_.emplace_back(close_broker{});
+        actions_.emplace_back(to_broker(broker_.replace()));
+    }
+}
+
+void relay_machine::stand_by(const error& why, instant now) {
+    constexpr std::chrono::milliseconds first_look{50};
+    constexpr std::chrono::milliseconds longest_look{1000};
+    constexpr std::uint32_t doublings = 5;
+    ++standby_tries_;
+    // Who moves the slot after this relay's own last connection is a stranger still.
+    others_seen_ = others_seen_ || why.code == errc::slot_in_use;
+    // The server may need a moment to notice the end of that connection.
+    if (standby_tries_ == standby_after_tries) {
+        log(log_severity::info,
+            to_string(why) + "; standing by: this relay takes over as soon as the slot is free");
+    }
+    const auto delay = first_look * (1U << std::min(standby_tries_ - 1, doublings));
+    postgres_.wait(now.monotonic, std::min(longest_look, delay));
+}
+
+void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, instant now) {
+    if (epoch != postgres_.epoch() || !(postgres_.is_connecting() || postgres_.is_up())) {
+        return;
+    }
+    lose_postgres(why, now);
+}
+
+void relay_machine::lose_postgres(const error& why, instant now) {
+    drop_source();
+    if (phase_ == phase::closing) {
+        postgres_.shut();
+        if (!storing_halt_) {
+            end();
+        }
+        return;
+    }
+    if (why.code == errc::slot_in_use || why.code == errc::slot_not_released) {
+        stand_by(why, now);
+        return;
+    }
+    // Whoever locks the role out, or lets its password expire, lets it in again.
+    const bool is_locked_out =
+        why.code == errc::postgres_refused && (postgres_.was_up() || standby_tries_ > 0);
+    if (operator_needed(why) && !is_locked_out) {
+        postgres_.shut();
+        halt(why, now);
+        return;
+    }
+    const auto delay = postgres_.lost(now.monotonic);
+    // A database that is gone has taken its slots along.
+    const bool has_slot = knows_slot() && !is_locked_out;
+    // A new partition is no trouble.
+    log(why.code == errc::table_unknown ? log_severity::info : log_severity::warning,
+        to_string(why) + "; trying again in " + seconds_text(delay) +
+            (has_slot ? ", nothing is lost: the slot resends what is not confirmed" : ""));
+    if (phase_ == phase::draining && is_drained()) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::drop_source() {
+    if (postgres_.is_up()) {
+        // The rows that the stream ends with need not have been met yet.
+        const auto& tail = lane_->known_tail();
+        left_at_ = std::max(left_at_, lane_->admitted());
+        if (tail && server_.line.shares(*tail)) {
+            left_at_ = std::max(left_at_, std::optional(tail->at));
+        }
+    }
+    actions_.emplace_back(close_postgres{});
+    feedback_.end();
+    ledger_.forget_pending();
+    forget_write_backs();
+    letters_.clear();
+    letter_stall_.reset();
+    fetching_ = false;
+    looking_at_table_ = false;
+    replayed_.reset();
+    asking_for_timeline_ = false;
+    give_backfill_up();
+    give_comparing_up();
+}
+
+void relay_machine::stream_from_the_slot_again(instant now) {
+    if (phase_ == phase::running && (postgres_.is_up() || postgres_.is_connecting())) {
+        drop_source();
+        postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
+    }
+}
+
+void relay_machine::postgres_finished() {
+    if (phase_ == phase::closing) {
+        end();
+    }
+}
+
+void relay_machine::frame_arrived(std::string_view frame, instant now) {
+    WALRELAY_ASSERT(wants_frames());
+    const auto newest = lane_->admitted();
+    auto read = intake_.read(frame, *lane_);
+    if (!read) {
+        frame_failed(read.error(), now);
+        return;
+    }
+    pacing_.took(frame.size());
+    if (read->age) {
+        pacing_.was_sent_after(*read->age);
+    }
+    frame_was_read(*read, newest, now);
+}
+
+void relay_machine::frame_was_read(frame_read& read,
+                                   const std::optional<commit_position>& newest_before,
+                                   instant now) {
+    if (read.is_of_unknown_table) {
+        looking_at_table_ = true;
+        actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
+        return;
+    }
+    if (roll_call_.is_open()) {
+        note_delivered(read, newest_before);
+    }
+    take_frame(read, now);
+    ask_for_timeline();
+}
+
+void relay_machine::take_frame(frame_read& read, instant now) {
+    feedback_.received(read.received);
+    if (read.remark) {
+        log(log_severity::warning, std::move(*read.remark));
+    }
+    if (read.left_out) {
+        log(log_severity::warning,
+            "stream " + options_.stream + " has messages of later rows, but not that of row id " +
+                *read.left_out +
+                ": somebody else has written among its last messages; the rows "
+                "that slot " +
+                options_.slot + " sends are compared with them one by one");
+        lane_->distrust_tail();
+        read_tail_again();
+        return;
+    }
+    if (read.dead) {
+        set_aside(std::move(*read.dead), now);
+    }
+    if (read.awaited) {
+        const bool may_be_stored = read.awaited->reread;
+        write_backs_.await(std::move(*read.awaited));
+        if (may_be_stored) {
+            write_back_what_is_stored(now);
+        }
+    }
+    if (read.incomplete) {
+        fetching_ = true;
+        auto& row = *read.incomplete;
+        actions_.emplace_back(fetch_row{postgres_.epoch(), row.table, std::move(row.key), row.xid});
+    }
+    take_progress(read, now);
+    if (!write_backs_.has_room()) {
+        // No further row may be read that would give the occasion: where the stream's last message
+        // was met just now, all before it can be written back.
+        write_back_what_is_stored(now);
+    }
+}
+
+void relay_machine::take_progress(const frame_read& read, instant now) {
+    if (read.ended) {
+        if (read.ended->last_event) {
+            write_backs_.read_up_to(*read.ended->last_event);
+        }
+        ledger_.transaction_ended(read.ended->last_event, read.ended->last_published,
+                                  read.ended->end);
+        postgres_.progressed();
+        account_for_stored(now);
+    }
+    if (read.alive) {
+        if (!intake_.in_transaction()) {
+            ledger_.idle_at(read.alive->end);
+            account_for_stored(now);
+        }
+        if (read.alive->reply_requested) {
+            feedback_.requested(now.monotonic);
+        }
+    }
+}
+
+void relay_machine::frame_failed(const error& why, instant now) {
+    if (why.code == errc::tail_not_met) {
+        slot_has_gap(explain_not_met(why, options_.slot), now);
+        return;
+    }
+    if (advice_for(why.code) == advice::this_message) {
+        // What was read before this row is still delivered and confirmed.
+        log(log_severity::error, to_string(why) +
+                                     ". Stopping before this row (on_poison = \"halt\"); nothing "
+                                     "is lost: the slot keeps it and everything behind it");
+        halted_for_ = why;
+        drain(exit_operator_needed, now);
+        return;
+    }
+    lose_postgres(why, now);
+}
+
+}  // namespace walrelay::relay

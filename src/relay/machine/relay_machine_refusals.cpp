@@ -1,0 +1,151 @@
+// The relay machine's messages that the broker refuses. As long as both servers are there, none of
+// them costs a connection: its row is set aside where it stands, and the next one follows.
+
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+error id_is_taken(const std::string& stream, const std::string& id, std::uint64_t sequence) {
+    return {errc::message_refused,
+            "stream " + stream + " already has this Nats-Msg-Id (" + id + ") at sequence " +
+                std::to_string(sequence) + ", in a message that is not of this row",
+            "give every row an id of its own (outbox.message_id); the row itself cannot be changed "
+            "any more"};
+}
+
+}  // namespace
+
+void relay_machine::ask_whose_it_is() {
+    const message& refused = lane_->refused_message();
+    taken_ = {refused.where, refused.id, lane_->taken_at()};
+    actions_.emplace_back(read_message{broker_.epoch(), taken_->sequence});
+}
+
+void relay_machine::message_read(std::uint64_t epoch, const result<asked_message>& found,
+                                 instant now) {
+    if (epoch != broker_.epoch() || !broker_.is_up() || !taken_ || is_closing() ||
+        (found && found->sequence != taken_->sequence)) {
+        return;
+    }
+    const bool is_there = found && (found->where || !found->id.empty());
+    if (!is_there || is_of(*found, taken_->where) || !lane_->holds(taken_->where)) {
+        // Its own, perhaps, so that the stream's end was told by a server that did not know it.
+        look_whose_it_is(found, now);
+        return;
+    }
+    taken_.reset();
+    message_was_refused(now);
+}
+
+bool relay_machine::is_of(const asked_message& found, const position& where) const {
+    return found.where && server_.line.shares(*found.where) && found.where->at == where.at;
+}
+
+void relay_machine::look_whose_it_is(const result<asked_message>& found, instant now) {
+    lose_broker({errc::broker_lost,
+                 "stream " + options_.stream + " has the id of row id " + taken_->id +
+                     " at sequence " + std::to_string(taken_->sequence) +
+                     " already; that message and the stream's tail are read",
+                 "", found ? lane_->last_trouble() : to_string(found.error())},
+                now);
+    broker_.wait(now.monotonic, std::chrono::milliseconds(0));
+}
+
+void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
+    const auto asked = std::exchange(taken_, std::nullopt);
+    if (!asked || !answer || answer->sequence != asked->sequence) {
+        return;
+    }
+    const bool same = is_of(*answer, asked->where);
+    if (!lane_->holds(asked->where)) {
+        // The slot sends the row again, and would have it ask the same again.
+        if (same) {
+            intake_.keep_stored(asked->where.at);
+            lane_->distrust_tail();
+        } else if (options_.dead_letters && server_.line.shares(asked->where)) {
+            intake_.condemn(asked->where.at,
+                            {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
+        }
+        return;
+    }
+    if (same) {
+        log(log_severity::info, "the message of row id " + asked->id + " is in stream " +
+                                    options_.stream + " already, at sequence " +
+                                    std::to_string(asked->sequence) + ": it is this row's own");
+        lane_->settle_stored(asked->where);
+        return;
+    }
+    lane_->refuse(asked->where, asked->sequence);
+    message_was_refused(now);
+}
+
+error relay_machine::refusal_of(const message& refused) const {
+    if (lane_->refusal().kind == outcome_class::duplicate) {
+        return id_is_taken(options_.stream, refused.id, lane_->taken_at());
+    }
+    return {errc::message_refused,
+            "stream " + options_.stream + " refuses the message of row id " + refused.id +
+                " (position " + to_string(refused.where) + ", subject " + refused.subject + ")",
+            "raise the limit that is named; the row itself cannot be changed any more",
+            lane_->last_trouble()};
+}
+
+void relay_machine::message_was_refused(instant now) {
+    const message& refused = lane_->refused_message();
+    const position where = refused.where;
+    auto why = refusal_of(refused);
+    const auto attempts = ++refusals_[where.at];
+    // That an id is taken is certain; other refusals may be of a limit that is being changed.
+    const bool certain = lane_->refusal().kind == outcome_class::duplicate;
+    if (!certain && attempts < options_.max_attempts) {
+        lane_->offer_again();
+        return;
+    }
+    refusals_.erase(where.at);
+    if (!options_.dead_letters || !server_.line.shares(where)) {
+        lose_broker(why, now);
+        return;
+    }
+    const condemnation reason{why, lane_->refusal().error_code, attempts};
+    if (broker_.is_up() && postgres_.is_up() && phase_ != phase::ended &&
+        lane_->refused_row().is_kept()) {
+        set_refused_aside(reason, now);
+        return;
+    }
+    if (backfilling_) {
+        intake_.condemn_row(refused.id, reason);
+    } else {
+        intake_.condemn(where.at, reason);
+    }
+    why.code = errc::broker_lost;
+    why.what += "; it becomes a dead letter when the slot sends its row again";
+    lose_broker(why, now);
+    broker_.wait(now.monotonic, std::chrono::milliseconds(0));
+    if (!backfilling_) {
+        lane_->start_over();
+    }
+    stream_from_the_slot_again(now);
+    if (phase_ == phase::draining) {
+        close_postgres_in_order(now);
+    }
+}
+
+void relay_machine::set_refused_aside(const condemnation& reason, instant now) {
+    const message& refused = lane_->refused_message();
+    const auto where = refused.where.at;
+    const auto before = lane_->published_before_refused();
+    if (backfilling_) {
+        intake_.condemn_row(refused.id, reason);  // where that begins again
+    }
+    letters_.add(intake_.set_aside(refused, lane_->refused_row(), reason, before));
+    ledger_.set_aside(where, before);
+    write_backs_.leave(where);
+    lane_->set_refused_aside();
+    store_next_letters(now);
+}
+
+}  // namespace walrelay::relay

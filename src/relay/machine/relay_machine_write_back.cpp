@@ -1,0 +1,96 @@
+// The relay machine's events of write-backs: rows whose status is written into their table once
+// they are published.
+
+#include "core/assert.hpp"
+#include "relay/machine/relay_machine.hpp"
+#include "relay/machine/relay_words.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+
+void relay_machine::write_back_what_is_stored(instant now) {
+    if (!postgres_.is_up() || is_closing() || write_back_at_) {
+        return;
+    }
+    if (auto batch = write_backs_.next_batch(lane_->stored_up_to())) {
+        written_table_ = batch->table;
+        write_stall_.begin(now.monotonic);
+        actions_.emplace_back(write_back{postgres_.epoch(), std::move(*batch)});
+    }
+}
+
+void relay_machine::written_back(std::uint64_t epoch, instant now) {
+    if (epoch != postgres_.epoch() || !write_backs_.in_flight()) {
+        return;
+    }
+    write_backs_.written();
+    if (const auto took = write_stall_.end(now.monotonic)) {
+        log(log_severity::info, "rows of table " + to_string(intake_.table_at(written_table_)) +
+                                    " are written back again, after " + seconds_text(*took));
+    }
+    write_back_backoff_.reset();
+    account_for_stored(now);
+}
+
+void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, instant now) {
+    if (epoch != postgres_.epoch() || !write_backs_.in_flight()) {
+        return;
+    }
+    write_backs_.failed();
+    write_stall_.reset();
+    // The role was let in for the stream.
+    if (operator_needed(why) && why.code != errc::postgres_refused) {
+        halt(why, now);
+        return;
+    }
+    const auto delay = write_back_backoff_.next();
+    write_back_at_ = now.monotonic + delay;
+    log(log_severity::warning, to_string(why) + "; " +
+                                   counted(write_backs_.size(), "published row") +
+                                   " to be written back, trying again in " + seconds_text(delay) +
+                                   ", nothing is lost: the slot is not moved past them");
+}
+
+void relay_machine::forget_write_backs() {
+    write_backs_.forget();
+    write_stall_.reset();
+    write_back_at_.reset();
+}
+
+void relay_machine::ask_for_blockers(instant now) {
+    const auto ask = [&](stall_watch& watch, waiting_write what) {
+        if (const auto due = watch.deadline(); due && *due <= now.monotonic) {
+            watch.ask();
+            actions_.emplace_back(find_blocker{postgres_.epoch(), what});
+        }
+    };
+    ask(write_stall_, waiting_write::statuses);
+    ask(letter_stall_, waiting_write::letters);
+}
+
+std::string relay_machine::stalled_text(waiting_write what) const {
+    if (what == waiting_write::letters) {
+        return "dead letters are not stored: the slot waits for them, and later rows do in the "
+               "window";
+    }
+    return counted(write_backs_.size_of(written_table_), "row") + " of table " +
+           to_string(intake_.table_at(written_table_)) +
+           " not written back: what was published of them is in the stream, and the slot waits "
+           "for them";
+}
+
+void relay_machine::blocker_found(std::uint64_t epoch, waiting_write what,
+                                  const result<std::string>& who, instant now) {
+    auto& watch = what == waiting_write::statuses ? write_stall_ : letter_stall_;
+    if (epoch != postgres_.epoch() || !watch.is_asked()) {
+        return;
+    }
+    const auto lasted = watch.tell(now.monotonic);
+    log(log_severity::warning,
+        "no answer from PostgreSQL to a write for " + seconds_text(lasted) + ", " +
+            stalled_text(what) + "; " +
+            (who ? *who : "what the write waits for is not known: " + to_string(who.error())));
+}
+
+}  // namespace walrelay::relay

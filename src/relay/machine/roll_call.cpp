@@ -1,0 +1,80 @@
+#include "relay/machine/roll_call.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace walrelay::relay {
+
+void roll_call::stream_has(const std::vector<recent_message>& recent,
+                           const std::vector<std::uint64_t>& other_rules) {
+    if (over_) {
+        return;
+    }
+    for (const auto& each : recent) {
+        missing_.erase(each.id);
+        if (open_) {
+            continue;
+        }
+        stream_.insert_or_assign(each.id, each.stored_at);
+        if (!std::ranges::binary_search(other_rules, each.sequence)) {
+            oldest_message_ =
+                oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
+        }
+    }
+}
+
+roll_call::what_is_known roll_call::compare(const roll& asked) const {
+    what_is_known known;
+    for (const auto& row : asked.rows) {
+        const auto found = stream_.find(row.id);
+        if (found == stream_.end()) {
+            continue;
+        }
+        const auto [place, is_first] = known.oldest.try_emplace(row.table, row.created_at);
+        if (!is_first) {
+            place->second = std::min(place->second, row.created_at);
+        }
+        known.ahead = std::max(known.ahead, row.created_at - found->second);
+    }
+    return known;
+}
+
+void roll_call::begin(const roll& asked) {
+    const auto known = compare(asked);
+    for (const auto& row : asked.rows) {
+        const auto oldest = known.oldest.find(row.table);
+        // A row that is made before a message is stored may be from before the slot, or have its
+        // message further back than was looked; one of the future tells nothing by its time.
+        const bool is_asked_for = oldest != known.oldest.end() && oldest_message_ &&
+                                  row.created_at > oldest->second &&
+                                  row.created_at > *oldest_message_ + known.ahead &&
+                                  row.created_at <= asked.taken_at + known.ahead;
+        if (is_asked_for && !stream_.contains(row.id)) {
+            missing_.try_emplace(row.id, row);
+        }
+    }
+    stream_.clear();
+    until_ = asked.committed_before;
+    open_ = !missing_.empty();
+    over_ = !open_;
+}
+
+void roll_call::delivered(std::string_view id) {
+    missing_.erase(std::string(id));
+}
+
+std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {
+    if (!open_ || (where < until_ && !missing_.empty())) {
+        return {};
+    }
+    open_ = false;
+    over_ = true;
+    std::vector<roll_row> left;
+    for (auto& [id, row] : std::exchange(missing_, {})) {
+        left.push_back(row);
+    }
+    return left;
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,160 @@
+#include "servers/halt_gate.hpp"
+
+#include "core/rethrow.hpp"
+#include "log/log.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "servers/translate.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace walrelay::servers {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+
+namespace {
+
+constexpr std::chrono::seconds keep_patience{5};
+
+/// The write and the clock that bounds it; whichever ends first says what came of it.
+struct keeping {
+    explicit keeping(const asio::any_io_executor& executor) : clock(executor) {}
+
+    asio::steady_timer clock;
+    bool ended = false;
+    std::optional<postgres::connection> sql = {};
+    result<void> done = error{errc::postgres_unavailable,
+                              "PostgreSQL did not answer within 5 s when the halt was to be kept"};
+
+    void end(result<void> how) {
+        if (!std::exchange(ended, true)) {
+            done = std::move(how);
+            clock.cancel();
+        }
+    }
+};
+
+/// Shared: a connection that hangs is closed from outside, and may still be here then.
+awaitable<void> write(std::shared_ptr<keeping> shared, config::settings settings,
+                      std::string reason, std::string fix) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    options.timeout = keep_patience;
+    auto opened = co_await postgres::connection::open(shared->clock.get_executor(), options);
+    if (shared->ended) {
+        co_return;
+    }
+    if (!opened) {
+        shared->end(opened.error());
+        co_return;
+    }
+    shared->sql.emplace(std::move(*opened));
+    auto tables = published_tables_of(settings);
+    const auto trusted = co_await postgres::check_own_schema(*shared->sql, tables);
+    if (!trusted) {
+        shared->end(trusted.error());
+        co_return;
+    }
+    auto stored = co_await postgres::store_halt(
+        *shared->sql, settings.postgres.slot, std::move(reason), std::move(fix), std::move(tables));
+    shared->end(std::move(stored));
+}
+
+}  // namespace
+
+error error_of(const std::string& slot, const postgres::kept_halt& halt) {
+    return {errc::halted,
+            "slot " + slot + " is halted since " + halt.halted_at + ": " + halt.reason, halt.fix};
+}
+
+awaitable<bool> keep_halt(asio::any_io_executor executor, const config::settings& settings,
+                          std::string reason, std::string fix) {
+    const auto shared = std::make_shared<keeping>(executor);
+    shared->clock.expires_after(keep_patience);
+    asio::co_spawn(executor, write(shared, settings, std::move(reason), std::move(fix)), rethrow{});
+    if (!shared->ended) {
+        co_await shared->clock.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    shared->ended = true;
+    const auto done = shared->done;
+    if (shared->sql) {
+        shared->sql->close();
+    }
+    if (!done) {
+        log_warning(to_string(done.error()) +
+                    "; the halt is not kept in walrelay.halt, so that nothing but this line keeps "
+                    "the next start from going on past what is missing");
+    }
+    co_return done.has_value();
+}
+
+void halt_gate::warn(const error& why, const std::string& consequence) {
+    if (!std::exchange(warned_, true)) {
+        log_warning(to_string(why) + "; " + consequence);
+    }
+}
+
+result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
+    const auto is_first_time = [this] { return !std::exchange(said_, true); };
+    const auto was = "slot " + settings_.postgres.slot + " was halted at " + halt.halted_at + " (" +
+                     halt.reason + ")";
+    if (halt.resumed_at || skips_) {
+        if (is_first_time()) {
+            log_info(was + "; going on, as " +
+                     (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
+                                      : std::string("--skip-roll-call asks for")));
+        }
+        passed_a_halt_ = true;
+        return passage::resumed;
+    }
+    if (settings_.delivery.on_slot_loss != config::slot_loss_policy::heal) {
+        return error_of(settings_.postgres.slot, halt);
+    }
+    passed_a_halt_ = true;
+    if (healed_) {
+        return passage::open;
+    }
+    if (is_first_time()) {
+        log_warning(was +
+                    "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from "
+                    "the tables");
+    }
+    return passage::heals;
+}
+
+awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
+    const auto halt = co_await postgres::read_halt(sql, settings_.postgres.slot);
+    if (halt) {
+        co_return *halt ? judge(**halt) : result<passage>(passage::open);
+    }
+    if (halt.error().code != errc::postgres_unsuitable) {
+        co_return halt.error();
+    }
+    warn(halt.error(), "whether the slot was halted before is not known, and it is taken");
+    co_return passage::open;
+}
+
+awaitable<void> halt_gate::streams(postgres::connection& sql) {
+    skips_ = false;
+    healed_ = false;
+    said_ = false;
+    if (!std::exchange(passed_a_halt_, false)) {
+        co_return;
+    }
+    const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot);
+    if (forgotten) {
+        log_info("the halt of slot " + settings_.postgres.slot + " is over and removed");
+    } else {
+        log_warning(to_string(forgotten.error()) + "; the halt of slot " + settings_.postgres.slot +
+                    " is over, but still in walrelay.halt");
+    }
+}
+
+}  // namespace walrelay::servers

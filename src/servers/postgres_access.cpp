@@ -1,0 +1,50 @@
+#include "servers/postgres_access.hpp"
+
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/session/commit_wait.hpp"
+#include "servers/translate.hpp"
+
+#include <utility>
+
+namespace walrelay::servers {
+
+using boost::asio::awaitable;
+
+awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
+                                                         const config::settings& settings) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    options.kind = postgres::connection_kind::replication;
+    co_return co_await postgres::connection::open(executor, options);
+}
+
+awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_executor executor,
+                                                           const config::settings& settings) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    auto opened = co_await postgres::connection::open(executor, options);
+    if (!opened) {
+        co_return opened.error();
+    }
+    const auto set = co_await postgres::wait_for_others(*opened);
+    if (!set) {
+        co_return set.error();
+    }
+    co_return std::move(*opened);
+}
+
+awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor executor,
+                                                 const config::settings& settings) {
+    auto sql = co_await open_sql_unchecked(executor, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto tables = published_tables_of(settings);
+    const auto trusted = co_await postgres::check_own_schema(*sql, std::move(tables));
+    if (!trusted) {
+        co_return trusted.error();
+    }
+    co_return std::move(*sql);
+}
+
+}  // namespace walrelay::servers

@@ -1,0 +1,26 @@
+// Connections to PostgreSQL as the settings name it.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+namespace walrelay::servers {
+
+/// A connection for replication commands.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// A connection for queries, for whoever looks at the schema walrelay himself.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_unchecked(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// A connection for queries. An error as well where the schema walrelay cannot be trusted with
+/// statements (postgres/own_tables).
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+}  // namespace walrelay::servers

@@ -1,0 +1,208 @@
+#include "servers/provisioning.hpp"
+
+#include "core/control.hpp"
+#include "core/sql_text.hpp"
+#include "log/log.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/provisioner.hpp"
+#include "postgres/tables/slot_start.hpp"
+#include "preflight/preflight.hpp"
+#include "servers/findings_error.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace walrelay::servers {
+namespace {
+
+using boost::asio::awaitable;
+
+/// With its snapshot kept where that is possible: a standby exports none.
+awaitable<result<lsn>> make_slot_and_keep_start(executors on, postgres::connection& sql,
+                                                const config::settings& settings,
+                                                const postgres_facts& facts, output_plugin plugin) {
+    auto slot = settings.postgres.slot;
+    const bool failover = preflight::choose_failover(expectations_of(settings), facts);
+    if (facts.in_recovery) {
+        co_return co_await postgres::create_slot(sql, std::move(slot), plugin, failover);
+    }
+    auto replication = co_await open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    auto made = co_await postgres::create_slot_with_snapshot(*replication, slot, plugin, failover);
+    if (!made) {
+        co_return made.error();
+    }
+    const auto begins = made->consistent_point;
+    co_await keep_start(sql, settings, std::move(*made));
+    co_return begins;
+}
+
+awaitable<result<void>> make_slot(executors on, postgres::connection& sql,
+                                  const config::settings& settings, const postgres_facts& facts,
+                                  output_plugin plugin) {
+    const auto made = co_await make_slot_and_keep_start(on, sql, settings, facts, plugin);
+    if (!made) {
+        co_return made.error();
+    }
+    log_info("created slot " + settings.postgres.slot + " with plugin " + to_string(plugin) +
+             " at LSN " + to_string(*made) + ": rows committed from now on are relayed");
+    co_return result<void>{};
+}
+
+/// And may be given it.
+bool lacks_control(const std::optional<publication_facts>& publication) {
+    return publication && publication->owned && !publication->for_all_tables &&
+           std::ranges::find(publication->tables, control_table()) == publication->tables.end();
+}
+
+}  // namespace
+
+postgres_facts as_completed(postgres_facts facts) {
+    const bool comes = facts.controls.exists || facts.may_make_tables;
+    if (comes && facts.publication && facts.publication->owned) {
+        facts.publication->tables.push_back(control_table());
+    }
+    return facts;
+}
+
+awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor,
+                                           const config::settings& settings) {
+    auto sql = co_await open_sql(executor, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto wanted = inspection_of(settings);
+    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    const auto expected = expectations_of(settings);
+    const auto findings =
+        preflight::postgres_findings(expected, as_completed(*facts), std::nullopt);
+    if (!can_start(findings)) {
+        co_return *to_error(findings, errc::postgres_unsuitable);
+    }
+    const bool publishes = preflight::choose_plugin(expected, *facts) == output_plugin::pgoutput;
+    if (publishes && !facts->publication) {
+        auto publication = settings.postgres.publication;
+        auto tables = published_tables_of(settings);
+        const auto may = co_await postgres::look_at_publication_rights(*sql, std::move(publication),
+                                                                       std::move(tables));
+        if (!may) {
+            co_return may.error();
+        }
+    }
+    const auto replication = co_await open_replication(executor, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    co_return result<void>{};
+}
+
+awaitable<bool> complete_control(postgres::connection& sql, const config::settings& settings,
+                                 const postgres_facts& facts, bool may_alter) {
+    bool has_table = facts.controls.exists;
+    if (facts.in_recovery || !facts.schema_flaws.empty()) {
+        co_return false;
+    }
+    if (!has_table && facts.may_make_tables) {
+        auto tables = published_tables_of(settings);
+        const auto made =
+            co_await postgres::create_table(sql, postgres::own_table::control, std::move(tables));
+        if (!made) {
+            // Also where somebody was faster: it is looked at again.
+            co_return true;
+        }
+        log_info("created table walrelay.control");
+        has_table = true;
+    }
+    bool completed = has_table != facts.controls.exists;
+    if (has_table && may_alter && lacks_control(facts.publication)) {
+        const auto added = co_await postgres::add_to_publication(sql, settings.postgres.publication,
+                                                                 control_table());
+        if (added) {
+            log_info("added table walrelay.control to publication " +
+                     settings.postgres.publication);
+            completed = true;
+        }
+    }
+    co_return completed;
+}
+
+awaitable<result<void>> make_publication(postgres::connection& sql,
+                                         const config::settings& settings) {
+    auto tables = published_tables_of(settings);
+    const auto made_control =
+        co_await postgres::create_table(sql, postgres::own_table::control, tables);
+    if (made_control) {
+        tables.push_back(control_table());
+    } else {
+        log_warning(to_string(made_control.error()));
+    }
+    const std::string publish{published_operations(settings.outbox)};
+    auto made =
+        co_await postgres::create_publication(sql, settings.postgres.publication, tables, publish);
+    if (!made && made_control) {
+        // The table can be somebody else's.
+        tables.pop_back();
+        made = co_await postgres::create_publication(sql, settings.postgres.publication, tables,
+                                                     publish);
+    }
+    if (!made) {
+        co_return made.error();
+    }
+    log_info("created publication " + settings.postgres.publication);
+    co_return result<void>{};
+}
+
+awaitable<void> keep_start(postgres::connection& sql, const config::settings& settings,
+                           postgres::snapshot_slot made) {
+    auto slot = settings.postgres.slot;
+    auto tables = published_tables_of(settings);
+    const auto kept = co_await postgres::keep_slot_start(sql, std::move(made), std::move(slot),
+                                                         std::move(tables));
+    if (!kept) {
+        log_info("walrelay verify --since-slot will not know what was there before slot " +
+                 settings.postgres.slot + ": " + to_string(kept.error()));
+    }
+}
+
+awaitable<result<output_plugin>> provision(executors on, postgres::connection& sql,
+                                           const config::settings& settings,
+                                           const postgres_facts& facts) {
+    auto plugin = preflight::choose_plugin(expectations_of(settings), facts);
+    if (facts.slot) {
+        co_return plugin;
+    }
+    if (plugin == output_plugin::wal2json) {
+        const auto made = co_await make_slot(on, sql, settings, facts, plugin);
+        // What passes, like another relay's making the slot just now, says nothing of the plugin.
+        const bool refused = !made && made.error().code == errc::postgres_unsuitable;
+        if (!refused || settings.postgres.plugin) {
+            co_return made ? result<output_plugin>(plugin) : made.error();
+        }
+        log_info("wal2json is not to be had here (" + made.error().server_said +
+                 "); using pgoutput");
+        plugin = output_plugin::pgoutput;
+    }
+    // The publication first: pgoutput cannot decode from before it.
+    if (!facts.publication) {
+        const auto published = co_await make_publication(sql, settings);
+        if (!published) {
+            co_return published.error();
+        }
+    }
+    const auto made = co_await make_slot(on, sql, settings, facts, plugin);
+    if (!made) {
+        co_return made.error();
+    }
+    co_return plugin;
+}
+
+}  // namespace walrelay::servers

@@ -1,0 +1,53 @@
+// The clean-up of all tables that have delete_after, beside the relaying and only while this relay
+// holds the slot.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "outbox/id_inverse.hpp"
+#include "tasks/cleanup/row_cleanup.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+namespace walrelay::tasks {
+
+class cleanup {
+public:
+    /// All must outlive it; `known` says what the relay knows of its own messages when it is asked.
+    cleanup(boost::asio::io_context& io, const config::settings& settings, history_source known);
+    /// Waits for blocking calls that are under way.
+    ~cleanup();
+    cleanup(const cleanup&) = delete;
+    cleanup& operator=(const cleanup&) = delete;
+
+    /// The slot is ours.
+    void start();
+    /// It may be another's.
+    void pause();
+    /// For good: a later start() does nothing.
+    void end();
+
+private:
+    struct round;
+    boost::asio::awaitable<void> run(std::shared_ptr<round> of);
+    boost::asio::awaitable<result<void>> begin(std::shared_ptr<round> of);
+
+    void begin_table(round& of, std::size_t index, std::optional<outbox::id_inverse> inverse,
+                     bool by_partitions);
+
+    boost::asio::io_context& io_;
+    const config::settings& settings_;
+    history_source known_;
+    /// A thread for each table. Nothing where none is to be cleaned.
+    std::optional<boost::asio::thread_pool> blocking_;
+    std::shared_ptr<round> round_;
+    bool ended_ = false;
+};
+
+}  // namespace walrelay::tasks

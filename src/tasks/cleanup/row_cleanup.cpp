@@ -1,0 +1,374 @@
+#include "tasks/cleanup/row_cleanup.hpp"
+
+#include "audit/printable.hpp"
+#include "log/log.hpp"
+#include "relay/machine/relay_words.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using asio::awaitable;
+
+/// Between two deletions, so that writers and the relay come first.
+constexpr auto breath = 20ms;
+/// A row that is not to be deleted yet is looked at again, a few times.
+constexpr std::uint64_t deliveries_max = 12;
+
+}  // namespace
+
+row_cleanup::row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
+                         outbox::id_inverse inverse, history_source known)
+    : on_(std::move(on)),
+      settings_(settings),
+      table_(settings.outbox.at(table)),
+      inverse_(std::move(inverse)),
+      known_(std::move(known)),
+      delete_after_(table_.delete_after.value()),
+      timer_(on_.loop) {}
+
+void row_cleanup::close() {
+    closed_ = true;
+    timer_.cancel();
+    if (cursor_) {
+        cursor_->close();
+    }
+    if (cleaner_) {
+        cleaner_->close();
+    }
+}
+
+awaitable<void> row_cleanup::run() {
+    const auto self = shared_from_this();
+    while (!closed_) {
+        auto options = servers::nats_options_of(settings_);
+        auto name = nats::consumer_name({"walrelay", settings_.postgres.slot, "cleanup",
+                                         table_.table.schema, table_.table.name});
+        cursor_ = std::make_shared<nats::cleanup_cursor>(std::move(options), std::move(name));
+        auto walked = co_await walk(cursor_);
+        cursor_->close();
+        if (!closed_ && !walked) {
+            co_await back_off(walked.error());
+        }
+    }
+    tell_count();
+}
+
+row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> cursor) {
+    // Named, and the cursor kept alive by them: the thread may outlive whoever waits here.
+    const auto open = [cursor]() -> awaitable<result<void>> { co_return cursor->open(); };
+    const auto fetch = [cursor]() -> awaitable<result<batch>> { co_return cursor->next(); };
+    auto opened = co_await asio::co_spawn(on_.blocking, open, asio::use_awaitable);
+    if (!opened) {
+        co_return opened;
+    }
+    while (!closed_) {
+        auto messages = co_await asio::co_spawn(on_.blocking, fetch, asio::use_awaitable);
+        if (!messages) {
+            co_return messages.error();
+        }
+        waited_ = 0ms;
+        if (messages->empty()) {
+            tell_count();
+            cleaner_.reset();
+            continue;
+        }
+        auto cleaned = co_await clean_batch(cursor, *messages);
+        if (!cleaned) {
+            co_return cleaned;
+        }
+    }
+    co_return result<void>{};
+}
+
+row_cleanup::wall_clock::time_point row_cleanup::due(const nats::passed_message& message) const {
+    return std::chrono::time_point_cast<wall_clock::duration>(message.stored) +
+           std::max<std::chrono::milliseconds>(delete_after_, settings_.delivery.confirm_delay);
+}
+
+/// Rows that become due one after the other are taken together, a little late.
+row_cleanup::outcome<> row_cleanup::clean_batch(std::shared_ptr<nats::cleanup_cursor> cursor,
+                                                const batch& messages) {
+    const auto grain = std::clamp<std::chrono::milliseconds>(delete_after_ / 10, 10ms, 10s);
+    std::size_t first = 0;
+    while (first < messages.size() && !closed_) {
+        auto latest = due(messages[first]);
+        for (auto next = first; next < messages.size(); ++next) {
+            latest = std::max(latest, due(messages[next]));
+        }
+        co_await wait_until(std::min(latest, due(messages[first]) + grain));
+        const auto until = wall_clock::now();
+        auto end = first;
+        while (end < messages.size() && due(messages[end]) <= until) {
+            ++end;
+        }
+        if (closed_ || end == first) {
+            continue;
+        }
+        auto settled = co_await clean(messages, first, end);
+        if (!settled) {
+            co_return settled.error();
+        }
+        const auto settle = [cursor, done = std::move(*settled)]() -> awaitable<result<void>> {
+            co_return cursor->settle(done);
+        };
+        auto moved = co_await asio::co_spawn(on_.blocking, settle, asio::use_awaitable);
+        if (!moved) {
+            co_return moved;
+        }
+        first = end;
+        co_await pause(breath);
+    }
+    co_return result<void>{};
+}
+
+/// By the wall clock, which may be set meanwhile.
+awaitable<void> row_cleanup::wait_until(wall_clock::time_point when) {
+    constexpr std::chrono::milliseconds longest = 1min;
+    constexpr std::chrono::milliseconds long_enough_to_disconnect = 5s;
+    for (auto now = wall_clock::now(); now < when && !closed_; now = wall_clock::now()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - now);
+        if (left > long_enough_to_disconnect) {
+            tell_count();
+            cleaner_.reset();
+        }
+        co_await pause(std::min(left, longest));
+    }
+}
+
+awaitable<void> row_cleanup::pause(std::chrono::milliseconds length) {
+    if (!closed_) {
+        timer_.expires_after(length);
+        co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+}
+
+row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::clean(const batch& messages,
+                                                                       std::size_t first,
+                                                                       std::size_t end) {
+    for (;;) {
+        auto tried = co_await try_to_clean(messages, first, end);
+        if (tried || closed_) {
+            goes_on();
+            co_return tried;
+        }
+        cleaner_.reset();
+        co_await back_off(tried.error());
+    }
+}
+
+row_cleanup::outcome<> row_cleanup::open_cleaner() {
+    if (cleaner_) {
+        co_return result<void>{};
+    }
+    auto sql = co_await servers::open_sql(on_.loop, settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto tables = servers::published_tables_of(settings_);
+    auto made = co_await postgres::row_cleaner::begin(std::move(*sql), table_, std::move(tables));
+    if (!made) {
+        co_return made.error();
+    }
+    if (closed_) {
+        co_return error{errc::postgres_lost, "the clean-up was ended"};
+    }
+    cleaner_.emplace(std::move(*made));
+    co_return result<void>{};
+}
+
+row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(const batch& messages,
+                                                                              std::size_t first,
+                                                                              std::size_t end) {
+    auto opened = co_await open_cleaner();
+    if (!opened) {
+        co_return opened.error();
+    }
+    const auto judged = co_await judge(messages, first, end);
+    if (!judged) {
+        co_return judged.error();
+    }
+    due_rows rows;
+    std::vector<bool> kept(messages.size());
+    for (auto index = first; index < end; ++index) {
+        const auto& one = (*judged)[index - first];
+        kept[index] = one.what == provenance::not_yet;
+        if (one.what == provenance::own) {
+            const auto row = outbox::row_of_message(messages[index].id);
+            rows.push_back({std::string(row.id), index, row.again});
+        } else if (one.what == provenance::stranger) {
+            tell_stranger(messages[index], one.why);
+        }
+    }
+    auto told = co_await leave_dead_letters(rows);
+    if (!told) {
+        co_return told.error();
+    }
+    std::uint64_t deleted = 0;
+    for (std::size_t which = 0; which < inverse_.alternatives().size(); ++which) {
+        const auto cleaned = co_await clean_column(which, rows, kept);
+        if (!cleaned) {
+            co_return cleaned.error();
+        }
+        deleted += *cleaned;
+    }
+    std::vector<nats::settlement> settled;
+    for (auto index = first; index < end; ++index) {
+        settled.push_back({index, kept[index] ? again_after(messages[index]) : 0ms});
+    }
+    count(messages[end - 1], deleted);
+    co_return settled;
+}
+
+row_cleanup::outcome<std::vector<judged_message>> row_cleanup::judge(const batch& messages,
+                                                                     std::size_t first,
+                                                                     std::size_t end) {
+    const auto from = messages.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto to = messages.begin() + static_cast<std::ptrdiff_t>(end);
+    // Named, with all that it reads its own: the thread may outlive whoever waits here.
+    const auto ask = [cursor = cursor_, part = batch(from, to),
+                      known = known_()]() -> awaitable<result<std::vector<judged_message>>> {
+        co_return tasks::judge(*cursor, part, known);
+    };
+    co_return co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
+}
+
+void row_cleanup::tell_stranger(const nats::passed_message& message, const std::string& why) {
+    constexpr auto between_lines = 10s;
+    // Beside other writers, messages without a position are nothing to be told.
+    if (message.position.empty() && !settings_.nats.sole_writer) {
+        return;
+    }
+    ++strangers_;
+    if (std::chrono::steady_clock::now() - stranger_told_at_ < between_lines) {
+        return;
+    }
+    log_warning(fmt::format(
+        "the clean-up of {} deletes no row for {} messages of stream {} that may not be walrelay's "
+        "own, the last at sequence {}, subject {}: {}; allow only walrelay's user to publish on "
+        "the stream's subjects",
+        to_string(table_.table), std::exchange(strangers_, 0), settings_.nats.stream,
+        message.sequence, audit::printable(message.subject), why));
+    stranger_told_at_ = std::chrono::steady_clock::now();
+}
+
+/// The row of a dead letter was never published under its own id, whoever has used that.
+row_cleanup::outcome<> row_cleanup::leave_dead_letters(due_rows& rows) {
+    std::vector<std::string> ids;
+    for (const auto& row : rows) {
+        if (!row.again) {
+            ids.push_back(row.id);
+        }
+    }
+    const auto found = co_await cleaner_->dead_among(std::move(ids));
+    if (!found) {
+        co_return found.error();
+    }
+    const std::set<std::string_view> dead(found->begin(), found->end());
+    std::erase_if(rows, [&](const due_row& row) { return !row.again && dead.contains(row.id); });
+    co_return result<void>{};
+}
+
+row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
+                                                              const due_rows& rows,
+                                                              std::vector<bool>& kept) {
+    const auto& columns = inverse_.alternatives();
+    postgres::rows_by_value wanted{columns[which].column, {}, {}};
+    for (std::size_t before = 0; before < which; ++before) {
+        wanted.null_columns.push_back(columns[before].column);
+    }
+    std::multimap<std::string, std::size_t> messages_of;
+    for (const auto& row : rows) {
+        if (auto value = inverse_.value_of(row.id, which)) {
+            messages_of.emplace(*value, row.message);
+            wanted.values.push_back(std::move(*value));
+        }
+    }
+    const auto cleaned = co_await cleaner_->clean(std::move(wanted));
+    if (!cleaned) {
+        co_return cleaned.error();
+    }
+    if (!cleaned->why.empty()) {
+        log_warning("rows of " + to_string(table_.table) +
+                    " cannot be deleted; the server says of one: " + cleaned->why);
+    }
+    for (const auto& value : cleaned->kept) {
+        const auto [from, to] = messages_of.equal_range(value);
+        for (auto each = from; each != to; ++each) {
+            kept[each->second] = true;
+        }
+    }
+    co_return cleaned->deleted;
+}
+
+/// 0 once it has been looked at often enough: its row stays then.
+std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& message) const {
+    constexpr std::chrono::milliseconds shortest = 1s;
+    constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
+    if (message.deliveries >= deliveries_max) {
+        log_info("the row of message " + message.id + " stays in " + to_string(table_.table) +
+                 ": it is still pending, something refers to it, or its position is not "
+                 "confirmed");
+        return 0ms;
+    }
+    const auto step = std::max(delete_after_ / 16, shortest);
+    return std::min(step * (1U << (message.deliveries - 1)), longest);
+}
+
+void row_cleanup::count(const nats::passed_message& last, std::uint64_t deleted) {
+    constexpr auto between_lines = 10s;
+    deleted_ += deleted;
+    deleted_before_ =
+        std::max(deleted_before_, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
+    if (std::chrono::steady_clock::now() - told_at_ > between_lines) {
+        tell_count();
+    }
+}
+
+void row_cleanup::tell_count() {
+    if (deleted_ == 0) {
+        return;
+    }
+    log_info(fmt::format("deleted {} rows of {}, published up to {:%Y-%m-%d %H:%M:%S}Z",
+                         std::exchange(deleted_, 0), to_string(table_.table),
+                         fmt::gmtime(wall_clock::to_time_t(deleted_before_))));
+    told_at_ = std::chrono::steady_clock::now();
+}
+
+void row_cleanup::goes_on() {
+    waited_ = 0ms;
+    if (!std::exchange(told_, {}).empty()) {
+        log_info("clean-up of " + to_string(table_.table) + " goes on");
+    }
+}
+
+awaitable<void> row_cleanup::back_off(error why) {
+    constexpr std::chrono::milliseconds shortest = 1s;
+    constexpr std::chrono::milliseconds longest = 1min;
+    auto text = "clean-up of " + to_string(table_.table) + " waits: " + to_string(why);
+    // Locks of others are usual, and pass.
+    const bool lasts = waited_ >= 2s || relay::operator_needed(why);
+    if (lasts && text != told_) {
+        log_warning(text);
+        told_ = std::move(text);
+    }
+    waited_ = std::clamp(waited_ * 2, shortest, longest);
+    co_await pause(waited_);
+}
+
+}  // namespace walrelay::tasks

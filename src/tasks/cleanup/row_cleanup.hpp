@@ -1,0 +1,101 @@
+// Deletes the rows of one table whose messages are older than delete_after: walks the stream with a
+// place that the broker keeps, never the table. What it cannot do now it does later; nothing here
+// ever stops the relaying.
+#pragma once
+
+#include "audit/provenance.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/requests/cleanup_cursor.hpp"
+#include "outbox/id_inverse.hpp"
+#include "postgres/tables/row_cleaner.hpp"
+#include "servers/run_to_end.hpp"
+#include "tasks/cleanup/own_messages.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::tasks {
+
+using history_source = std::function<audit::known_history()>;
+
+class row_cleanup : public std::enable_shared_from_this<row_cleanup> {
+public:
+    /// `table` is its number in the settings, which must outlive this. `on.blocking` has a thread
+    /// for it alone. `known` is asked on the loop until this is closed.
+    row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
+                outbox::id_inverse inverse, history_source known);
+
+    /// Until it is closed.
+    [[nodiscard]] boost::asio::awaitable<void> run();
+    void close();
+
+private:
+    using wall_clock = std::chrono::system_clock;
+    using batch = std::vector<nats::passed_message>;
+    template <class Value = void>
+    using outcome = boost::asio::awaitable<result<Value>>;
+
+    struct due_row {
+        std::string id = {};      // of the row
+        std::size_t message = 0;  // in the batch
+        bool again = false;       // the message publishes it again
+    };
+    using due_rows = std::vector<due_row>;
+
+    /// Walks until something fails.
+    outcome<> walk(std::shared_ptr<nats::cleanup_cursor> cursor);
+    outcome<> clean_batch(std::shared_ptr<nats::cleanup_cursor> cursor, const batch& messages);
+    boost::asio::awaitable<void> wait_until(wall_clock::time_point when);
+    boost::asio::awaitable<void> pause(std::chrono::milliseconds length);
+    /// The messages from `first` to before `end`, as often as it takes.
+    outcome<std::vector<nats::settlement>> clean(const batch& messages, std::size_t first,
+                                                 std::size_t end);
+    outcome<std::vector<nats::settlement>> try_to_clean(const batch& messages, std::size_t first,
+                                                        std::size_t end);
+    /// One for each of these messages, whose first has the index `first` in the batch.
+    outcome<std::vector<judged_message>> judge(const batch& messages, std::size_t first,
+                                               std::size_t end);
+    void tell_stranger(const nats::passed_message& message, const std::string& why);
+    outcome<> leave_dead_letters(due_rows& rows);
+    /// Those that have their id from that column. Marks the messages whose rows are to be looked at
+    /// again; returns how many are gone.
+    outcome<std::uint64_t> clean_column(std::size_t which, const due_rows& rows,
+                                        std::vector<bool>& kept);
+    outcome<> open_cleaner();
+    [[nodiscard]] std::chrono::milliseconds again_after(const nats::passed_message& message) const;
+    [[nodiscard]] wall_clock::time_point due(const nats::passed_message& message) const;
+    void count(const nats::passed_message& last, std::uint64_t deleted);
+    void tell_count();
+    void goes_on();
+    boost::asio::awaitable<void> back_off(error why);
+
+    servers::executors on_;
+    const config::settings& settings_;
+    const outbox_table& table_;
+    outbox::id_inverse inverse_;
+    history_source known_;
+    std::chrono::milliseconds delete_after_;
+    std::shared_ptr<nats::cleanup_cursor> cursor_;
+    std::optional<postgres::row_cleaner> cleaner_;
+    boost::asio::steady_timer timer_;
+    bool closed_ = false;
+    std::string told_;  // the failure that was logged last
+    std::chrono::milliseconds waited_{0};
+    std::uint64_t deleted_ = 0;  // and not told yet
+    wall_clock::time_point deleted_before_;
+    std::chrono::steady_clock::time_point told_at_;
+    std::uint64_t strangers_ = 0;  // and not told yet
+    std::chrono::steady_clock::time_point stranger_told_at_;
+};
+
+}  // namespace walrelay::tasks

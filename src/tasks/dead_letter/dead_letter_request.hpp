@@ -1,0 +1,23 @@
+// What `walrelay dead-letter` is asked for. Plain data.
+#pragma once
+
+#include "core/outbox_table.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace walrelay::tasks {
+
+enum class dead_letter_action { list, show, retry, drop };
+
+struct dead_letter_request {
+    dead_letter_action action = dead_letter_action::list;
+    std::vector<std::int64_t> ids = {};
+    bool all = false;
+    std::optional<table_name> table = {};
+    std::int64_t limit = 50;
+    bool json = false;
+};
+
+}  // namespace walrelay::tasks

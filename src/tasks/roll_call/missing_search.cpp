@@ -1,0 +1,274 @@
+#include "tasks/roll_call/missing_search.hpp"
+
+#include "log/log.hpp"
+#include "nats/requests/stream_scan.hpp"
+#include "servers/translate.hpp"
+#include "servers/unfinished_search.hpp"
+#include "tasks/temporary_place.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+
+constexpr std::size_t ids_of_a_piece = 5000;
+
+error no_order(const table_name& table) {
+    return {errc::postgres_unsuitable,
+            "it cannot be told which rows of table " + to_string(table) +
+                " are older than walrelay's first run, because it has neither a created_at column "
+                "nor ids that count",
+            "name the column that says when a row was written in outbox.columns, or the rows that "
+            "are still to be sent in outbox.pending"};
+}
+
+error nothing_in_common(const std::string& stream) {
+    return {errc::postgres_unsuitable,
+            "stream " + stream +
+                " has no message of any row that is in the tables, so it cannot be told which rows "
+                "it lacks and which are older than walrelay's first run",
+            "if all rows are to be published: postgres.snapshot = \"all\" with a new stream "
+            "(nats.stream); if only some: outbox.pending and postgres.snapshot = \"pending\""};
+}
+
+}  // namespace
+
+missing_search::missing_search(servers::executors on, const config::settings& settings,
+                               preflight::backfill_reason reason)
+    : on_(std::move(on)), settings_(settings), reason_(reason) {}
+
+awaitable<result<void>> missing_search::run(postgres::connection& sql,
+                                            const postgres::snapshot_facts& snapshot) {
+    const servers::unfinished_search search(on_.given_up, settings_.nats.stream);
+    if (auto prepared = prepare(snapshot); !prepared) {
+        co_return prepared.error();
+    }
+    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
+        const auto read = co_await read_ids(sql, table);
+        if (!read) {
+            co_return read.error();
+        }
+    }
+    // Named, and the object kept alive by it: the thread may outlive whoever waits here.
+    const auto scan = [self = shared_from_this()]() -> awaitable<result<void>> {
+        co_return self->scan_stream();
+    };
+    const auto scanned = co_await asio::co_spawn(on_.blocking, scan, asio::use_awaitable);
+    if (!scanned) {
+        co_return scanned.error();
+    }
+    const auto letters = co_await read_dead_letters(sql);
+    if (!letters) {
+        co_return letters.error();
+    }
+    if (auto found = missing_->find(); !found) {
+        co_return found.error();
+    }
+    co_return excuse_what_is_older();
+}
+
+result<void> missing_search::prepare(const postgres::snapshot_facts& snapshot) {
+    for (std::size_t index = 0; index < settings_.outbox.size(); ++index) {
+        if (auto added = add_reading(index, snapshot); !added) {
+            return added;
+        }
+    }
+    auto folder = temporary_place();
+    if (!folder) {
+        return folder.error();
+    }
+    audit::missing_rows_options how;
+    how.folder = std::move(*folder);
+    how.tables = settings_.outbox.size();
+    how.expected_rows = snapshot.expected_rows;
+    auto made = audit::missing_rows::make(std::move(how));
+    if (!made) {
+        return made.error();
+    }
+    missing_ = std::move(*made);
+    return {};
+}
+
+result<void> missing_search::add_reading(std::size_t index,
+                                         const postgres::snapshot_facts& snapshot) {
+    // Far from what a decoder and a retry count with: a mapper keeps what it derived by this.
+    constexpr std::uint64_t first_revision = std::uint64_t{1} << 62U;
+    const auto& facts = snapshot.tables[index];
+    const auto& table = settings_.outbox[index];
+    auto ids = outbox::message_id_reader::make(table, facts.columns, snapshot.domains);
+    if (!ids) {
+        return ids.error();
+    }
+    auto order = outbox::reading_order_of(table, facts.columns, snapshot.domains);
+    if (!order) {
+        return order.error();
+    }
+    std::vector<std::string> columns;
+    columns.reserve(facts.columns.size());
+    for (const auto& each : facts.columns) {
+        columns.push_back(each.name);
+    }
+    relation description{facts.table.schema, facts.table.name, facts.columns,
+                         first_revision + index};
+    readings_.push_back({std::move(*ids), std::move(*order), std::move(description),
+                         std::move(columns), condition_of(index), may_lack_write_backs(index)});
+    return {};
+}
+
+std::string missing_search::condition_of(std::size_t table) const {
+    const bool all = reason_ != preflight::backfill_reason::slot_lost &&
+                     settings_.postgres.snapshot == config::snapshot_mode::all;
+    return all ? "" : settings_.outbox[table].pending;
+}
+
+/// A relay that ended between ack and write-back left rows that are published and still pending.
+/// Where the condition does not tell them from all others, healing would write back the whole
+/// table.
+bool missing_search::may_lack_write_backs(std::size_t table) const {
+    const auto& outbox = settings_.outbox[table];
+    const bool deletes_at_once = outbox.delete_after == std::chrono::milliseconds(0);
+    const bool writes_back = !outbox.on_published.empty() || deletes_at_once;
+    return writes_back &&
+           (reason_ != preflight::backfill_reason::slot_lost || !outbox.pending.empty());
+}
+
+missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, std::uint32_t table) {
+    auto& reading = readings_[table];
+    auto name = settings_.outbox[table].table;
+    auto columns = reading.ids.columns();
+    auto where = reading.condition;
+    auto order = reading.order.columns;
+    const auto opened = co_await postgres::open_cursor(sql, std::move(name), std::move(columns),
+                                                       std::move(where), std::move(order));
+    if (!opened) {
+        co_return opened.error();
+    }
+    for (;;) {
+        const auto rows = co_await postgres::fetch_rows(sql, ids_of_a_piece);
+        if (!rows) {
+            co_return rows.error();
+        }
+        if (rows->empty()) {
+            co_return result<void>{};
+        }
+        if (auto added = add_ids(table, *rows); !added) {
+            co_return added.error();
+        }
+    }
+}
+
+result<void> missing_search::add_ids(std::uint32_t table, const postgres::row_set& rows) {
+    std::vector<field> values;
+    std::string id;
+    for (const auto& row : rows.rows()) {
+        values.assign(row.begin(), row.end());
+        if (!readings_[table].ids.read(values, id)) {
+            missing_->add_row_without_id(table);
+        } else if (auto added = missing_->add_row(table, id); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+result<void> missing_search::scan_stream() {
+    auto stream = nats::stream_scan::open(servers::nats_options_of(settings_));
+    if (!stream) {
+        return stream.error();
+    }
+    stream_sequence_ = stream->facts().last_sequence;
+    return stream->read([this](const nats::scanned_message& one) -> result<void> {
+        if (given_up_ || on_.given_up.stop_requested()) {
+            return servers::search_given_up(settings_.nats.stream);
+        }
+        stream_sequence_ = std::max(stream_sequence_, one.sequence);
+        return missing_->add_message(one.id);
+    });
+}
+
+missing_search::outcome<> missing_search::read_dead_letters(postgres::connection& sql) {
+    std::string last;
+    for (;;) {
+        const auto letters = co_await postgres::read_dead_letters(sql, last, ids_of_a_piece);
+        if (!letters) {
+            co_return letters.error();
+        }
+        if (letters->empty()) {
+            co_return result<void>{};
+        }
+        for (const auto& letter : *letters) {
+            const auto table = number_of(letter.source);
+            if (!table) {
+                continue;
+            }
+            if (auto added = missing_->add_dead_letter(*table, letter.message_id); !added) {
+                co_return added.error();
+            }
+        }
+    }
+}
+
+std::optional<std::uint32_t> missing_search::number_of(const table_name& table) const {
+    const auto& outbox = settings_.outbox;
+    const auto found = std::find_if(outbox.begin(), outbox.end(),
+                                    [&](const auto& each) { return each.table == table; });
+    return found == outbox.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::uint32_t>(found - outbox.begin()));
+}
+
+bool missing_search::is_lower_bound_needed(std::uint32_t table) const {
+    // Where statuses are written back, a row that is still pending was never published.
+    const auto& outbox = settings_.outbox[table];
+    const bool status_tells = !outbox.pending.empty() && !outbox.on_published.empty();
+    return reason_ == preflight::backfill_reason::slot_lost && !status_tells &&
+           missing_->missing_count(table) > 0;
+}
+
+/// The stream never had rows that are older than walrelay's first run, nor has it those that its
+/// limits have removed: rows in front of the first one that it has.
+result<void> missing_search::excuse_what_is_older() {
+    bool any_known = false;
+    std::vector<std::uint32_t> bounded;
+    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
+        any_known = any_known || missing_->first_held(table).has_value();
+        if (is_lower_bound_needed(table)) {
+            bounded.push_back(table);
+        }
+    }
+    for (const auto table : bounded) {
+        const auto& name = settings_.outbox[table].table;
+        if (!readings_[table].order.follows_time) {
+            return no_order(name);
+        }
+        if (!any_known) {
+            return nothing_in_common(settings_.nats.stream);
+        }
+        const auto first = missing_->first_held(table);
+        if (!first) {
+            log_warning("stream " + settings_.nats.stream + " has no message of table " +
+                        to_string(name) + "; its " +
+                        std::to_string(missing_->missing_count(table)) +
+                        " rows are taken as older than walrelay's first run and not published");
+        }
+        missing_->excuse_before(table, first.value_or(missing_->row_count(table)));
+    }
+    return {};
+}
+
+std::uint64_t missing_search::row_count() const {
+    std::uint64_t total = 0;
+    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
+        total += missing_->missing_count(table);
+    }
+    return total;
+}
+
+}  // namespace walrelay::tasks

@@ -1,0 +1,86 @@
+// Which rows of the tables the stream lacks: rows of a snapshot against the messages' ids, and the
+// rule for rows that it never had.
+#pragma once
+
+#include "audit/missing_rows.hpp"
+#include "config/settings.hpp"
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "outbox/message_id_reader.hpp"
+#include "outbox/reading_order.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/tables/outbox_snapshot.hpp"
+#include "preflight/preflight.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::tasks {
+
+/// How the rows of one table are read: the same each time, within one snapshot.
+struct table_reading {
+    outbox::message_id_reader ids;
+    outbox::reading_order order;
+    relation description;
+    std::vector<std::string> columns;
+    /// SQL, or empty for all rows.
+    std::string condition;
+    /// Rows that were published may not have been written back.
+    bool also_published = false;
+};
+
+class missing_search : public std::enable_shared_from_this<missing_search> {
+public:
+    missing_search(servers::executors on, const config::settings& settings,
+                   preflight::backfill_reason reason);
+
+    /// `sql` is within the snapshot. Errors: of either server, temporary_file, and
+    /// postgres_unsuitable where it cannot be told which rows are missing.
+    [[nodiscard]] boost::asio::awaitable<result<void>> run(
+        postgres::connection& sql, const postgres::snapshot_facts& snapshot);
+    /// Ends the reading of the stream. For another thread than that of `run`, too.
+    void give_up() { given_up_ = true; }
+
+    // Afterwards.
+
+    /// In the order of the configuration.
+    [[nodiscard]] std::vector<table_reading>& readings() { return readings_; }
+    [[nodiscard]] const audit::missing_rows& rows() const { return *missing_; }
+    [[nodiscard]] std::uint64_t row_count() const;
+    /// The stream's last sequence when it was read.
+    [[nodiscard]] std::uint64_t stream_sequence() const { return stream_sequence_; }
+
+private:
+    template <class Value = void>
+    using outcome = boost::asio::awaitable<result<Value>>;
+
+    result<void> prepare(const postgres::snapshot_facts& snapshot);
+    result<void> add_reading(std::size_t index, const postgres::snapshot_facts& snapshot);
+    [[nodiscard]] std::string condition_of(std::size_t table) const;
+    [[nodiscard]] bool may_lack_write_backs(std::size_t table) const;
+    outcome<> read_ids(postgres::connection& sql, std::uint32_t table);
+    result<void> add_ids(std::uint32_t table, const postgres::row_set& rows);
+    result<void> scan_stream();
+    outcome<> read_dead_letters(postgres::connection& sql);
+    result<void> excuse_what_is_older();
+    [[nodiscard]] bool is_lower_bound_needed(std::uint32_t table) const;
+    [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
+
+    servers::executors on_;
+    const config::settings& settings_;
+    preflight::backfill_reason reason_;
+    std::vector<table_reading> readings_;
+    std::unique_ptr<audit::missing_rows> missing_;
+    std::uint64_t stream_sequence_ = 0;
+    /// Asked by the thread that reads the stream.
+    std::atomic<bool> given_up_ = false;
+};
+
+}  // namespace walrelay::tasks

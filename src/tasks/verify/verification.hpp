@@ -1,0 +1,78 @@
+// The steps of walrelay verify: rows, then messages, then what is still open. Compares nothing
+// itself (audit/auditor) and prints nothing but progress.
+#pragma once
+
+#include "audit/auditor.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/requests/stream_scan.hpp"
+#include "outbox/message_id_reader.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/tables/outbox_snapshot.hpp"
+#include "servers/run_to_end.hpp"
+#include "tasks/verify/verify_options.hpp"
+#include "tasks/verify/verify_progress.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::tasks {
+
+struct verify_outcome {
+    audit::report report;
+    /// As it was last looked at; nothing if no row was open.
+    std::optional<postgres::slot_progress> slot = {};
+    /// Every row that was compared was committed before it.
+    lsn snapshot_end = {};
+};
+
+class verification {
+public:
+    verification(servers::executors on, const config::settings& settings,
+                 const verify_options& options);
+
+    /// Errors: of either server, and temporary_file.
+    [[nodiscard]] boost::asio::awaitable<result<verify_outcome>> run();
+
+private:
+    template <class Value = void>
+    using outcome = boost::asio::awaitable<result<Value>>;
+
+    result<void> open_stream();
+    outcome<> begin();
+    outcome<> look_at_start();
+    result<void> make_readers();
+    result<void> make_auditor();
+    outcome<> read_rows();
+    outcome<> read_table(std::uint32_t number);
+    result<void> add_rows(std::uint32_t number, const postgres::row_set& rows);
+    result<void> read_messages();
+    boost::asio::awaitable<void> read_history();
+    outcome<> read_dead_letters();
+    outcome<audit::finding_kind> settle();
+    [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
+    [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
+
+    servers::executors on_;
+    const config::settings& settings_;
+    const verify_options& options_;
+    verify_progress progress_;
+    std::optional<nats::stream_scan> stream_;
+    std::optional<postgres::connection> sql_;
+    postgres::snapshot_facts snapshot_;
+    std::chrono::steady_clock::time_point snapshot_at_;
+    /// Of the rows and of the messages that are compared.
+    std::string where_;
+    lsn since_ = {};
+    std::vector<outbox::message_id_reader> readers_;
+    std::unique_ptr<audit::auditor> auditor_;
+    std::optional<postgres::slot_progress> slot_;
+    std::string last_dead_letter_;
+};
+
+}  // namespace walrelay::tasks

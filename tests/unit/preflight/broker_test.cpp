@@ -1,0 +1,160 @@
+#include "preflight/preflight.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace walrelay::preflight {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+expectations wanted() {
+    return {"slot", "publication", std::nullopt, "OUTBOX", {{.table = {"public", "outbox"}}}};
+}
+
+broker_facts good() {
+    broker_facts facts;
+    facts.stream.emplace();
+    facts.stream->subjects = {"events.>"};
+    return facts;
+}
+
+std::vector<finding> look(const broker_facts& facts) {
+    return broker_findings(wanted(), facts);
+}
+
+TEST(BrokerPreflight, FindsNothingWrongWithAnOrdinaryStream) {
+    EXPECT_THAT(look(good()), IsEmpty());
+}
+
+TEST(BrokerPreflight, WarnsOfMessagesThatGoBeforeTheirRowsAreDue) {
+    using std::chrono_literals::operator""h;
+    auto facts = good();
+    facts.stream->max_age = 24h;
+    auto expected = wanted();
+    const auto without = broker_findings(expected, facts).size();
+    expected.tables[0].delete_after = 23h;
+    EXPECT_THAT(broker_findings(expected, facts), SizeIs(without));
+    expected.tables[0].delete_after = 24h;
+    const auto found = broker_findings(expected, facts);
+    ASSERT_THAT(found, SizeIs(without + 1));
+    EXPECT_TRUE(can_start(found));
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const finding& each) {
+        return each.what.find("public.outbox are due") != std::string::npos;
+    }));
+}
+
+TEST(BrokerPreflight, WarnsOfAStreamThatIsFullAndNotesOneThatWillBe) {
+    auto facts = good();
+    facts.stream->max_messages = 10;
+    facts.stream->message_count = 10;
+    EXPECT_THAT(look(facts), IsEmpty()) << "the oldest make room";
+    facts.stream->discard_new = true;
+    const auto full = look(facts);
+    ASSERT_THAT(full, SizeIs(1));
+    EXPECT_EQ(full[0].severity, finding_severity::warning);
+    EXPECT_THAT(full[0].what, HasSubstr("is full (max_msgs = 10, discard new)"));
+    EXPECT_THAT(full[0].remedy, HasSubstr("nats stream edit OUTBOX --max-msgs=-1"));
+    facts.stream->message_count = 9;
+    const auto filling = look(facts);
+    ASSERT_THAT(filling, SizeIs(1));
+    EXPECT_EQ(filling[0].severity, finding_severity::note);
+}
+
+TEST(BrokerPreflight, WarnsOfAStreamWhoseBytesAreUsedUp) {
+    auto facts = good();
+    facts.stream->discard_new = true;
+    facts.stream->max_bytes = 1000;
+    facts.stream->message_count = 9;
+    facts.stream->byte_count = 900;
+    EXPECT_EQ(look(facts)[0].severity, finding_severity::note);
+    facts.stream->byte_count = 910;
+    EXPECT_THAT(look(facts)[0].what, HasSubstr("is full (max_bytes = 1000, discard new)"));
+}
+
+TEST(BrokerPreflight, TriesASubjectOfEachTableAndTheRightToMakeTheStream) {
+    auto asked = wanted();
+    asked.tables[0].subject = "events.{aggregate_type}.x";
+    EXPECT_THAT(subjects_to_try(asked, good()), testing::ElementsAre("events.walrelay_check.x"));
+    EXPECT_THAT(subjects_to_try(asked, {}),
+                testing::ElementsAre("events.walrelay_check.x", "$JS.API.STREAM.CREATE.OUTBOX"));
+}
+
+TEST(BrokerPreflight, SaysWhatOfItWasRefused) {
+    auto facts = good();
+    facts.trial = publish_trial{{{"events.x", "Permissions Violation"}}, 1200};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(2));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("may not publish, for one, to events.x"));
+    EXPECT_THAT(found[1].what, HasSubstr("smaller than the 1200 bytes"));
+}
+
+TEST(BrokerPreflight, NotesAStreamThatIsNotThereYet) {
+    const auto found = look({});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::note);
+    EXPECT_TRUE(can_start(found));
+}
+
+TEST(BrokerPreflight, FindsAStreamThatDoesNotCoverTheSubject) {
+    auto facts = good();
+    facts.stream->subjects = {"orders.>"};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("events.*.>"));
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"orders.>,events.*.>\"");
+}
+
+TEST(BrokerPreflight, FindsAStreamThatCoversOnlySomeSubjects) {
+    auto facts = good();
+    facts.stream->subjects = {"events.user.*"};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_FALSE(can_start(found));
+    // What the new subject covers must not be listed beside it.
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"events.*.>\"");
+}
+
+TEST(BrokerPreflight, FindsTheWrongRetention) {
+    for (const auto retention : {stream_retention::interest, stream_retention::work_queue}) {
+        auto facts = good();
+        facts.stream->retention = retention;
+        const auto found = look(facts);
+        ASSERT_THAT(found, SizeIs(1));
+        EXPECT_FALSE(can_start(found));
+        EXPECT_THAT(found[0].what, HasSubstr("retention"));
+        EXPECT_THAT(found[0].remedy, HasSubstr("name another stream in nats.stream"));
+        EXPECT_THAT(found[0].remedy, testing::Not(HasSubstr("nats stream rm")));
+    }
+}
+
+TEST(BrokerPreflight, FindsStreamsThatCannotBeWrittenTo) {
+    auto sealed = good();
+    sealed.stream->sealed = true;
+    auto silent = good();
+    silent.stream->no_ack = true;
+    auto mirror = good();
+    mirror.stream->mirror_or_sourced = true;
+    for (const auto& facts : {sealed, silent, mirror}) {
+        EXPECT_FALSE(can_start(look(facts)));
+    }
+}
+
+TEST(BrokerPreflight, WarnsOfMemoryAndOfAge) {
+    auto facts = good();
+    facts.stream->file_storage = false;
+    facts.stream->max_age = std::chrono::hours(1);
+    const auto found = look(facts);
+    EXPECT_THAT(found, SizeIs(2));
+    EXPECT_TRUE(can_start(found));
+}
+
+}  // namespace
+}  // namespace walrelay::preflight

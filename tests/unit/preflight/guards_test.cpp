@@ -1,0 +1,108 @@
+#include "preflight/guards.hpp"
+
+#include "core/finding.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::preflight {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class GuardsPreflight : public testing::Test {
+protected:
+    GuardsPreflight() {
+        facts_.table = {"public", "outbox"};
+        facts_.exists = true;
+    }
+    std::vector<finding> findings() {
+        findings_list found;
+        postgres_facts all;
+        all.role = "relay";
+        look_at_guards(wanted_, facts_, all, found);
+        return found.take();
+    }
+
+    outbox_table wanted_{.table = {"public", "outbox"}};
+    table_facts facts_;
+};
+
+TEST_F(GuardsPreflight, FindsNothingWhereNobodyElseIsThere) {
+    wanted_.on_published = "status = 'sent'";
+    EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(GuardsPreflight, RowsThatAreHiddenFromAWriteBackAreAnError) {
+    facts_.hidden_from = {"UPDATE"};
+    EXPECT_THAT(findings(), IsEmpty()) << "nothing is updated";
+    wanted_.on_published = "status = 'sent'";
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("can hide rows from UPDATE of role relay"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("CREATE POLICY walrelay ON \"public\".\"outbox\" TO "
+                                           "\"relay\" USING (true);"));
+    wanted_.on_published.clear();
+    wanted_.delete_after = std::chrono::seconds(0);
+    EXPECT_THAT(findings(), IsEmpty());
+    facts_.hidden_from = {"SELECT", "DELETE"};
+    EXPECT_EQ(findings()[0].severity, finding_severity::error);
+}
+
+TEST_F(GuardsPreflight, RowsThatAreHiddenFromReadingAloneAreAWarning) {
+    facts_.hidden_from = {"SELECT"};
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::warning);
+    wanted_.on_dead_letter = "status = 'dead'";
+    EXPECT_EQ(findings()[0].severity, finding_severity::error)
+        << "an UPDATE does not find what it cannot see";
+}
+
+TEST_F(GuardsPreflight, WhoMayAttachTriggersIsNamedWhereWalrelayWrites) {
+    facts_.trigger_makers = {"PUBLIC", "app"};
+    EXPECT_THAT(findings(), IsEmpty());
+    wanted_.delete_after = std::chrono::seconds(60);
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::warning);
+    EXPECT_THAT(found[0].what, HasSubstr("PUBLIC, app may attach triggers to table public.outbox"));
+    EXPECT_EQ(found[0].remedy, "REVOKE TRIGGER ON \"public\".\"outbox\" FROM PUBLIC, app;");
+}
+
+TEST_F(GuardsPreflight, TriggersOfOthersAreNamedWhereWalrelayWrites) {
+    facts_.foreign_triggers = {"audit"};
+    EXPECT_THAT(findings(), IsEmpty());
+    wanted_.on_published = "status = 'sent'";
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("triggers of table public.outbox (audit) run functions"));
+}
+
+TEST(MessageWritersPreflight, NamesEverybody) {
+    outbox_table wanted;
+    wanted.message_prefix = "outbox";
+    postgres_facts all;
+    all.version_number = 150000;
+    findings_list none;
+    all.message_writers = {"app"};
+    look_at_message_writers(wanted, all, none);
+    EXPECT_THAT(none.take(), IsEmpty());
+    all.message_writers = {"PUBLIC", "app"};
+    findings_list some;
+    look_at_message_writers(wanted, all, some);
+    const auto found = some.take();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::warning);
+    EXPECT_THAT(found[0].remedy, HasSubstr("pg_logical_emit_message(boolean, text, text), "));
+    all.version_number = 170000;
+    findings_list newer;
+    look_at_message_writers(wanted, all, newer);
+    EXPECT_THAT(newer.take()[0].remedy, HasSubstr("(boolean, text, text, boolean), "));
+}
+
+}  // namespace
+}  // namespace walrelay::preflight

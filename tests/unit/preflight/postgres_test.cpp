@@ -1,0 +1,380 @@
+#include "preflight/preflight.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::preflight {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr type_oid text = 25;
+
+expectations wanted(std::optional<output_plugin> plugin = {}) {
+    return {"walrelay", "walrelay", plugin, "OUTBOX", {{.table = {"public", "outbox"}}}};
+}
+
+postgres_facts good() {
+    postgres_facts facts;
+    facts.version_number = 150020;
+    facts.database = "app";
+    facts.encoding = "UTF8";
+    facts.wal_level = "logical";
+    facts.role = "relay";
+    facts.role_replicates = true;
+    facts.may_make_tables = true;
+    facts.slots_free = 5;
+    facts.senders_free = 5;
+    facts.output_plugin_libraries = "pgoutput, test_decoding";
+    facts.slot = slot_facts{.plugin = "pgoutput", .database = "app", .wal_status = "reserved"};
+    facts.publication = publication_facts{
+        .publishes_inserts = true, .via_partition_root = true, .tables = {{"public", "outbox"}}};
+    table_facts table;
+    table.table = {"public", "outbox"};
+    table.exists = true;
+    table.ordinary = true;
+    for (const auto* const name : {"id", "aggregate_type", "event_type", "event_data"}) {
+        table.columns.push_back({name, text});
+    }
+    facts.tables = {table};
+    return facts;
+}
+
+/// The one finding, which must be an error.
+finding only_error(const postgres_facts& facts, const expectations& asked = wanted(),
+                   const std::optional<earlier_run>& earlier = {}) {
+    auto found = postgres_findings(asked, facts, earlier);
+    EXPECT_THAT(found, SizeIs(1));
+    if (found.empty()) {
+        return {finding_severity::note, "nothing was found", ""};
+    }
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_FALSE(can_start(found));
+    return found[0];
+}
+
+TEST(PostgresPreflight, FindsNothingWrongWithAServerThatIsSetUp) {
+    EXPECT_THAT(postgres_findings(wanted(), good(), {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsAWalLevelThatIsTooLow) {
+    auto facts = good();
+    facts.wal_level = "replica";
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("ALTER SYSTEM SET wal_level = logical"));
+}
+
+TEST(PostgresPreflight, FindsADatabaseThatIsNotUtf8) {
+    auto facts = good();
+    facts.encoding = "LATIN1";
+    EXPECT_THAT(only_error(facts).what, HasSubstr("encoding LATIN1, and messages are UTF8"));
+}
+
+TEST(PostgresPreflight, FindsARoleWithoutReplication) {
+    auto facts = good();
+    facts.role_replicates = false;
+    EXPECT_EQ(only_error(facts).remedy, "ALTER ROLE \"relay\" REPLICATION;");
+}
+
+TEST(PostgresPreflight, FindsAStandbyThatIsTooOldToDecode) {
+    auto facts = good();
+    facts.in_recovery = true;
+    EXPECT_THAT(only_error(facts).what, HasSubstr("standby"));
+    facts.version_number = 160000;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsATableThatIsMissing) {
+    auto facts = good();
+    facts.tables[0].exists = false;
+    EXPECT_THAT(only_error(facts).what,
+                HasSubstr("table public.outbox does not exist in database app"));
+}
+
+TEST(PostgresPreflight, FindsTablesWhoseRowsNeverReachTheWal) {
+    auto view = good();
+    view.tables[0].ordinary = false;
+    EXPECT_THAT(only_error(view).what, HasSubstr("not a table"));
+    auto unlogged = good();
+    unlogged.tables[0].unlogged = true;
+    EXPECT_THAT(only_error(unlogged).remedy, HasSubstr("SET LOGGED"));
+}
+
+TEST(PostgresPreflight, FindsAColumnThatTheSubjectNeeds) {
+    auto facts = good();
+    facts.tables[0].columns = {{"id", text}, {"event_type", text}, {"event_data", text}};
+    EXPECT_THAT(only_error(facts).what, HasSubstr("aggregate_type"));
+}
+
+TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("output_plugin_libraries is pgoutput, test_decoding"));
+    EXPECT_THAT(found.remedy,
+                HasSubstr("ALTER SYSTEM SET output_plugin_libraries = pgoutput, test_decoding, "
+                          "wal2json; SELECT pg_reload_conf();"));
+}
+
+TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
+    EXPECT_THAT(only_error(
+                    [] {
+                        auto facts = good();
+                        facts.wal2json = plugin_trouble::none;
+                        return facts;
+                    }(),
+                    wanted(output_plugin::wal2json))
+                    .remedy,
+                HasSubstr("set postgres.plugin = \"pgoutput\""));
+}
+
+TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
+    auto physical = good();
+    physical.slot->plugin = "";
+    EXPECT_THAT(only_error(physical).what, HasSubstr("physical"));
+    auto elsewhere = good();
+    elsewhere.slot->database = "other";
+    elsewhere.publication.reset();
+    const auto found = postgres_findings(wanted(), elsewhere, {});
+    EXPECT_FALSE(can_start(found));
+    EXPECT_THAT(found[0].what, HasSubstr("belongs to database other"));
+    for (const auto& each : found) {
+        EXPECT_THAT(each.remedy, Not(HasSubstr("pg_drop_replication_slot"))) << each.what;
+    }
+    auto lost = good();
+    lost.slot->wal_status = "lost";
+    EXPECT_THAT(only_error(lost).remedy, testing::StartsWith("set on_slot_loss = \"heal\""));
+    auto prepared = good();
+    prepared.slot->two_phase = true;
+    EXPECT_THAT(only_error(prepared).what, HasSubstr("two_phase"));
+    EXPECT_THAT(only_error(prepared).remedy,
+                testing::StartsWith("SELECT pg_copy_logical_replication_slot('walrelay', "));
+}
+
+TEST(PostgresPreflight, LeavesAFirstStartToRun) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.publication.reset();
+    const auto found = postgres_findings(wanted(), facts, {});
+    EXPECT_TRUE(can_start(found));
+    EXPECT_THAT(found, SizeIs(2)) << "a note for the slot, one for the publication";
+}
+
+TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun) {
+    auto facts = good();
+    facts.slot.reset();
+    const auto found = only_error(facts, wanted(), earlier_run{"it ends with position 1.1.00.0"});
+    EXPECT_THAT(found.what, HasSubstr("would silently skip"));
+    EXPECT_THAT(found.remedy, HasSubstr("walrelay init --new-slot"));
+}
+
+/// A database without a slot, and what walrelay is asked to do about rows that were there.
+std::optional<backfill_reason> chosen(bool snapshot, bool heals,
+                                      const std::optional<earlier_run>& earlier) {
+    auto facts = good();
+    facts.slot.reset();
+    auto asked = wanted();
+    asked.snapshot = snapshot;
+    asked.heals = heals;
+    return choose_backfill(asked, facts, earlier, false);
+}
+
+TEST(PostgresPreflight, ReadsTheTablesFirstWhereItIsAskedTo) {
+    EXPECT_FALSE(chosen(false, false, {}));
+    EXPECT_FALSE(chosen(false, true, {})) << "nothing is lost where there was no earlier run";
+    EXPECT_EQ(chosen(true, false, {}), backfill_reason::first_start);
+}
+
+TEST(PostgresPreflight, TakesUpASnapshotThatBrokeOff) {
+    const earlier_run broken_off{"it ends with position 1.1.07.0", true, true};
+    EXPECT_EQ(chosen(true, false, broken_off), backfill_reason::interrupted);
+    EXPECT_EQ(chosen(true, true, broken_off), backfill_reason::interrupted);
+    EXPECT_FALSE(chosen(false, false, broken_off));
+    EXPECT_EQ(chosen(true, false, earlier_run{"it ends with position 1.1.08.0", false, true}),
+              std::nullopt)
+        << "the slot was there, and is lost";
+}
+
+TEST(PostgresPreflight, HealsALostSlotOnlyWhereItMay) {
+    const earlier_run streamed{"it ends with position 1.1.08.0", false, true};
+    EXPECT_FALSE(chosen(false, false, streamed));
+    EXPECT_EQ(chosen(false, true, streamed), backfill_reason::slot_lost);
+    const earlier_run without_beginning{"it ends with position 1.1.07.0", true, false};
+    EXPECT_EQ(chosen(true, true, without_beginning), backfill_reason::slot_lost)
+        << "rows that the stream's limits have removed must not be published again";
+}
+
+TEST(PostgresPreflight, HealsASlotThatLacksWalOrIsKnownToHaveMoved) {
+    auto facts = good();
+    auto asked = wanted();
+    EXPECT_FALSE(choose_backfill(asked, facts, {}, true));
+    asked.heals = true;
+    EXPECT_FALSE(choose_backfill(asked, facts, {}, false));
+    EXPECT_EQ(choose_backfill(asked, facts, {}, true), backfill_reason::slot_lost);
+    facts.slot->wal_status = "lost";
+    EXPECT_EQ(choose_backfill(asked, facts, {}, false), backfill_reason::slot_lost);
+    EXPECT_TRUE(can_start(postgres_findings(asked, facts, {})));
+}
+
+TEST(PostgresPreflight, WantsTwoSlotsForASnapshot) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.slots_free = 1;
+    auto asked = wanted();
+    EXPECT_TRUE(can_start(postgres_findings(asked, facts, {})));
+    asked.snapshot = true;
+    EXPECT_FALSE(can_start(postgres_findings(asked, facts, {})));
+}
+
+TEST(PostgresPreflight, FindsThatAllSlotsAreTaken) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.slots_free = 0;
+    EXPECT_FALSE(can_start(postgres_findings(wanted(), facts, {})));
+}
+
+TEST(PostgresPreflight, FindsAPublicationThatMissesTheTable) {
+    auto facts = good();
+    facts.publication->tables.clear();
+    EXPECT_EQ(only_error(facts).remedy,
+              "ALTER PUBLICATION \"walrelay\" ADD TABLE \"public\".\"outbox\";");
+}
+
+TEST(PostgresPreflight, FindsAPublicationWithoutInserts) {
+    auto facts = good();
+    facts.publication->publishes_inserts = false;
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("SET (publish = 'insert')"));
+}
+
+TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
+    auto facts = good();
+    facts.publication->younger_than_slot = true;
+    facts.wal2json = plugin_trouble::none;
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("created after the position of slot walrelay"));
+    EXPECT_THAT(found.remedy, testing::StartsWith("with every relay stopped, set postgres.plugin"));
+    EXPECT_THAT(found.remedy, HasSubstr("which destroys what only the slot holds"));
+}
+
+TEST(PostgresPreflight, FindsAMissingPublicationWhereTheSlotIsThere) {
+    auto facts = good();
+    facts.publication.reset();
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("CREATE PUBLICATION \"walrelay\""));
+}
+
+TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
+    auto facts = good();
+    facts.publication.reset();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json = plugin_trouble::none;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, TellsOfPartitionsUnderWal2json) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json = plugin_trouble::none;
+    facts.tables[0].partitioned = true;
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::note);
+}
+
+TEST(PostgresPreflight, NamesTheVersionThatAnOldWal2jsonLacks) {
+    auto facts = good();
+    facts.slot->plugin = "wal2json";
+    facts.wal2json = plugin_trouble::too_old;
+    const auto found = only_error(facts);
+    EXPECT_THAT(found.what, HasSubstr("older than 2.5"));
+    EXPECT_THAT(found.remedy, HasSubstr("wal2json 2.5 or newer"));
+    EXPECT_THAT(found.remedy, HasSubstr("walrelay init --switch-plugin"));
+}
+
+TEST(PostgresPreflight, TellsAPluginThatIsNotInstalledFromOneThatIsNotAllowed) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.wal2json = plugin_trouble::not_installed;
+    const auto found = postgres_findings(wanted(output_plugin::wal2json), facts, {});
+    ASSERT_FALSE(can_start(found));
+    EXPECT_THAT(found[0].what, HasSubstr("not installed"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("apt-get install postgresql-15-wal2json"));
+}
+
+TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.publication.reset();
+    facts.publication_refused = error{errc::postgres_unsuitable, "no", "", "permission denied"};
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_FALSE(can_start(found));
+    EXPECT_THAT(found.back().what, HasSubstr("(server: permission denied)"));
+    EXPECT_THAT(found.back().remedy, HasSubstr("as the owner of the tables: CREATE PUBLICATION"));
+}
+
+TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
+    auto facts = good();
+    facts.slot.reset();
+    facts.wal2json = plugin_trouble::none;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
+    facts.version_number = 140'010;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
+    facts.version_number = 150'010;
+    facts.wal2json = plugin_trouble::too_old;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+}
+
+TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
+    auto facts = good();
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    facts.slot.reset();
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    facts.wal2json = plugin_trouble::none;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
+    facts.tables[0].partitioned = true;
+    EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
+    EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
+}
+
+expectations wanted_messages() {
+    auto asked = wanted(output_plugin::pgoutput);
+    asked.tables = {{.table = message_source("orders"), .message_prefix = "orders"}};
+    return asked;
+}
+
+TEST(PostgresPreflight, AsksNoTableOfLogicalMessages) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    EXPECT_THAT(postgres_findings(wanted_messages(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, FindsAnOldPgoutputThatSendsNoLogicalMessages) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    facts.version_number = 139999;
+    const auto found = only_error(facts, wanted_messages());
+    EXPECT_THAT(found.what, HasSubstr("from PostgreSQL 14 on"));
+    EXPECT_THAT(found.remedy, HasSubstr("wal2json"));
+}
+
+TEST(PostgresPreflight, NeverListsLogicalMessagesInAPublication) {
+    auto facts = good();
+    facts.tables = {{.table = message_source("orders")}};
+    facts.publication.reset();
+    EXPECT_THAT(only_error(facts, wanted_messages()).remedy,
+                HasSubstr("CREATE PUBLICATION \"walrelay\" WITH"));
+}
+
+TEST(PostgresPreflight, SaysWhyASlotWasInvalidated) {
+    auto facts = good();
+    facts.slot->wal_status = "lost";
+    facts.slot->invalidation_reason = "idle_timeout";
+    EXPECT_THAT(only_error(facts).what, HasSubstr("invalidation_reason = idle_timeout"));
+    EXPECT_THAT(only_error(facts).what, HasSubstr("idle_replication_slot_timeout"));
+}
+
+}  // namespace
+}  // namespace walrelay::preflight

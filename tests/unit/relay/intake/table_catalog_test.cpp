@@ -1,0 +1,104 @@
+#include "relay/intake/table_catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+using kind = table_catalog::answer::kind;
+
+postgres_facts sample_facts() {
+    postgres_facts facts;
+    facts.tables.resize(2);
+    facts.tables[1].leaves = {{"public", "b_2026"}};
+    facts.other_tables = {{"public", "users"}};
+    return facts;
+}
+
+const std::vector<outbox_table> tables{{.table = {"public", "a"}}, {.table = {"public", "b"}}};
+
+TEST(TableCatalog, FindsTablesAndTheirPartitions) {
+    const table_catalog catalog(tables, sample_facts());
+    EXPECT_EQ(catalog.find({"public", "a"}).what, kind::outbox);
+    EXPECT_EQ(catalog.find({"public", "a"}).index, 0U);
+    EXPECT_EQ(catalog.find({"public", "b_2026"}).what, kind::outbox);
+    EXPECT_EQ(catalog.find({"public", "b_2026"}).index, 1U);
+}
+
+TEST(TableCatalog, TellsOtherTablesFromUnknownOnes) {
+    table_catalog catalog(tables, sample_facts());
+    EXPECT_EQ(catalog.find({"public", "users"}).what, kind::other);
+    EXPECT_EQ(catalog.find({"public", "new"}).what, kind::unknown);
+    catalog.settle_as_other({"public", "new"});
+    EXPECT_EQ(catalog.find({"public", "new"}).what, kind::other);
+}
+
+using past = table_catalog::answer::past;
+
+postgres_facts facts_with_gone(const table_name& leaf, lsn at) {
+    auto facts = sample_facts();
+    facts.gone_partitions = {{{"public", "b"}, leaf, at}};
+    return facts;
+}
+
+TEST(TableCatalog, AGonePartitionIsOursForWhatCommittedBefore) {
+    const table_name leaf{"public", "b_2025"};
+    table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).index, 1U);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::unknown) << "it may be one again";
+    catalog.settle_as_other(leaf);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::other);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).before, past::known);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+}
+
+TEST(TableCatalog, WhatNeverWasAPartitionIsLeftAloneForGood) {
+    const table_name leaf{"public", "users"};
+    const table_catalog catalog(tables, facts_with_gone(leaf, lsn{}));
+    EXPECT_EQ(catalog.find(leaf, lsn{1}).what, kind::other);
+    EXPECT_EQ(catalog.find(leaf, lsn{1}).before, past::known);
+}
+
+TEST(TableCatalog, APartitionThatIsOneNowIsNotGone) {
+    const table_name leaf{"public", "b_2026"};
+    const table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    EXPECT_EQ(catalog.find(leaf, lsn{200}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, table_catalog::forever).what, kind::outbox);
+}
+
+TEST(TableCatalog, SaysWhatMayHaveBeenAPartition) {
+    table_catalog catalog(tables, sample_facts());
+    EXPECT_EQ(catalog.find({"public", "users"}).before, past::now_by_itself);
+    catalog.settle_as_other({"public", "new"});
+    EXPECT_EQ(catalog.find({"public", "new"}).before, past::vanished);
+}
+
+TEST(TableCatalog, KeepsWhatItLearnsOfSingleTablesWithinBounds) {
+    table_catalog catalog(tables, sample_facts());
+    catalog.learn_other({"jobs", "first"}, true);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::other);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).before, past::now_by_itself);
+    catalog.learn_other({"jobs", "gone"}, false);
+    EXPECT_EQ(catalog.find({"jobs", "gone"}).before, past::vanished);
+    for (std::size_t number = 2; number < table_catalog::learned_max; ++number) {
+        catalog.learn_other({"jobs", std::to_string(number)}, true);
+    }
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::other);
+    catalog.learn_other({"jobs", "last"}, true);
+    EXPECT_EQ(catalog.find({"jobs", "first"}).what, kind::unknown) << "it is asked for again";
+    EXPECT_EQ(catalog.find({"jobs", "last"}).what, kind::other);
+}
+
+TEST(TableCatalog, LearnsThatAGonePartitionIsItsOwnSince) {
+    const table_name leaf{"public", "b_2025"};
+    table_catalog catalog(tables, facts_with_gone(leaf, lsn{100}));
+    catalog.learn_other(leaf, true);
+    EXPECT_EQ(catalog.find(leaf, lsn{99}).what, kind::outbox);
+    EXPECT_EQ(catalog.find(leaf, lsn{100}).what, kind::other);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,104 @@
+#include "relay/lane/publish_outcome.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+TEST(PublishOutcome, ReadsAnAck) {
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17})");
+    EXPECT_EQ(read.kind, outcome_class::stored);
+    EXPECT_EQ(read.sequence, 17U);
+}
+
+TEST(PublishOutcome, ReadsADuplicate) {
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17,"duplicate": true})");
+    EXPECT_EQ(read.kind, outcome_class::duplicate);
+    EXPECT_EQ(read.sequence, 17U);
+}
+
+TEST(PublishOutcome, TakesADuplicateWithoutSequenceForADoubt) {
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0,"duplicate":true})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+}
+
+TEST(PublishOutcome, TakesAnAckWithoutSequenceForADoubt) {
+    // Sequences begin at 1: nothing is stored at 0.
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_FALSE(read.id_is_taken);
+}
+
+TEST(PublishOutcome, ReadsWhatAStreamEndsWith) {
+    const auto last = parse_last_sequence(
+        R"({"type":"io.nats.jetstream.api.v1.stream_info_response","config":{"name":"S"},)"
+        R"("state":{"messages":3,"first_seq":15,"last_seq":17}})");
+    ASSERT_TRUE(last);
+    EXPECT_EQ(*last, 17U);
+}
+
+TEST(PublishOutcome, TellsTheWordsOfAStreamThatDoesNotSayWhatItEndsWith) {
+    const auto refused = parse_last_sequence(
+        R"({"error":{"code":503,"err_code":10008,"description":"temporarily unavailable"}})");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().server_said, "temporarily unavailable");
+    for (const auto* odd : {"", "[]", "{", R"({"state":{"last_seq":-1}})", R"({"state":7})"}) {
+        ASSERT_FALSE(parse_last_sequence(odd)) << odd;
+        EXPECT_EQ(parse_last_sequence(odd).error().server_said, odd);
+    }
+}
+
+TEST(PublishOutcome, TakesWhatIsNoAckForADoubt) {
+    for (const std::string body : {"", "{", "[]", "{}", R"({"stream":"S"})", R"({"seq":"1"})",
+                                   R"({"seq":-1})", "+ACK", R"({"error":{}})"}) {
+        EXPECT_EQ(parse_publish_reply(body).kind, outcome_class::doubt) << body;
+    }
+}
+
+TEST(PublishOutcome, KeepsCodeAndWordsOfAnError) {
+    const auto read = parse_publish_reply(
+        R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"}})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_EQ(read.error_code, 10071);
+    EXPECT_EQ(read.server_said, "wrong last sequence: 5");
+}
+
+TEST(PublishOutcome, TakesAnUnknownCodeForADoubt) {
+    EXPECT_EQ(classify(99999, "something new"), outcome_class::doubt);
+    EXPECT_EQ(classify(0, ""), outcome_class::doubt);
+}
+
+TEST(PublishOutcome, TakesACodeThatDoesNotFitForADoubt) {
+    // 10054 and 2 to the power of 32: not the code of a message that is too large.
+    const auto read = parse_publish_reply(R"({"error":{"err_code":4294977350}})");
+    EXPECT_EQ(read.kind, outcome_class::doubt);
+    EXPECT_EQ(read.error_code, 0);
+}
+
+TEST(PublishOutcome, WaitsWhenTheBrokerIsShortOfSomething) {
+    for (const int code : {10002, 10008, 10023, 10047, 10076, 10118, 10163, 10167, 10194}) {
+        EXPECT_EQ(classify(code, ""), outcome_class::transient) << code;
+    }
+}
+
+TEST(PublishOutcome, DecidesAFailureOfTheStoreByItsWords) {
+    EXPECT_EQ(classify(10077, "maximum messages exceeded"), outcome_class::transient);
+    EXPECT_EQ(classify(10077, "maximum bytes exceeded"), outcome_class::transient);
+    EXPECT_EQ(classify(10077, "message to large"), outcome_class::refused);
+    EXPECT_EQ(classify(10077, "maximum messages per subject exceeded"), outcome_class::unsuitable);
+}
+
+TEST(PublishOutcome, BlamesTheMessageForItsSize) {
+    EXPECT_EQ(classify(10054, ""), outcome_class::refused);
+    EXPECT_EQ(classify(10097, ""), outcome_class::refused);
+}
+
+TEST(PublishOutcome, BlamesTheStreamForItsSetUp) {
+    EXPECT_EQ(classify(10060, ""), outcome_class::unsuitable);
+    EXPECT_EQ(classify(10109, ""), outcome_class::unsuitable);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,224 @@
+// What the relay machine does with rows that come before the slot's.
+#include "unit/relay/machine/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr lsn begins{0x800};
+
+class RelayBackfill : public testing::Test {
+protected:
+    explicit RelayBackfill(std::chrono::milliseconds confirm_delay = 0ms, bool heals = false)
+        : script(options(confirm_delay, heals)) {}
+
+    static relay_options options(std::chrono::milliseconds confirm_delay, bool heals) {
+        relay_options wanted;
+        wanted.lane = {4, 1000, 5s};
+        wanted.confirm_delay = confirm_delay;
+        wanted.heals = heals;
+        return wanted;
+    }
+
+    void connect(std::uint64_t sequence = 0) {
+        script.start();
+        script.broker_connects(sequence);
+        script.postgres_connects_with_rows(begins, sequence);
+    }
+
+    relay_script script;
+};
+
+class RelayBackfillWithDelay : public RelayBackfill {
+protected:
+    RelayBackfillWithDelay() : RelayBackfill(60s) {}
+};
+
+class RelayBackfillThatHeals : public RelayBackfill {
+protected:
+    RelayBackfillThatHeals() : RelayBackfill(0ms, true) {}
+};
+
+TEST_F(RelayBackfill, AdoptsTheSlotOnceEveryRowIsStored) {
+    connect();
+    EXPECT_THAT(script.old_row("a"), ElementsAre("publish a@0"));
+    script.old_row("b");
+    EXPECT_THAT(script.acks(1), ElementsAre("publish b@1"));
+    EXPECT_THAT(script.rows_end(), IsEmpty());
+    EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
+    EXPECT_THAT(script.slot_is_adopted(), Contains("close_postgres"));
+    EXPECT_THAT(script.passes(0ms), ElementsAre("connect_postgres"));
+    script.postgres_connects_with(relay_script::origin, begins);
+    EXPECT_THAT(script.transaction(0x900, {"c"}), Contains("publish c@2"));
+}
+
+TEST_F(RelayBackfill, AdoptsTheSlotAtOnceWhereNothingIsMissing) {
+    connect();
+    EXPECT_THAT(script.rows_end(), ElementsAre("adopt_slot"));
+}
+
+TEST_F(RelayBackfill, TellsPostgresNothingOfTheSlotMeanwhile) {
+    connect();
+    script.old_row("a");
+    script.acks(1);
+    EXPECT_THAT(script.passes(30s), Not(Contains(HasSubstr("status"))));
+}
+
+TEST_F(RelayBackfill, WantsNoMoreRowsThanTheWindowHolds) {
+    connect();
+    for (const auto* const id : {"a", "b", "c", "d"}) {
+        ASSERT_TRUE(script.machine().wants_rows()) << id;
+        script.old_row(id);
+    }
+    EXPECT_FALSE(script.machine().wants_rows());
+    EXPECT_FALSE(script.machine().wants_frames());
+    script.acks(1);
+    EXPECT_TRUE(script.machine().wants_rows());
+}
+
+TEST_F(RelayBackfill, SendsAgainWhatABrokerThatWentAwayHasNot) {
+    connect();
+    script.old_row("a");
+    script.acks(1);
+    script.old_row("b");
+    script.broker_fails();
+    script.passes(1s);
+    const auto done =
+        script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
+    EXPECT_THAT(done, ElementsAre("publish b@1"));
+    script.rows_end();
+    EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
+}
+
+TEST_F(RelayBackfill, LooksAgainWhereTheStreamWasWrittenToSinceItWasCompared) {
+    script.start();
+    script.broker_connects(5);
+    const auto done = script.postgres_connects_with_rows(begins, 6);
+    EXPECT_THAT(done, ElementsAre("close_postgres", "close_broker", "connect_broker"));
+    EXPECT_FALSE(script.machine().wants_rows());
+    script.broker_connects(6);
+    EXPECT_THAT(script.passes(1s), ElementsAre("connect_postgres"));
+    script.postgres_connects_with_rows(begins, 6);
+    EXPECT_TRUE(script.machine().wants_rows());
+}
+
+TEST_F(RelayBackfill, LooksAgainWhereTheTailIsOfAnotherTry) {
+    connect();
+    script.old_row("a");
+    script.broker_fails();
+    script.passes(1s);
+    const auto done = script.broker_connects(1, commit_position{lsn{0x7f7}, lsn{1}, 0});
+    EXPECT_THAT(done, Contains("close_postgres"));
+    EXPECT_FALSE(script.machine().wants_rows());
+    EXPECT_TRUE(script.machine().the_lane().empty());
+}
+
+TEST_F(RelayBackfill, LooksAgainWhereSomethingSentBeforeItArrivesLate) {
+    connect();
+    script.old_row("a");
+    script.old_row("b");
+    script.broker_fails();
+    script.passes(1s);
+    const auto done =
+        script.broker_connects(2, commit_position{before_slot(begins), before_slot(begins), 0},
+                               commit_position{lsn{0x700}, lsn{1}, 0});
+    EXPECT_THAT(done, Contains("close_postgres"));
+    EXPECT_FALSE(script.machine().wants_rows());
+}
+
+TEST_F(RelayBackfill, ForgetsItsRowsWithTheConnection) {
+    connect();
+    script.old_row("a");
+    script.old_row("b");
+    script.postgres_fails();
+    EXPECT_TRUE(script.machine().the_lane().empty());
+    script.broker_connects(1, commit_position{before_slot(begins), before_slot(begins), 0});
+    EXPECT_THAT(script.passes(1s), ElementsAre("connect_postgres"));
+    // Another slot, and a look at the stream that found "a" in it.
+    script.postgres_connects_with_rows(lsn{0x1000}, 1);
+    EXPECT_THAT(script.old_row("b"), ElementsAre("publish b@1"));
+}
+
+TEST_F(RelayBackfill, SetsPoisonAsideOnceAndGoesOn) {
+    connect();
+    EXPECT_THAT(script.old_row("bad", ""), ElementsAre("dead_letter 0/7FF.0"));
+    EXPECT_THAT(script.old_row("good"), IsEmpty());
+    EXPECT_THAT(script.dead_letter_is_stored(), ElementsAre("publish good@0"));
+    script.rows_end();
+    EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
+}
+
+TEST_F(RelayBackfill, SetsARefusedRowAside) {
+    connect();
+    script.old_row("a");
+    script.acks(1);
+    script.old_row("twin");
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("read_message 1"));
+    const commit_position first{before_slot(begins), before_slot(begins), 0};
+    const asked_message found{1, position{relay_script::origin, first}, "a"};
+    EXPECT_THAT(script.message_is_read(found), ElementsAre("dead_letter 0/7FF.1"));
+    script.dead_letter_is_stored();
+    EXPECT_THAT(script.old_row("b"), ElementsAre("publish b@1"));
+}
+
+TEST_F(RelayBackfill, HaltsWhereTheStreamIsAheadOfTheDatabase) {
+    script.start();
+    script.broker_connects(3, commit_position{lsn{0x9000}, lsn{1}, 0});
+    const auto done = script.postgres_connects_with_rows(begins, 3);
+    EXPECT_THAT(done, Contains("finish 3"));
+}
+
+TEST_F(RelayBackfill, StopsInTheMiddleWithoutASlot) {
+    connect();
+    script.old_row("a");
+    script.stops();
+    script.acks(1);
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
+}
+
+TEST_F(RelayBackfillWithDelay, WaitsWithTheSlotUntilTheBrokerIsSureToHaveKeptTheRows) {
+    connect();
+    script.old_row("a");
+    script.rows_end();
+    EXPECT_THAT(script.acks(1), IsEmpty());
+    std::vector<std::string> done;
+    for (int second = 0; second < 62 && done.empty(); ++second) {
+        done = script.passes(1s);
+    }
+    EXPECT_THAT(done, ElementsAre("adopt_slot"));
+}
+
+TEST_F(RelayBackfillThatHeals, AsksForTheTablesWhereTheSlotWasMoved) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects_with(relay_script::origin, lsn{0x10});
+    script.transaction(0x100, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{0x400});
+    script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    script.passes(1s);
+    const auto done = script.postgres_connects_with(relay_script::origin, lsn{0x400});
+    EXPECT_THAT(done, Not(Contains("finish 3")));
+    EXPECT_THAT(script.passes(0ms), ElementsAre("connect_postgres for a gap"));
+    script.postgres_connects_with_rows(begins, 1);
+    EXPECT_THAT(script.old_row("b"), ElementsAre("publish b@1"));
+    script.rows_end();
+    script.acks(1);
+    script.slot_is_adopted();
+    EXPECT_THAT(script.passes(0ms), ElementsAre("connect_postgres"));
+}
+
+}  // namespace
+}  // namespace walrelay::relay

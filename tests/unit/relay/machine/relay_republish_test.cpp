@@ -1,0 +1,173 @@
+// The relay machine with a table whose rows an UPDATE publishes again.
+
+#include "unit/relay/machine/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint32_t table_oid = 16384;
+constexpr std::uint32_t control_oid = 16999;
+
+relay_options with_republish(bool writes_back = false) {
+    relay_options options;
+    options.lane = {4, 1000, 5s};
+    options.duties = {{.writes_back = writes_back, .republish = republish_rule{"kind", "again"}}};
+    return options;
+}
+
+class RelayRepublish : public testing::Test {
+protected:
+    void begin(relay_script& script) {
+        script.start();
+        script.broker_connects(0);
+        script.postgres_connects();
+        script.frame(test::begin_frame(lsn{0x100}));
+    }
+    void SetUp() override { begin(script_); }
+    /// An UPDATE that left a large value alone, and whose message is the stream's last.
+    void expect_passed_over(const std::string& final_id) {
+        relay_script again{with_republish()};
+        again.final_id = final_id;
+        again.start();
+        again.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+        again.postgres_connects();
+        again.frame(test::begin_frame(lsn{0x100}));
+        EXPECT_THAT(again.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged})),
+                    IsEmpty());
+        again.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+        EXPECT_EQ(again.machine().confirmed(), lsn{0x101});
+    }
+
+    relay_script script_{with_republish()};
+    const std::string unchanged{test::unchanged_value};
+};
+
+TEST_F(RelayRepublish, PublishesTheRowAsANewMessage) {
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
+                ElementsAre("publish a;republish-0000000000000001-0@0"));
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    script_.acks(1);
+    EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
+TEST_F(RelayRepublish, LeavesOtherUpdatesAlone) {
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "done", "{}"})), IsEmpty());
+    EXPECT_THAT(
+        script_.frame(test::update_frame(table_oid, {"a", "again", "{}"}, {"a", "again", "{1}"})),
+        IsEmpty());
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
+TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control", {"kind"}));
+    script_.frame(test::insert_frame(control_oid, {"own"}));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    script_.frame(test::begin_frame(lsn{0x200}));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
+                ElementsAre(HasSubstr("publish a;republish")));
+}
+
+TEST_F(RelayRepublish, TakesNobodysWordForAWriteBackInALogicalMessage) {
+    script_.frame(test::message_frame("walrelay.write_back", ""));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
+                ElementsAre(HasSubstr("publish a;republish")));
+}
+
+TEST_F(RelayRepublish, TakesNoRequestInALogicalMessage) {
+    const std::string request =
+        R"({"table":{"schema":"public","name":"outbox"},"occasion":"retry-1-1",)"
+        R"("columns":[{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":"k"},)"
+        R"({"name":"payload","type":25,"value":"{}"}]})";
+    EXPECT_THAT(script_.frame(test::message_frame("walrelay.retry", request)), IsEmpty());
+}
+
+TEST_F(RelayRepublish, PublishesTheRowOfADeadLetterAgain) {
+    const std::string event =
+        R"([{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":"k"},)"
+        R"({"name":"payload","type":25,"value":"{}"}])";
+    script_.frame(test::relation_frame(
+        control_oid, "walrelay", "control",
+        {"kind", "slot", "dead_letter", "retry", "source_schema", "source_table", "event"}));
+    const auto for_slot = [&](std::optional<std::string> slot) {
+        return script_.frame(test::insert_frame(
+            control_oid, {"retry", slot, "7", "2", "public", "outbox", event}, lsn{0x90}));
+    };
+    EXPECT_THAT(for_slot("another"), IsEmpty());
+    EXPECT_THAT(for_slot("slot"), ElementsAre("publish a;retry-7-2@0"));
+    EXPECT_THAT(script_.acks(1), IsEmpty());
+    EXPECT_THAT(for_slot(std::nullopt), ElementsAre("publish a;retry-7-2@1"));
+}
+
+TEST_F(RelayRepublish, CountsTheEventLikeAnyOther) {
+    script_.frame(test::insert_frame(table_oid, {"a", "new", "{}"}));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
+    EXPECT_THAT(script_.acks(1), Contains("publish a;republish-0000000000000001-1@1"));
+}
+
+TEST_F(RelayRepublish, FetchesWhatTheWalDoesNotHold) {
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged})),
+                ElementsAre("fetch_row a"));
+    EXPECT_FALSE(script_.machine().wants_frames());
+    EXPECT_THAT(script_.row_is_fetched(table_row{{{"id", 25}, {"kind", 25}, {"payload", 25}},
+                                                 {"a", "changed since", "large"}}),
+                ElementsAre("publish a;republish-0000000000000001-0@0"));
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
+TEST_F(RelayRepublish, SetsARowAsideThatIsGone) {
+    script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
+    EXPECT_THAT(script_.row_is_fetched({}), ElementsAre("dead_letter 0/100.0"));
+    script_.dead_letter_is_stored();
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
+TEST_F(RelayRepublish, SetsARowAsideThatIsTooLargeToBeFetched) {
+    script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
+    EXPECT_THAT(script_.row_is_fetched(table_row{{}, {}, 70'000'000}),
+                ElementsAre("dead_letter 0/100.0"));
+    script_.dead_letter_is_stored();
+    script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{0x101});
+}
+
+TEST_F(RelayRepublish, DoesNotFetchWhatTheStreamHas) {
+    expect_passed_over("");
+}
+
+TEST_F(RelayRepublish, MeetsTheRowOfTheTailAlsoWhereTheWalDoesNotHoldItWhole) {
+    expect_passed_over("a;republish-0000000000000001-0");
+}
+
+TEST_F(RelayRepublish, ForgetsTheFetchWithTheConnection) {
+    script_.frame(test::update_frame(table_oid, {}, {"a", "again", unchanged}));
+    script_.postgres_fails();
+    EXPECT_THAT(script_.row_is_fetched({}), IsEmpty());
+    script_.passes(1s);
+    script_.postgres_connects();
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
+TEST_F(RelayRepublish, WritesTheRowBackAgain) {
+    relay_script written{with_republish(true)};
+    begin(written);
+    written.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"}));
+    EXPECT_THAT(written.acks(1), Contains("write_back a"));
+}
+
+}  // namespace
+}  // namespace walrelay::relay

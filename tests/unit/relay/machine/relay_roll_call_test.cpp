@@ -1,0 +1,152 @@
+// The relay machine's roll call: rows of the tables that neither the stream nor the slot brings.
+
+#include "unit/relay/machine/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::uint64_t first = 800;
+constexpr std::uint64_t second = 1600;
+
+class RelayAndMissingRow : public testing::Test {
+protected:
+    /// The stream has "a" and "b", and the table a newer row that the slot has gone past.
+    RelayAndMissingRow() {
+        script_.recent = {{"a", at_second(10), 1}, {"b", at_second(20), 2}};
+        script_.newest_rows =
+            roll{{{0, "c", at_second(30)}, {0, "a", at_second(9)}}, lsn{second}, at_second(100)};
+        script_.start();
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    }
+    /// And sends the row that the stream ends with.
+    void slot_is_back() {
+        script_.newest_rows.reset();
+        script_.postgres_connects_with(relay_script::origin, lsn{first});
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        script_.passes(1ms);
+        script_.postgres_connects_with(relay_script::origin, lsn{first});
+        script_.transaction(first, {"b"});
+    }
+    static wall_time at_second(int time) { return wall_time(std::chrono::seconds(time)); }
+
+    relay_script script_;
+};
+
+TEST_F(RelayAndMissingRow, MissesIt) {
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, DoesNotSayThatItKnowsWhatBecameOfIt) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.rows_are_missing({"c"});
+    EXPECT_THAT(script_.log_lines(),
+                Contains(testing::AllOf(HasSubstr("Either the slot moved past them"),
+                                        HasSubstr("or the stream lost their messages"),
+                                        HasSubstr("or PostgreSQL did not send them"))));
+}
+
+TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{second}}};
+    script_.postgres_connects_with({7, 2}, lsn{first + 1});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look"))));
+}
+
+TEST_F(RelayAndMissingRow, MissesItAlsoWhereACrashSetsTheSlotBack) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    slot_is_back();
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.wal_end = lsn{second - 8};
+    slot_is_back();
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look"))));
+}
+
+TEST_F(RelayAndMissingRow, HaltsWhereItIsNowhere) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    EXPECT_THAT(script_.rows_are_missing({"c"}), Contains("store_halt"));
+}
+
+TEST_F(RelayAndMissingRow, LooksAgainWhereTheConnectionEndsMeanwhile) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.postgres_fails();
+    EXPECT_THAT(script_.rows_are_missing({"c"}), IsEmpty());
+    script_.passes(1s);
+    script_.newest_rows.reset();
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{first + 1}),
+                Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, LooksNoMoreWhereAnotherServerAnswers) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.ancestors = {{1, lsn{first + 8}}};
+    EXPECT_THAT(script_.postgres_connects_with({7, 2}, lsn{first + 1}),
+                Not(Contains(HasSubstr("look"))));
+    EXPECT_THAT(script_.rows_are_missing({"c"}), IsEmpty());
+}
+
+TEST_F(RelayAndMissingRow, DoesNotMissItBeforeTheTailIsMet) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.broker_fails();
+    script_.passes(1s);
+    script_.broker_connects(2, commit_position{lsn{second + 8}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    EXPECT_THAT(script_.transaction(second, {"d"}), Not(Contains(HasSubstr("look"))));
+    EXPECT_THAT(script_.transaction(second + 8, {"b"}), Contains("look_for_rows c"));
+}
+
+class RelayThatGoesOnWithout : public RelayAndMissingRow {
+protected:
+    RelayThatGoesOnWithout() {
+        script_.postgres_fails();
+        script_.passes(1s);
+        script_.goes_on_without = true;
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+        script_.frame(test::keepalive_frame(lsn{second}));
+    }
+};
+
+TEST_F(RelayThatGoesOnWithout, KeepsThatNobodyIsToMissTheRow) {
+    const auto actions = script_.rows_are_missing({"c"});
+    EXPECT_THAT(actions, Contains("leave_out c"));
+    EXPECT_THAT(actions, Not(Contains("store_halt")));
+    EXPECT_THAT(script_.rows_are_left_out({}), IsEmpty());
+}
+
+TEST_F(RelayThatGoesOnWithout, SaysWhenThatIsNotKept) {
+    script_.rows_are_missing({"c"});
+    script_.rows_are_left_out(error{errc::postgres_lost, "the connection ended"});
+    EXPECT_THAT(script_.last_log(), HasSubstr("the next start misses these rows again"));
+}
+
+TEST_F(RelayThatGoesOnWithout, KeepsNothingWhereNothingIsMissing) {
+    EXPECT_THAT(script_.rows_are_missing({}), Not(Contains(HasSubstr("leave_out"))));
+}
+
+}  // namespace
+}  // namespace walrelay::relay
