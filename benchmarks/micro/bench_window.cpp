@@ -1,8 +1,8 @@
 // What is between the message and the slot: both lanes, and the ledger.
 
 #include "event_meter.hpp"
-#include "relay/lane/lane.hpp"
 #include "relay/confirm/ledger.hpp"
+#include "relay/lane/lane.hpp"
 
 #include <cstdint>
 #include <cstdlib>

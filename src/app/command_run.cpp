@@ -1,7 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
-#include "app/relay_driver.hpp"
+#include "app/relay_process.hpp"
 #include "log/log.hpp"
 #include "servers/translate.hpp"
 
@@ -74,25 +74,25 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     std::random_device random;
-    relay_driver driver(io, settings, std::move(mappers), random());
-    on_signals(signals, [&driver] { driver.stop(); });
+    relay_process process(io, settings, std::move(mappers), random());
+    on_signals(signals, [&process] { process.stop(); });
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);
     if (decided.skip_roll_call) {
-        driver.skip_roll_call();
+        process.skip_roll_call();
     }
     if (decided.accept_history) {
-        driver.accept_history();
+        process.accept_history();
     }
-    driver.start();
+    process.start();
     io.run();
     signals.cancel();
     hang_ups.cancel();
-    driver.clean_up();
-    ended_life ended{driver.exit_code().value_or(exit_operator_needed)};
-    if (ended.exit_code == exit_operator_needed && driver.halted_for()) {
-        const auto& why = *driver.halted_for();
-        ended.halted = {why, why.code != errc::gap_found || driver.halt_is_kept()};
+    process.clean_up();
+    ended_life ended{process.exit_code().value_or(exit_operator_needed)};
+    if (ended.exit_code == exit_operator_needed && process.halted_for()) {
+        const auto& why = *process.halted_for();
+        ended.halted = {why, why.code != errc::gap_found || process.halt_is_kept()};
     }
     return ended;
 }

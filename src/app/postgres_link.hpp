@@ -1,8 +1,7 @@
-// The driver's connection to PostgreSQL and what belongs to it. Only for the driver's .cpp files.
+// One connection of the adapter to PostgreSQL and what belongs to it. Only for its .cpp files.
 #pragma once
 
-#include "app/postgres_side.hpp"
-#include "app/relay_driver.hpp"
+#include "app/postgres_adapter.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/replication_stream.hpp"
 #include "tasks/backfill/backfill_source.hpp"
@@ -10,7 +9,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -18,22 +16,23 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::app {
 
 /// A stream, or the rows that come before it, and what belongs to it. Shared with the coroutines
 /// that wait on it.
-struct relay_driver::postgres_link {
-    postgres_link(boost::asio::io_context& io, const config::settings& settings,
-                  std::uint64_t of_epoch, ready_postgres&& ready)
+struct postgres_adapter::link final : relay::frame_source, relay::row_source {
+    link(const boost::asio::any_io_executor& loop, const config::settings& settings,
+         std::uint64_t of_epoch, ready_postgres&& ready)
         : epoch(of_epoch),
           origin(ready.session.origin),
           stream(std::move(ready.stream)),
           rows(std::move(ready.rows)),
           sentinel(std::move(ready.sentinel)),
-          writes(io.get_executor(), settings),
-          resumed(io) {}
+          writes(loop, settings),
+          resumed(loop) {}
 
     std::uint64_t epoch;
     history origin;
@@ -51,6 +50,18 @@ struct relay_driver::postgres_link {
     bool parked = false;
     bool finishing = false;
     bool closed = false;
+
+    [[nodiscard]] bool is_over() const { return closed || finishing; }
+
+    [[nodiscard]] result<std::optional<std::string_view>> next_frame() override {
+        if (closed) {
+            return std::optional<std::string_view>();
+        }
+        return stream->next_frame();
+    }
+    [[nodiscard]] std::optional<relay::backfill_row> next_row() override {
+        return closed ? std::nullopt : rows->next();
+    }
 
     void wake_reader() {
         if (parked) {

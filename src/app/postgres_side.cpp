@@ -255,7 +255,6 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
         }
     }
     if (ready) {
-        ready->resumed = *may_pass == servers::passage::resumed;
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);
     }

@@ -7,7 +7,8 @@
 #include "postgres/session/connection.hpp"
 #include "postgres/session/replication_stream.hpp"
 #include "preflight/preflight.hpp"
-#include "relay/machine/relay_machine.hpp"
+#include "relay/driver/surroundings.hpp"
+#include "relay/machine/postgres_session.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "servers/run_to_end.hpp"
 
@@ -37,23 +38,9 @@ struct ready_postgres {
     postgres::connection sentinel;
     /// Of the stream that they go into.
     relay::stream_owner owner = {};
-    /// An operator has decided to go on without what was found missing.
-    bool resumed = false;
 };
 
-/// What is known of earlier runs before PostgreSQL is looked at.
-struct known_before {
-    /// See relay::postgres_findings.
-    std::optional<preflight::earlier_run> earlier = {};
-    /// See relay::choose_backfill.
-    bool gap = false;
-    /// The stream's, which may say that it is another's.
-    std::string description = {};
-    /// When the stream's last message was stored: the newest rows of the tables are to be read.
-    /// Nothing where they are not.
-    std::optional<wall_time> call_roll = {};
-    /// See relay::postgres_session.
-    bool goes_on_without = false;
+struct known_before : relay::known_before {
     /// See postgres::start_options.
     int earlier_process = 0;
 };

@@ -19,7 +19,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazar
     "publish_dropped", "publish_rejected", "publish_unsendable", "reply_lost",
     "reply_late",      "reply_doubled",    "reply_of_old_epoch", "tail_stale",
     "mark_fails",      "broker_refuses",   "postgres_refuses",   "frame_cuts_connection",
-    "slot_lingers",    "connection_full",
+    "slot_lingers",    "connection_full",  "adapter_throws",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
     "broker_cut",     "broker_crash",   "leader_change", "power_loss",      "stranger_writes",

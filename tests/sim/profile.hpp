@@ -47,6 +47,7 @@ enum class hazard {
     frame_cuts_connection,
     slot_lingers,     // the server notices late that its client is gone
     connection_full,  // takes no more publishes for a while
+    adapter_throws,   // a call of the relay's surroundings; the program ends
     count,
 };
 

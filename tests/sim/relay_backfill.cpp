@@ -1,6 +1,6 @@
-// A relay's dealings with rows that come before the slot's, as app/backfill_source.cpp has them.
+// A relay's dealings with rows that come before the slot's, as tasks/backfill has them.
 
-#include "sim/relay_process.hpp"
+#include "sim/relay_database.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,21 +10,53 @@
 
 namespace walrelay::sim {
 
-void relay_process::connect_snapshot(std::uint64_t epoch, bool replace) {
+/// The driver may take so many rows, as if no more had been fetched.
+class relay_database::some_rows final : public relay::row_source {
+public:
+    some_rows(const relay_surroundings& around, backfilling& from, std::uint64_t how_many)
+        : around_(around), from_(from), left_(how_many) {}
+
+    [[nodiscard]] std::optional<relay::backfill_row> next_row() override {
+        constexpr type_oid text = 25;
+        static const std::vector<column> columns{{"id", text}, {"kind", text}, {"payload", text}};
+        static const std::array<relation, 2> tables{
+            {{"public", "outbox", columns, 1}, {"public", "letters", columns, 2}}};
+        if (left_ == 0 || from_.next == from_.rows.size()) {
+            return std::nullopt;
+        }
+        --left_;
+        const auto [index, published] = from_.rows[from_.next++];
+        const auto& event = around_.source.events()[index];
+        const std::size_t which = event.from == table::letters ? 1 : 0;
+        const auto kind = std::string_view(event.subject).substr(event.subject.find('.') + 1);
+        values_ = {event.id, kind, event.body};
+        return relay::backfill_row{which, {&tables.at(which), values_}, published};
+    }
+
+private:
+    const relay_surroundings& around_;
+    backfilling& from_;
+    std::uint64_t left_;
+    std::vector<field> values_;
+};
+
+void relay_database::connect_snapshot(std::uint64_t epoch, bool replace) {
     close_snapshot();
-    backfill_ = backfilling{{}, {}, 0, false, false};
-    const auto lost = [this, life = life_, epoch](const error& why) {
-        if (life == life_) {
-            happens([this, epoch, why](relay::relay_machine& machine) {
-                machine.postgres_failed(epoch, why, now());
-            });
+    backfill_ = backfilling{epoch};
+    const auto lost = [this, life = life_.weak_from_this(), epoch](const error& why) {
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over()) {
+            life_.happens(
+                [epoch, why](relay::relay_driver& driver) { driver.postgres_failed(epoch, why); });
         }
     };
     around_.slot.connect_snapshot(
-        replace, lost, [this, life = life_, epoch](const result<snapshot_handle>& answer) {
-            if (life != life_ || epoch != postgres_epoch_ || !backfill_) {
+        replace, lost,
+        [this, &slot = around_.slot, life = life_.weak_from_this(),
+         epoch](const result<snapshot_handle>& answer) {
+            const auto lasts = life.lock();
+            if (!lasts || lasts->is_over() || !backfill_ || backfill_->epoch != epoch) {
                 if (answer) {
-                    around_.slot.close(*answer);
+                    slot.close(*answer);
                 }
                 return;
             }
@@ -32,29 +64,47 @@ void relay_process::connect_snapshot(std::uint64_t epoch, bool replace) {
                 backfill_->slot = *answer;
             }
             const auto looks = around_.where.random().between(sim_time(100), sim_time(50000));
-            around_.where.after(looks, for_this_life([this, epoch, answer] {
-                                    happens([this, epoch, answer](relay::relay_machine&) {
-                                        snapshot_answered(epoch, answer);
-                                    });
-                                }));
+            life_.happens_after(looks, [this, epoch, answer](relay::relay_driver& driver) {
+                snapshot_answered(epoch, answer, driver);
+            });
         });
 }
 
-void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot_handle>& answer) {
-    if (epoch != postgres_epoch_ || !backfill_) {
+void relay_database::snapshot_answered(std::uint64_t epoch, const result<snapshot_handle>& answer,
+                                       relay::relay_driver& driver) {
+    if (!driver.wants_postgres(epoch) || !backfill_ || backfill_->epoch != epoch) {
         return;
     }
     if (!answer) {
         backfill_.reset();
-        machine_->postgres_failed(epoch, answer.error(), now());
+        driver.postgres_failed(epoch, answer.error());
         return;
     }
     // From a server that is behind, perhaps.
-    const auto& all = around_.the_broker.stream().messages();
-    auto seen = all.size();
+    auto seen = around_.the_broker.stream().messages().size();
     if (around_.where.strikes(around_.how.rate(hazard::tail_stale))) {
         seen -= std::min<std::size_t>(seen, around_.where.random().between(1, 5));
     }
+    const auto begins = backfill_->slot->consistent_point;
+    find_rows(begins, seen);
+    backfill_->ready = true;
+    life_.say(backfill_->rows.size(), " rows before ", to_string(begins),
+              ", with the stream up to ", seen);
+    relay::postgres_session session;
+    session.origin = around_.source.line().origin;
+    session.server = {around_.source.line(), around_.source.wal_end()};
+    broker_.joined(session.server.line);
+    server_ = around_.source.incarnation();
+    session.database = "app";
+    session.catalog = relay::table_catalog(tables_of(life_.configured()),
+                                           around_.source.facts(life_.configured()));
+    session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};
+    driver.postgres_connected(epoch, std::move(session), std::nullopt);
+}
+
+/// Those that the first messages of the stream, so many of them, do not have.
+void relay_database::find_rows(lsn before, std::size_t seen) {
+    const auto& all = around_.the_broker.stream().messages();
     const auto& letters = around_.source.dead_letters();
     std::set<std::string> held;
     for (const auto& each : letters) {
@@ -63,10 +113,9 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
     for (std::size_t each = 0; each < seen; ++each) {
         held.insert(all[each].id);
     }
-    const auto begins = backfill_->slot->consistent_point;
     const auto& events = around_.source.events();
-    for (std::size_t each = 0; each < events.size() && events[each].where.commit < begins; ++each) {
-        if (events[each].from == table::letters && !configured_.letters) {
+    for (std::size_t each = 0; each < events.size() && events[each].where.commit < before; ++each) {
+        if (events[each].from == table::letters && !life_.configured().letters) {
             continue;
         }
         const bool published = held.contains(events[each].id);
@@ -74,67 +123,40 @@ void relay_process::snapshot_answered(std::uint64_t epoch, const result<snapshot
             backfill_->rows.push_back({each, published});
         }
     }
-    backfill_->ready = true;
-    around_.where.say(name_, ": ", backfill_->rows.size(), " rows before ", to_string(begins),
-                      ", with the stream up to ", seen);
-    relay::postgres_session session;
-    session.origin = around_.source.line().origin;
-    session.server = {around_.source.line(), around_.source.wal_end()};
-    joined_ = session.server.line;
-    server_ = around_.source.incarnation();
-    session.database = "app";
-    session.catalog =
-        relay::table_catalog(tables_of(configured_), around_.source.facts(configured_));
-    session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};
-    machine_->postgres_connected(epoch, std::move(session), now());
 }
 
-void relay_process::feed_rows() {
-    happens([this](relay::relay_machine& machine) {
-        auto rows = around_.where.random().between(1, 20);
-        while (rows-- > 0 && backfill_ && backfill_->ready && !finishing_ && machine.wants_rows()) {
-            feed_row(machine);
+void relay_database::feed_rows() {
+    life_.happens([this](relay::relay_driver& driver) {
+        if (!backfill_ || !backfill_->ready || finishing_ || !driver.machine().wants_rows()) {
+            return;
+        }
+        some_rows rows(around_, *backfill_, around_.where.random().between(1, 20));
+        const auto turn = driver.read_rows(rows);
+        if (turn == relay::relay_driver::reading::dry && backfill_ &&
+            backfill_->next == backfill_->rows.size()) {
+            driver.rows_ended();
         }
     });
 }
 
-void relay_process::feed_row(relay::relay_machine& machine) {
-    constexpr type_oid text = 25;
-    static const std::vector<column> columns{{"id", text}, {"kind", text}, {"payload", text}};
-    static const std::array<relation, 2> tables{
-        {{"public", "outbox", columns, 1}, {"public", "letters", columns, 2}}};
-    if (backfill_->next == backfill_->rows.size()) {
-        machine.rows_ended(now());
-        return;
-    }
-    const auto [index, published] = backfill_->rows[backfill_->next++];
-    const auto& event = around_.source.events()[index];
-    const std::size_t which = event.from == table::letters ? 1 : 0;
-    const auto kind = std::string_view(event.subject).substr(event.subject.find('.') + 1);
-    const std::vector<field> values{event.id, kind, event.body};
-    machine.row_arrived(which, {&tables.at(which), values}, published, now());
-}
-
-void relay_process::adopt_slot(std::uint64_t epoch) {
-    around_.where.after(around_.how.postgres_latency, for_this_life([this, epoch] {
-                            if (epoch != postgres_epoch_ || !backfill_ || !backfill_->slot) {
+void relay_database::adopt_slot(const relay::adopt_slot& wanted) {
+    life_.may_throw();
+    life_.happens_after(around_.how.postgres_latency,
+                        [this, epoch = wanted.epoch](relay::relay_driver& driver) {
+                            if (!driver.wants_postgres(epoch) || !backfill_ || !backfill_->slot) {
                                 return;
                             }
                             const auto adopted = around_.slot.adopt(*backfill_->slot);
                             if (adopted) {
                                 around_.source.end_halt();
+                                driver.slot_adopted(epoch);
+                            } else {
+                                driver.postgres_failed(epoch, adopted.error());
                             }
-                            happens([this, epoch, adopted](relay::relay_machine& machine) {
-                                if (adopted) {
-                                    machine.slot_adopted(epoch, now());
-                                } else {
-                                    machine.postgres_failed(epoch, adopted.error(), now());
-                                }
-                            });
-                        }));
+                        });
 }
 
-void relay_process::close_snapshot() {
+void relay_database::close_snapshot() {
     if (const auto closing = std::exchange(backfill_, std::nullopt); closing && closing->slot) {
         around_.slot.close(closing->slot);
     }

@@ -1,22 +1,8 @@
-// A relay's dealings with PostgreSQL, as app/postgres_side.cpp and app/relay_driver_postgres.cpp
-// have them.
-
-#include "sim/relay_process.hpp"
+#include "sim/relay_database.hpp"
 
 #include <utility>
 
 namespace walrelay::sim {
-
-void relay_process::connect_postgres(const relay::connect_postgres& wanted) {
-    postgres_epoch_ = wanted.epoch;
-    const bool gap = wanted.gap || around_.source.halt();
-    if (around_.how.backfills && (gap || !around_.slot.exists())) {
-        connect_snapshot(wanted.epoch, around_.slot.exists());
-    } else {
-        connect_slot(wanted.epoch);
-    }
-}
-
 namespace {
 
 /// As the server's words tell by the number of its process.
@@ -24,86 +10,129 @@ result<session_handle> not_released() {
     return error{errc::slot_not_released, "the slot is still held for the last connection"};
 }
 
-}  // namespace
-
-void relay_process::connect_slot(std::uint64_t epoch) {
-    replication_events events;
-    events.on_readable = [this, life = life_] {
-        if (life == life_) {
-            read_frames();
-        }
-    };
-    events.on_lost = [this, life = life_, epoch](const error& why) {
-        if (life == life_ && !finishing_) {
-            happens([this, epoch, why](relay::relay_machine& machine) {
-                machine.postgres_failed(epoch, why, now());
-            });
-        }
-    };
-    around_.slot.connect(
-        std::move(events), [this, life = life_, epoch](const result<session_handle>& answer) {
-            if (life != life_) {
-                if (answer) {
-                    (*answer)->close();
-                }
-                return;
-            }
-            offered_ = answer ? *answer : nullptr;
-            const bool is_own = !answer && answer.error().code == errc::slot_in_use &&
-                                around_.slot.is_held_by(earlier_);
-            earlier_ = answer ? *answer : earlier_;
-            happens([this, epoch, answer, is_own](relay::relay_machine&) {
-                offered_ = nullptr;
-                postgres_answered(epoch, is_own ? not_released() : answer);
-            });
-        });
+error cut_off() {
+    return {errc::postgres_lost, "the connection ended before the commit"};
 }
 
-void relay_process::postgres_answered(std::uint64_t epoch, const result<session_handle>& answer) {
-    if (epoch != postgres_epoch_) {
+}  // namespace
+
+/// The driver may read so many frames, as if no more had arrived.
+class relay_database::some_frames final : public relay::frame_source {
+public:
+    some_frames(session_handle from, std::uint64_t how_many)
+        : from_(std::move(from)), left_(how_many) {}
+
+    [[nodiscard]] result<std::optional<std::string_view>> next_frame() override {
+        if (left_ == 0 || !from_->has_frame()) {
+            return std::optional<std::string_view>();
+        }
+        --left_;
+        frame_ = from_->take_frame();
+        return std::optional<std::string_view>(frame_);
+    }
+
+private:
+    session_handle from_;
+    std::uint64_t left_;
+    std::string frame_;
+};
+
+// Connecting.
+
+void relay_database::connect(const relay::connect_postgres& wanted, relay::known_before known) {
+    life_.may_throw();
+    known_ = std::move(known);
+    const bool gap = known_.gap || around_.source.halt();
+    if (around_.how.backfills && (gap || !around_.slot.exists())) {
+        connect_snapshot(wanted.epoch, around_.slot.exists());
+    } else {
+        connect_slot(wanted.epoch);
+    }
+}
+
+void relay_database::connect_slot(std::uint64_t epoch) {
+    replication_events events;
+    events.on_readable = life_.if_it_lasts([this] { read_frames(); });
+    events.on_lost = [this, life = life_.weak_from_this(), epoch](const error& why) {
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over() && !finishing_) {
+            life_.happens(
+                [epoch, why](relay::relay_driver& driver) { driver.postgres_failed(epoch, why); });
+        }
+    };
+    around_.slot.connect(std::move(events), [this, life = life_.weak_from_this(),
+                                             epoch](const result<session_handle>& answer) {
+        const auto lasts = life.lock();
+        if (!lasts || lasts->is_over()) {
+            if (answer) {
+                (*answer)->close();
+            }
+            return;
+        }
+        offered_ = answer ? *answer : nullptr;
+        const bool is_own = !answer && answer.error().code == errc::slot_in_use &&
+                            around_.slot.is_held_by(earlier_);
+        earlier_ = answer ? *answer : earlier_;
+        life_.happens([this, epoch, answer, is_own](relay::relay_driver& driver) {
+            offered_ = nullptr;
+            slot_answered(epoch, is_own ? not_released() : answer, driver);
+        });
+    });
+}
+
+void relay_database::slot_answered(std::uint64_t epoch, const result<session_handle>& answer,
+                                   relay::relay_driver& driver) {
+    if (!driver.wants_postgres(epoch)) {
         if (answer) {
             (*answer)->close();
         }
         return;
     }
     if (!answer) {
-        machine_->postgres_failed(epoch, answer.error(), now());
+        driver.postgres_failed(epoch, answer.error());
         return;
     }
     if (const auto& halt = around_.source.halt(); halt && !around_.how.backfills) {
         (*answer)->close();
-        machine_->postgres_failed(epoch, {errc::halted, "the slot is halted: " + *halt}, now());
+        driver.postgres_failed(epoch, {errc::halted, "the slot is halted: " + *halt});
         return;
     }
-    postgres_ = *answer;
-    const auto timeout =
-        std::chrono::duration_cast<std::chrono::milliseconds>(around_.how.sender_timeout);
-    relay::postgres_session session{
-        (*answer)->line().origin,
-        relay::table_catalog(tables_of(configured_), around_.source.facts(configured_)),
-        (*answer)->plugin(), timeout, (*answer)->began_at()};
-    session.server = {(*answer)->line(), (*answer)->wal_end()};
-    session.database = "app";
-    session.newest_rows = newest_rows();
-    session.goes_on_without = goes_on_without_;
-    session.dead_letters = letters_to_come();
-    joined_ = session.server.line;
-    server_ = (*answer)->incarnation();
+    session_ = *answer;
+    server_ = session_->incarnation();
+    auto session = describe(session_);
     has_streamed_ = true;
-    machine_->postgres_connected(epoch, std::move(session), now());
+    driver.postgres_connected(epoch, std::move(session), std::nullopt);
 }
 
-std::optional<relay::roll> relay_process::newest_rows() {
+relay::postgres_session relay_database::describe(const session_handle& of) {
+    const auto timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(around_.how.sender_timeout);
+    relay::postgres_session session{of->line().origin,
+                                    relay::table_catalog(tables_of(life_.configured()),
+                                                         around_.source.facts(life_.configured())),
+                                    of->plugin(), timeout, of->began_at()};
+    session.server = {of->line(), of->wal_end()};
+    session.database = "app";
+    session.newest_rows = newest_rows();
+    session.goes_on_without = known_.goes_on_without;
+    session.dead_letters = letters_to_come();
+    broker_.joined(session.server.line);
+    return session;
+}
+
+std::optional<relay::roll> relay_database::newest_rows() {
     constexpr std::size_t rows_max = 100;
-    // Once in the life of a relay.
-    if (!std::exchange(calls_roll_, false)) {
+    if (!known_.call_roll) {
+        if (!has_streamed_) {
+            // An empty stream has no message that a row could have been stored before.
+            around_.watch.on_roll_called({}, {}, {});
+        }
         return std::nullopt;
     }
     const auto& events = around_.source.events();
     relay::roll all;
     for (auto each = events.rbegin(); each != events.rend() && all.rows.size() < rows_max; ++each) {
         const bool is_letter = each->from == table::letters;
-        if (!each->again && (!is_letter || configured_.letters)) {
+        if (!each->again && (!is_letter || life_.configured().letters)) {
             all.rows.push_back({is_letter ? 1U : 0U, each->id, each->created_at});
         }
     }
@@ -111,16 +140,16 @@ std::optional<relay::roll> relay_process::newest_rows() {
     for (const auto& each : all.rows) {
         ids.push_back(each.id);
     }
-    const auto mark = relay::owner_in(description_).value_or(relay::stream_owner{});
+    const auto mark = relay::owner_in(known_.description).value_or(relay::stream_owner{});
     around_.watch.on_roll_called(ids, around_.the_broker.stream().messages(), mark.since);
-    around_.where.say(name_, ": calls the roll of ", ids.size(), " rows, and must miss ",
-                      around_.watch.to_be_named().value_or("none"));
+    life_.say("calls the roll of ", ids.size(), " rows, and must miss ",
+              around_.watch.to_be_named().value_or("none"));
     all.committed_before = around_.source.wal_end();
-    all.taken_at = now().wall;
+    all.taken_at = life_.now().wall;
     return all;
 }
 
-std::vector<position> relay_process::letters_to_come() const {
+std::vector<position> relay_database::letters_to_come() const {
     std::vector<position> all;
     for (const auto& [id, where] : around_.source.dead_letters()) {
         if (where.at.commit >= around_.slot.confirmed()) {
@@ -130,171 +159,194 @@ std::vector<position> relay_process::letters_to_come() const {
     return all;
 }
 
-void relay_process::look_for_rows(const relay::look_for_rows& wanted) {
-    const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
-    around_.where.after(takes, for_this_life([this, wanted] {
-                            std::vector<relay::roll_row> missing;
-                            for (const auto& row : wanted.rows) {
-                                if (!around_.the_broker.stream().has(row.id) &&
-                                    !around_.source.dead_letters().contains(row.id) &&
-                                    !around_.source.is_left_out(row.id)) {
-                                    missing.push_back(row);
-                                }
-                            }
-                            happens([this, wanted, missing](relay::relay_machine& machine) {
-                                machine.rows_looked_for(wanted.epoch, missing, now());
-                            });
-                        }));
+void relay_database::close() {
+    if (const auto closing = std::exchange(session_, nullptr)) {
+        closing->close();
+    }
+    close_snapshot();
 }
 
-void relay_process::leave_out(const relay::leave_out& wanted) {
+void relay_database::die() {
+    close();
+    if (const auto unseen = std::exchange(offered_, nullptr)) {
+        unseen->close();
+    }
+}
+
+void relay_database::finish() {
+    life_.may_throw();
+    finishing_ = true;
+    if (session_) {
+        session_->finish();
+    }
+    life_.happens_after(around_.how.postgres_latency,
+                        [](relay::relay_driver& driver) { driver.postgres_finished(); });
+}
+
+// Reading.
+
+void relay_database::send(const relay::send_status& status) {
+    if (session_) {
+        life_.may_throw();
+        session_->send_status(status.bytes);
+    }
+}
+
+void relay_database::resume_reading() {
+    if (session_ && !finishing_ && session_->has_frame()) {
+        around_.where.after(sim_time(0), life_.if_it_lasts([this] { read_frames(); }));
+    }
+    if (backfill_ && backfill_->ready && !finishing_) {
+        around_.where.after(sim_time(0), life_.if_it_lasts([this] { feed_rows(); }));
+    }
+}
+
+void relay_database::read_frames() {
+    life_.happens([this](relay::relay_driver& driver) {
+        if (finishing_ || !session_) {
+            return;
+        }
+        some_frames frames(session_, around_.where.random().between(1, 20));
+        static_cast<void>(driver.read_frames(frames));
+    });
+}
+
+// Questions and writes.
+
+bool relay_database::reaches(std::uint64_t server) const {
+    return around_.source.is_up() && server == around_.source.incarnation();
+}
+
+void relay_database::look_for_rows(relay::look_for_rows wanted) {
+    life_.may_throw();
+    const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
+    around_.where.after(takes, life_.if_it_lasts([this, wanted = std::move(wanted)] {
+        std::vector<relay::roll_row> missing;
+        for (const auto& row : wanted.rows) {
+            if (!around_.the_broker.stream().has(row.id) &&
+                !around_.source.dead_letters().contains(row.id) &&
+                !around_.source.is_left_out(row.id)) {
+                missing.push_back(row);
+            }
+        }
+        life_.happens([epoch = wanted.epoch, missing](relay::relay_driver& driver) {
+            driver.rows_looked_for(epoch, missing);
+        });
+    }));
+}
+
+void relay_database::leave_out(relay::leave_out wanted) {
+    life_.may_throw();
     for (const auto& row : wanted.rows) {
         around_.source.leave_out(row.id);
         around_.watch.on_left_out(row.id);
     }
-    happens([](relay::relay_machine& machine) { machine.rows_left_out({}); });
+    life_.happens_after(sim_time(0), [](relay::relay_driver& driver) { driver.rows_left_out({}); });
 }
 
-void relay_process::fetch_row(const relay::fetch_row& wanted) {
+void relay_database::fetch_row(relay::fetch_row wanted) {
+    life_.may_throw();
     constexpr type_oid text = 25;
     const auto takes = around_.where.random().between(sim_time(200), sim_time(20000));
     around_.where.after(
-        takes, for_this_life([this, wanted, server = server_] {
-            const bool reached = around_.source.is_up() && server == around_.source.incarnation();
-            const auto found = around_.source.row_of(wanted.key);
-            happens([this, wanted, reached, found](relay::relay_machine& machine) {
-                if (!reached) {
-                    machine.row_not_fetched(wanted.epoch,
-                                            {errc::postgres_lost, "the connection ended"}, now());
-                    return;
-                }
+        takes, life_.if_it_lasts([this, wanted = std::move(wanted), server = server_] {
+            result<std::optional<relay::table_row>> answer = cut_off();
+            if (reaches(server)) {
                 std::optional<relay::table_row> row;
-                if (found) {
+                if (const auto found = around_.source.row_of(wanted.key)) {
                     row = relay::table_row{{{"id", text}, {"kind", text}, {"payload", text}},
                                            {found->id, found->kind, found->payload}};
                 }
-                machine.row_fetched(wanted.epoch, std::move(row), now());
+                answer = std::move(row);
+            }
+            life_.happens([epoch = wanted.epoch, answer](relay::relay_driver& driver) {
+                driver.row_fetched(epoch, answer);
             });
         }));
 }
 
-void relay_process::look_at_table(const relay::look_at_table& wanted) {
+void relay_database::look_at_table(relay::look_at_table wanted) {
+    life_.may_throw();
     const auto takes = around_.where.random().between(sim_time(200), sim_time(20000));
     around_.where.after(
-        takes, for_this_life([this, wanted, server = server_] {
-            const bool reached = around_.source.is_up() && server == around_.source.incarnation();
-            const auto seen = around_.source.look_at(wanted.table, configured_);
-            happens([this, wanted, reached, seen](relay::relay_machine& machine) {
-                if (reached) {
-                    machine.table_looked_at(wanted.epoch, seen, now());
-                    return;
-                }
-                machine.table_looked_at(wanted.epoch,
-                                        error{errc::postgres_lost, "the connection ended"}, now());
+        takes, life_.if_it_lasts([this, wanted = std::move(wanted), server = server_] {
+            result<table_sight> answer = cut_off();
+            if (reaches(server)) {
+                answer = around_.source.look_at(wanted.table, life_.configured());
+            }
+            life_.happens([epoch = wanted.epoch, answer](relay::relay_driver& driver) {
+                driver.table_looked_at(epoch, answer);
             });
         }));
 }
 
-void relay_process::read_frames() {
-    happens([this](relay::relay_machine& machine) {
-        if (finishing_) {
-            return;
-        }
-        // One read of the socket holds some of the frames.
-        auto frames = around_.where.random().between(1, 20);
-        while (frames-- > 0 && postgres_ && postgres_->has_frame() && machine.wants_frames()) {
-            machine.frame_arrived(postgres_->take_frame(), now());
-        }
+void relay_database::find_blocker(const relay::find_blocker& wanted) {
+    life_.happens_after(sim_time(0), [wanted](relay::relay_driver& driver) {
+        driver.blocker_found(wanted.epoch, wanted.what, std::string("a lock"));
     });
 }
 
-void relay_process::set_aside(const relay::store_dead_letters& poison) {
+void relay_database::store_dead_letters(relay::store_dead_letters wanted) {
+    life_.may_throw();
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
-    around_.where.after(commits_after, [this, life = life_, epoch = poison.epoch,
-                                        letters = poison.letters, server = server_] {
-        auto stored = store(*letters, server);
+    around_.where.after(commits_after, [life = life_.weak_from_this(), around = around_,
+                                        wanted = std::move(wanted), server = server_] {
+        // What is on its way is committed also where the process has ended.
+        auto stored = store(around, *wanted.letters, server);
         // The connection may end when they are committed and the relay has not heard of it.
-        stored = stored && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
-        if (life == life_) {
-            happens([this, epoch, stored](relay::relay_machine&) {
-                dead_letters_answered(epoch, stored);
+        stored = stored && !around.where.strikes(around.how.rate(hazard::frame_cuts_connection));
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over()) {
+            const auto answer = stored ? result<void>() : cut_off();
+            lasts->happens([epoch = wanted.epoch, answer](relay::relay_driver& driver) {
+                driver.dead_letters_stored(epoch, answer);
             });
         }
     });
 }
 
 /// Where one of them is refused, those before it have been committed one by one.
-bool relay_process::store(const relay::dead_letters& letters, std::uint64_t server) {
+bool relay_database::store(const relay_surroundings& around, const relay::dead_letters& letters,
+                           std::uint64_t server) {
     for (const auto& letter : letters) {
-        if (server != around_.source.incarnation() ||
-            !around_.source.store_dead_letter(letter, around_.watch)) {
+        if (server != around.source.incarnation() ||
+            !around.source.store_dead_letter(letter, around.watch)) {
             return false;
         }
         if (letters.size() > 1 &&
-            around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection))) {
+            around.where.strikes(around.how.rate(hazard::frame_cuts_connection))) {
             return false;
         }
     }
     return true;
 }
 
-void relay_process::dead_letters_answered(std::uint64_t epoch, bool stored) {
-    if (stored) {
-        machine_->dead_letters_stored(epoch, now());
-    } else {
-        machine_->dead_letters_failed(
-            epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
-    }
-}
-
-void relay_process::write_back(const relay::write_back& rows) {
+void relay_database::write_back(relay::write_back wanted) {
+    life_.may_throw();
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
-    around_.where.after(commits_after, [this, life = life_, rows, server = server_] {
-        auto committed = server == around_.source.incarnation() &&
-                         around_.source.write_back(rows.batch, around_.watch);
+    around_.where.after(commits_after, [life = life_.weak_from_this(), around = around_,
+                                        wanted = std::move(wanted), server = server_] {
+        auto committed = server == around.source.incarnation() &&
+                         around.source.write_back(wanted.batch, around.watch);
         committed =
-            committed && !around_.where.strikes(around_.how.rate(hazard::frame_cuts_connection));
-        if (life != life_) {
-            return;
+            committed && !around.where.strikes(around.how.rate(hazard::frame_cuts_connection));
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over()) {
+            const auto answer = committed ? result<void>() : cut_off();
+            lasts->happens([epoch = wanted.epoch, answer](relay::relay_driver& driver) {
+                driver.written_back(epoch, answer);
+            });
         }
-        happens([this, epoch = rows.epoch, committed](relay::relay_machine& machine) {
-            if (committed) {
-                machine.written_back(epoch, now());
-                return;
-            }
-            machine.write_back_failed(
-                epoch, {errc::postgres_lost, "the connection ended before the commit"}, now());
-        });
     });
 }
 
-void relay_process::store_halt(const relay::store_halt& halt) {
+void relay_database::store_halt(relay::store_halt wanted) {
     const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
-    around_.where.after(commits_after, [this, life = life_, reason = halt.reason] {
-        around_.source.keep_halt(reason);
-        if (life == life_) {
-            happens([this](relay::relay_machine& machine) { machine.halt_stored(now()); });
+    around_.where.after(commits_after, [life = life_.weak_from_this(), around = around_,
+                                        reason = std::move(wanted.reason)] {
+        around.source.keep_halt(reason);
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over()) {
+            lasts->happens([](relay::relay_driver& driver) { driver.halt_stored(); });
         }
     });
-}
-
-void relay_process::close_postgres() {
-    postgres_epoch_ = 0;
-    if (const auto closing = std::exchange(postgres_, nullptr)) {
-        closing->close();
-    }
-    close_snapshot();
-}
-
-void relay_process::finish_postgres() {
-    finishing_ = true;
-    if (postgres_) {
-        postgres_->finish();
-    }
-    around_.where.after(
-        around_.how.postgres_latency, for_this_life([this] {
-            happens([](relay::relay_machine& machine) { machine.postgres_finished(); });
-        }));
 }
 
 }  // namespace walrelay::sim

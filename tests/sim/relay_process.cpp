@@ -1,10 +1,11 @@
 #include "sim/relay_process.hpp"
 
+#include "relay/machine/relay_words.hpp"
 #include "sim/violation.hpp"
 
 #include <algorithm>
 #include <utility>
-#include <variant>
+#include <vector>
 
 namespace walrelay::sim {
 namespace {
@@ -40,57 +41,136 @@ relay::relay_options options_of(const profile& how, const configuration& wanted)
     return options;
 }
 
-std::string header_of(const message& content, std::string_view name) {
-    for (std::size_t index = 0; index < content.header_count(); ++index) {
-        if (content.header_at(index).name == name) {
-            return content.header_at(index).value;
-        }
-    }
-    return {};
-}
-
-template <class... Handlers>
-struct overloaded : Handlers... {
-    using Handlers::operator()...;
-};
-// Clang 16 does not deduce aggregates by itself.
-template <class... Handlers>
-overloaded(Handlers...) -> overloaded<Handlers...>;
-
 }  // namespace
 
-relay_process::relay_process(relay_surroundings around, std::string name)
+/// From a start to the end of the process.
+class relay_process::life final : public relay_life, public relay::host {
+public:
+    life(relay_process& of, const relay_surroundings& around)
+        : relay_life(around, of.name_),
+          process_(of),
+          driver_(options_of(around.how, configured()), mappers(configured()),
+                  around.where.random().next(), *this, broker_, database_),
+          broker_(*this),
+          database_(*this, broker_) {}
+
+    [[nodiscard]] relay::relay_driver& driver() { return driver_; }
+    [[nodiscard]] bool has_streamed() const { return database_.has_streamed(); }
+    void pause(sim_time span) {
+        // A shorter pause within a longer one ends nothing: what has happened since waits for that
+        // end.
+        paused_until_ = std::max(paused_until_, around().where.now() + span);
+    }
+
+    void happens(const std::function<void(relay::relay_driver&)>& what) override {
+        if (is_over_) {
+            return;
+        }
+        if (around().where.now() < paused_until_) {
+            around().where.at(paused_until_, if_it_lasts([this, what] { happens(what); }));
+            return;
+        }
+        run(what);
+    }
+    [[nodiscard]] bool is_over() const override { return is_over_; }
+
+    /// Also where the process stands still. An exception of the surroundings ends the program.
+    void run(const std::function<void(relay::relay_driver&)>& what) {
+        const auto lasts = shared_from_this();
+        try {
+            what(driver_);
+        } catch (const adapter_failure&) {
+            say("ends with an exception");
+            process_.told_to_stop_ = false;
+            process_.die();
+            return;
+        }
+        if (exit_code_) {
+            say("ends with ", *exit_code_);
+            process_.exit_code_ = exit_code_;
+            process_.die();
+            return;
+        }
+        check_bounds();
+    }
+
+    void die() {
+        is_over_ = true;
+        broker_.close();
+        database_.die();
+    }
+
+    [[nodiscard]] instant now() override { return relay_life::now(); }
+    void wake_at(monotonic_time when) override {
+        const auto at = world::from_relay(when);
+        wake_at_ = at;
+        around().where.at(at, if_it_lasts([this, at] { woken(at); }));
+    }
+    void write(const relay::write_log& line) override { process_.heard(line); }
+    void end(const relay::finish& how) override { exit_code_ = how.exit_code; }
+
+private:
+    void woken(sim_time at) {
+        if (wake_at_ != at) {
+            return;
+        }
+        happens([this](relay::relay_driver& driver) {
+            wake_at_.reset();
+            driver.time_passed();
+        });
+    }
+    void check_bounds() const;
+
+    relay_process& process_;
+    relay::relay_driver driver_;
+    relay_broker broker_;
+    relay_database database_;
+    std::optional<sim_time> wake_at_;
+    sim_time paused_until_{0};
+    std::optional<int> exit_code_;
+    bool is_over_ = false;
+};
+
+void relay_process::life::check_bounds() const {
+    const auto& machine = driver_.machine();
+    const auto& lane = machine.the_lane();
+    if (lane.size() > around().how.window_messages) {
+        throw violation("bounded", std::to_string(lane.size()) + " messages in the window");
+    }
+    if (machine.awaited_write_backs() > relay::write_backs::awaited_rows) {
+        throw violation("bounded",
+                        std::to_string(machine.awaited_write_backs()) + " rows to be written back");
+    }
+    if (lane.size_bytes() > around().how.window_bytes + database::max_payload_bytes) {
+        throw violation("bounded", std::to_string(lane.size_bytes()) + " bytes in the window");
+    }
+}
+
+relay_process::relay_process(const relay_surroundings& around, std::string name)
     : around_(around), name_(std::move(name)) {}
 
-// Living and dying.
+relay_process::~relay_process() = default;
 
 void relay_process::start(bool accepts_history, bool skips_roll_call) {
-    ++life_;
-    earlier_.reset();
     configured_ = around_.configured;
     around_.where.say(name_, ": starts", configured_.letters ? " with letters" : "",
                       configured_.sole_writer ? "" : " beside others",
                       accepts_history ? " and accepts the history" : "");
-    machine_ = std::make_unique<relay::relay_machine>(
-        options_of(around_.how, configured_), mappers(configured_), around_.where.random().next());
-    if (accepts_history) {
-        machine_->accept_history();
-    }
+    life_ = std::make_shared<life>(*this, around_);
     exit_code_.reset();
     told_to_stop_ = false;
-    calls_roll_ = true;
-    goes_on_without_ = skips_roll_call;
-    finishing_ = false;
-    has_streamed_ = false;
-    joined_.reset();
-    armed_for_.reset();
-    paused_until_ = sim_time(0);
-    machine_->start();
-    settle();
+    auto& driver = life_->driver();
+    if (accepts_history) {
+        driver.accept_history();
+    }
+    if (skips_roll_call) {
+        driver.go_on_without_missing();
+    }
+    life_->run([](relay::relay_driver& started) { started.start(); });
 }
 
 void relay_process::kill() {
-    if (!machine_) {
+    if (!life_) {
         return;
     }
     around_.where.say(name_, ": is killed");
@@ -99,127 +179,29 @@ void relay_process::kill() {
 }
 
 void relay_process::die() {
-    ++life_;
-    machine_.reset();
-    close_broker();
-    close_postgres();
-    // Made while the process stood still, and never seen by it.
-    if (const auto unseen = std::exchange(offered_, nullptr)) {
-        unseen->close();
+    if (const auto ending = std::exchange(life_, nullptr)) {
+        ending->die();
     }
 }
 
 void relay_process::stop() {
-    if (!machine_) {
+    if (!life_) {
         return;
     }
     told_to_stop_ = true;
     around_.where.say(name_, ": is told to stop");
-    happens([this](relay::relay_machine& machine) { machine.stop_requested(now()); });
+    life_->happens([](relay::relay_driver& driver) { driver.stop(); });
 }
 
 void relay_process::pause(sim_time span) {
     around_.where.say(name_, ": pauses for ", span.count(), " us");
-    // A shorter pause within a longer one ends nothing: what has happened since waits for that end.
-    paused_until_ = std::max(paused_until_, around_.where.now() + span);
-}
-
-std::function<void()> relay_process::for_this_life(std::function<void()> what) {
-    return [this, life = life_, what = std::move(what)] {
-        if (life == life_ && machine_) {
-            what();
-        }
-    };
-}
-
-void relay_process::happens(const std::function<void(relay::relay_machine&)>& what, bool settles) {
-    if (!machine_) {
-        return;
-    }
-    if (around_.where.now() < paused_until_) {
-        around_.where.at(paused_until_,
-                         for_this_life([this, what, settles] { happens(what, settles); }));
-        return;
-    }
-    what(*machine_);
-    if (settles) {
-        settle();
+    if (life_) {
+        life_->pause(span);
     }
 }
 
-// Obeying.
-
-void relay_process::settle() {
-    // An action may report an event at once, which asks for this again.
-    if (std::exchange(settling_, true)) {
-        return;
-    }
-    while (machine_) {
-        auto wanted = next_action();
-        if (!wanted) {
-            break;
-        }
-        obey(*wanted);
-    }
-    settling_ = false;
-    if (!machine_) {
-        return;
-    }
-    check_bounds();
-    arm_timer();
-    if (postgres_ && !finishing_ && postgres_->has_frame() && machine_->wants_frames()) {
-        around_.where.after(sim_time(0), for_this_life([this] { read_frames(); }));
-    }
-    if (backfill_ && backfill_->ready && !finishing_ && machine_->wants_rows()) {
-        around_.where.after(sim_time(0), for_this_life([this] { feed_rows(); }));
-    }
-}
-
-std::optional<relay::action> relay_process::next_action() {
-    const bool full = broker_ && around_.where.now() < full_until_;
-    return full ? machine_->next_duty() : machine_->next_action(now().monotonic);
-}
-
-void relay_process::obey(relay::action& wanted) {
-    std::visit(
-        overloaded{[this](const relay::publish& publish) { obey_publish(publish.what); },
-                   [this](const relay::send_status& status) {
-                       if (postgres_) {
-                           postgres_->send_status(status.bytes);
-                       }
-                   },
-                   [this](const relay::connect_broker& connect) { connect_broker(connect); },
-                   [this](const relay::close_broker&) { close_broker(); },
-                   [this](const relay::connect_postgres& connect) { connect_postgres(connect); },
-                   [this](const relay::adopt_slot& adopt) { adopt_slot(adopt.epoch); },
-                   [this](const relay::close_postgres&) { close_postgres(); },
-                   [this](const relay::finish_postgres&) { finish_postgres(); },
-                   [this](const relay::store_dead_letters& poison) { set_aside(poison); },
-                   [this](const relay::ask_stream&) {
-                       if (broker_) {
-                           broker_->ask_stream();
-                       }
-                   },
-                   [this](const relay::read_message& one) { read_message(one); },
-                   [this](const relay::mark_stream& mark) { mark_stream(mark.owner); },
-                   [this](const relay::read_stored& each) { read_stored(each); },
-                   [this](const relay::look_for_rows& rows) { look_for_rows(rows); },
-                   [this](const relay::leave_out& rows) { leave_out(rows); },
-                   [this](const relay::write_back& rows) { write_back(rows); },
-                   [this](const relay::fetch_row& row) { fetch_row(row); },
-                   [this](const relay::find_blocker& of) {
-                       machine_->blocker_found(of.epoch, of.what, std::string("a lock"), now());
-                   },
-                   [this](const relay::look_at_table& one) { look_at_table(one); },
-                   [](const relay::ask_replayed&) {},
-                   [this](const relay::store_halt& halt) { store_halt(halt); },
-                   [this](const relay::write_log& line) { heard(line); },
-                   [this](const relay::finish& finish) {
-                       around_.where.say(name_, ": ends with ", finish.exit_code);
-                       exit_code_ = finish.exit_code;
-                       die();
-                   }},
-        wanted);
+bool relay_process::has_streamed() const {
+    return life_ && life_->has_streamed();
 }
 
 void relay_process::heard(const relay::write_log& line) {
@@ -233,68 +215,6 @@ void relay_process::heard(const relay::write_log& line) {
     if (line.severity == relay::log_severity::error) {
         last_error_ = line.text;
         reported_a_loss_ = reported_a_loss_ || line.text.find("has lost") != std::string::npos;
-    }
-}
-
-void relay_process::obey_publish(const relay::outgoing& what) {
-    if (!broker_) {
-        return;
-    }
-    const auto& content = *what.content;
-    published sent{content.id, content.subject, content.body,
-                   header_of(content, "Walrelay-Position"), what.expected_last_sequence};
-    if (around_.defect == canary::no_expectation) {
-        sent.expected_last_sequence.reset();
-    }
-    predicted_[what.token.index] = what.expected_last_sequence.value_or(0) + 1;
-    if (joined_) {
-        checker::on_published(sent.position, *joined_);
-    }
-    around_.where.say(name_, ": publishes ", content.id, " after ",
-                      what.expected_last_sequence.value_or(0));
-    if (!broker_->publish(what.token.index, std::move(sent))) {
-        machine_->broker_failed(broker_epoch_, {errc::broker_lost, "a publish cannot be sent"},
-                                now());
-    }
-    if (around_.where.strikes(around_.how.rate(hazard::connection_full))) {
-        full_until_ = around_.where.now() + around_.how.broker_latency;
-        around_.where.at(full_until_,
-                         for_this_life([this] { happens([](relay::relay_machine&) {}); }));
-    }
-}
-
-void relay_process::arm_timer() {
-    const auto deadline = machine_->deadline();
-    if (!deadline) {
-        return;
-    }
-    const auto when = world::from_relay(*deadline);
-    if (armed_for_ && *armed_for_ <= when) {
-        return;
-    }
-    armed_for_ = when;
-    around_.where.at(when, for_this_life([this, when] {
-                         if (armed_for_ != when) {
-                             return;
-                         }
-                         happens([this](relay::relay_machine& machine) {
-                             armed_for_.reset();
-                             machine.time_passed(now());
-                         });
-                     }));
-}
-
-void relay_process::check_bounds() const {
-    const auto& lane = machine_->the_lane();
-    if (lane.size() > around_.how.window_messages) {
-        throw violation("bounded", std::to_string(lane.size()) + " messages in the window");
-    }
-    if (machine_->awaited_write_backs() > relay::write_backs::awaited_rows) {
-        throw violation("bounded", std::to_string(machine_->awaited_write_backs()) +
-                                       " rows to be written back");
-    }
-    if (lane.size_bytes() > around_.how.window_bytes + database::max_payload_bytes) {
-        throw violation("bounded", std::to_string(lane.size_bytes()) + " bytes in the window");
     }
 }
 

@@ -1,5 +1,6 @@
 #include "sim/simulation.hpp"
 
+#include "relay/machine/relay_words.hpp"
 #include "sim/violation.hpp"
 
 #include <algorithm>

@@ -214,7 +214,7 @@ void backfill_source::hold_piece(postgres::row_set rows) {
     tell_progress();
 }
 
-std::optional<backfill_source::table_row> backfill_source::next() {
+std::optional<relay::backfill_row> backfill_source::next() {
     if (next_of_piece_ == piece_.size()) {
         return std::nullopt;
     }
@@ -224,7 +224,7 @@ std::optional<backfill_source::table_row> backfill_source::next() {
     for (std::size_t index = 0; index < cells.size(); ++index) {
         fields_.push_back(as_in_a_change(cells[index], description.columns[index].type));
     }
-    return table_row{table_, {&description, fields_}, piece_is_published_};
+    return relay::backfill_row{table_, {&description, fields_}, piece_is_published_};
 }
 
 void backfill_source::tell_progress() {

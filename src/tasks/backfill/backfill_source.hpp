@@ -14,7 +14,8 @@
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "preflight/preflight.hpp"
-#include "relay/machine/relay_machine.hpp"
+#include "relay/driver/surroundings.hpp"
+#include "relay/machine/postgres_session.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/roll_call/missing_search.hpp"
 
@@ -37,15 +38,8 @@ public:
     /// are missing.
     [[nodiscard]] boost::asio::awaitable<result<relay::postgres_session>> begin();
 
-    /// A row of the piece that was fetched last. The views live until the next call.
-    struct table_row {
-        std::size_t table = 0;
-        row_insert content;
-        /// The stream has it; it is only to be written back.
-        bool published = false;
-    };
-    /// The next row of the piece; nothing at its end.
-    [[nodiscard]] std::optional<table_row> next();
+    /// The next row of the piece that was fetched last; nothing at its end.
+    [[nodiscard]] std::optional<relay::backfill_row> next();
     /// Fetches the next piece; false where there is none.
     [[nodiscard]] boost::asio::awaitable<result<bool>> fetch();
     /// Makes the slot a lasting one.

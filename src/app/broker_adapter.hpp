@@ -1,0 +1,51 @@
+// The broker's side of a relay, over nats/: obeys the driver and reports to it.
+#pragma once
+
+#include "config/settings.hpp"
+#include "nats/connection.hpp"
+#include "relay/driver/relay_driver.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace walrelay::app {
+
+class broker_adapter final : public relay::broker_side {
+public:
+    broker_adapter(servers::executors on, const config::settings& settings,
+                   relay::relay_driver& driver);
+
+    void connect(const relay::connect_broker& wanted, const relay::known_of_stream& known) override;
+    void close() override;
+    [[nodiscard]] result<void> publish(const relay::outgoing& what) override;
+    [[nodiscard]] bool is_full() override;
+    void flush() override;
+    void ask_stream() override;
+    void read_message(const relay::read_message& wanted) override;
+    void mark_stream(relay::mark_stream wanted, const std::string& description) override;
+    void read_stored(relay::read_stored wanted) override;
+
+private:
+    void spawn(boost::asio::awaitable<void> work);
+    boost::asio::awaitable<void> make_connection(relay::connect_broker wanted,
+                                                 relay::known_of_stream known);
+    /// An idle relay publishes nothing that would tell of another stream of the same name.
+    boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created);
+    boost::asio::awaitable<void> look_at_message(relay::read_message wanted);
+    boost::asio::awaitable<void> write_mark(relay::mark_stream wanted, std::string description);
+    boost::asio::awaitable<void> look_at_stored(relay::read_stored wanted);
+    [[nodiscard]] nats::connection_events events(std::uint64_t epoch);
+    [[nodiscard]] std::optional<error> taken_by_another(const broker_facts& facts,
+                                                        const relay::known_of_stream& known) const;
+
+    servers::executors on_;
+    const config::settings& settings_;
+    relay::relay_driver& driver_;
+    std::unique_ptr<nats::connection> connection_;
+};
+
+}  // namespace walrelay::app

@@ -1,0 +1,79 @@
+#include "app/relay_process.hpp"
+
+#include "app/clock.hpp"
+#include "log/log.hpp"
+#include "servers/translate.hpp"
+
+#include <utility>
+
+namespace walrelay::app {
+
+relay_process::relay_process(boost::asio::io_context& io, const config::settings& settings,
+                             std::vector<outbox::table_mapper> mappers, std::uint64_t seed)
+    : io_(io),
+      settings_(settings),
+      timer_(io),
+      driver_(servers::relay_options_of(settings), std::move(mappers), seed, *this, broker_,
+              postgres_),
+      cleanup_(io, settings, [this] { return known_history(); }),
+      broker_(where_to_run(), settings, driver_),
+      postgres_(where_to_run(), settings, driver_, cleanup_) {}
+
+servers::executors relay_process::where_to_run() {
+    return {io_.get_executor(), blocking_.get_executor(), given_up_.get_token()};
+}
+
+audit::known_history relay_process::known_history() const {
+    return {postgres_.origin(), driver_.machine().confirmed(), settings_.nats.sole_writer};
+}
+
+void relay_process::stop() {
+    cleanup_.end();
+    driver_.stop();
+}
+
+void relay_process::clean_up() {
+    given_up_.request_stop();
+    blocking_.join();
+    io_.restart();
+    io_.poll();
+}
+
+instant relay_process::now() {
+    return app::now();
+}
+
+void relay_process::wake_at(monotonic_time when) {
+    timer_.expires_at(when);
+    timer_.async_wait([this](const boost::system::error_code& cancelled) {
+        if (!cancelled) {
+            driver_.time_passed();
+        }
+    });
+}
+
+void relay_process::write(const relay::write_log& line) {
+    switch (line.severity) {
+        case relay::log_severity::debug:
+            log_debug(line.text);
+            break;
+        case relay::log_severity::info:
+            log_info(line.text);
+            break;
+        case relay::log_severity::warning:
+            log_warning(line.text);
+            break;
+        case relay::log_severity::error:
+            log_error(line.text);
+            break;
+    }
+}
+
+void relay_process::end(const relay::finish& how) {
+    exit_code_ = how.exit_code;
+    halted_for_ = how.why;
+    cleanup_.end();
+    io_.stop();
+}
+
+}  // namespace walrelay::app
