@@ -22,19 +22,19 @@ relay_machine::relay_machine(relay_options options, std::vector<outbox::table_ma
               {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties,
                options_.slot, options_.max_row_bytes}),
       lane_(lane::make(options_.lane)),
-      write_backs_(wants_write_backs(options_.duties)),
-      write_back_backoff_(options_.backoff, seed + 2),
+      write_backs_(wants_write_backs(options_.duties), options_.backoff, seed + 2),
       hold_back_(options_.confirm_delay),
       broker_(options_.backoff, seed),
       postgres_(options_.backoff, seed + 1),
-      letters_(options_.lane.window_bytes) {}
+      letters_(options_.lane.window_bytes),
+      startup_check_(options_.slot, options_.stream) {}
 
 void relay_machine::start() {
     actions_.emplace_back(to_broker(broker_.connect()));
 }
 
 void relay_machine::account_for_stored(instant now) {
-    if (const auto settled = write_backs_.settled(lane_->stored_up_to())) {
+    if (const auto settled = write_backs_.rows().settled(lane_->stored_up_to())) {
         ledger_.stored_up_to(*settled);
     }
     end_comparing_when_over();
@@ -56,21 +56,20 @@ void relay_machine::time_passed(instant now) {
     if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
         log(log_severity::warning,
             counted(lane_->size(), "message") + " not acked" +
-                (write_backs_.empty()
+                (write_backs_.rows().empty()
                      ? ""
-                     : " and " + counted(write_backs_.size(), "row") + " not written back") +
+                     : " and " + counted(write_backs_.rows().size(), "row") + " not written back") +
                 " within " + seconds_text(options_.drain_timeout) +
                 (knows_slot() ? "; nothing is lost: the next start sends them again from the slot"
                               : "; the next start looks for them again"));
         close_postgres_in_order(now);
     }
     retry_links(now);
-    if (write_back_at_ && *write_back_at_ <= now.monotonic) {
-        write_back_at_.reset();
+    if (write_backs_.retry(now.monotonic)) {
         write_back_what_is_stored(now);
     }
     ask_for_blockers(now);
-    if (const auto due = letters_told_.deadline(); due && *due <= now.monotonic) {
+    if (const auto due = letters_.summary_due(); due && *due <= now.monotonic) {
         sum_letters_up();
     }
     confirm_what_was_held(now);
@@ -124,7 +123,7 @@ void relay_machine::report_confirmed(instant now) {
     } else if (postgres_.is_up() && !lane_->claim() && !mark_.is_stale()) {
         // While the description holds for other rules, the next start would miss the rows that
         // these leave out.
-        slot_at_most_ = std::max(slot_at_most_, confirmed());
+        slot_.told(confirmed());
         feedback_.confirmed(confirmed(), now.monotonic);
     }
 }
@@ -238,13 +237,13 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(postgres_.retry_at());
     }
     if (phase_ != phase::closing) {
-        consider(write_back_at_);
-        consider(write_stall_.deadline());
-        consider(letter_stall_.deadline());
+        consider(write_backs_.retry_at());
+        consider(write_backs_.stall().deadline());
+        consider(letters_.stall().deadline());
         consider(question_deadline());
         consider(broker_.retry_at());
         consider(feedback_.deadline());
-        consider(letters_told_.deadline());
+        consider(letters_.summary_due());
     }
     return phase_ == phase::ended ? std::nullopt : earliest;
 }

@@ -23,12 +23,17 @@
 #include "relay/intake/table_duties.hpp"
 #include "relay/lane/lane.hpp"
 #include "relay/machine/action.hpp"
+#include "relay/machine/dead_letter_duty.hpp"
 #include "relay/machine/link.hpp"
 #include "relay/machine/postgres_session.hpp"
 #include "relay/machine/read_pacing.hpp"
-#include "relay/machine/roll_call.hpp"
+#include "relay/machine/slot_place.hpp"
+#include "relay/machine/startup_check.hpp"
 #include "relay/machine/stream_mark.hpp"
+#include "relay/machine/tail_doubt.hpp"
 #include "relay/machine/tail_trust.hpp"
+#include "relay/machine/timeline_watch.hpp"
+#include "relay/machine/write_back_duty.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -142,15 +147,13 @@ public:
     /// Whether the slot is known to be there: only then it is said what it still has.
     [[nodiscard]] bool knows_slot() const { return slot_confirmed_ != lsn{}; }
     /// Another consumer holds the slot; this relay takes over when it is let go.
-    [[nodiscard]] bool is_standby() const { return standby_tries_ >= standby_after_tries; }
-    [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
+    [[nodiscard]] bool is_standby() const { return slot_.is_standby(); }
+    [[nodiscard]] std::uint64_t dead_letter_count() const { return letters_.count(); }
     /// Rows whose message is in the window or stored, and which are not written back yet.
-    [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.size(); }
+    [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.rows().size(); }
 
 private:
     enum class phase { running, draining, closing, ended };
-    /// Of "the slot is in use", before it counts as held by another consumer.
-    static constexpr std::uint32_t standby_after_tries = 4;
 
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
@@ -172,7 +175,6 @@ private:
     /// Whether the stream shows that another relay moved the slot. If that is not known yet, or if
     /// not, the connection is given up.
     bool was_another_relay(lsn slot_confirmed, instant now);
-    [[nodiscard]] bool slot_was_moved(const postgres_session& session) const;
     /// What is known of earlier connections belongs to the history of `server` now.
     void begin_history(const lineage& line);
     /// Up to where the WAL of the present history must reach at least.
@@ -227,10 +229,9 @@ private:
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
-    void call_the_roll(const std::optional<roll>& asked, bool goes_on_without);
     void note_delivered(const frame_read& read,
                         const std::optional<commit_position>& newest_before);
-    void end_roll_call(lsn read_up_to);
+    void slot_has_come_to(lsn where);
     void look_for_missing();
     /// The sequences of the messages that may be from before the present configuration.
     [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
@@ -259,15 +260,14 @@ private:
     void write_back_what_is_stored(instant now);
     void ask_for_blockers(instant now);
     [[nodiscard]] std::string stalled_text(waiting_write what) const;
-    void forget_write_backs();
     /// Nothing is in flight to either server.
     /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
     [[nodiscard]] bool is_drained() const {
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
         // The next start would compare rows for a mark that is written in part.
         const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
-        return (lane_->empty() || sends_no_more) && write_backs_.empty() && letters_.empty() &&
-               !writes_mark;
+        return (lane_->empty() || sends_no_more) && write_backs_.rows().empty() &&
+               letters_.empty() && !writes_mark;
     }
     void confirm_what_was_held(instant now);
     /// When the stream is to be asked, or its answer is overdue.
@@ -287,14 +287,7 @@ private:
     intake intake_;
     read_pacing pacing_;
     std::unique_ptr<lane> lane_;
-    write_backs write_backs_;
-    /// After a failed write-back.
-    backoff write_back_backoff_;
-    std::optional<monotonic_time> write_back_at_;
-    stall_watch write_stall_;
-    stall_watch letter_stall_;
-    /// Of the batch that is being written back.
-    std::size_t written_table_ = 0;
+    write_back_duty write_backs_;
     ledger ledger_;
     hold_back hold_back_;
     feedback feedback_;
@@ -338,15 +331,7 @@ private:
     wall_time stream_created_;
     /// The last message of somebody else's that was told of.
     std::uint64_t stranger_told_ = 0;
-    /// Where the slot may stand, as far as this relay knows: all rows from the one to the other are
-    /// stored. The second is 0 where nothing is known.
-    lsn slot_since_;
-    lsn slot_at_most_;
-    std::uint32_t standby_tries_ = 0;
-    /// The slot was in use since this relay had it last.
-    bool others_seen_ = false;
-    /// The slot stands beyond what this relay confirmed, and it is being found out why.
-    bool slot_in_question_ = false;
+    slot_place slot_;
     /// While rows are read from the tables.
     struct backfilling {
         backfill what;
@@ -356,31 +341,20 @@ private:
     std::optional<backfilling> backfilling_;
     /// The next connection is to fill a gap from the tables.
     bool gap_ = false;
-    /// The last event that was known when this relay lost the slot.
-    std::optional<commit_position> left_at_;
-    dead_letter_queue letters_;
-    dead_letter_log letters_told_;
+    dead_letter_duty letters_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
     /// A row of a table was read that is not known, and PostgreSQL is asked what it is.
     bool looking_at_table_ = false;
     std::size_t vanished_count_ = 0;
-    /// On a standby: what is known to be of the session's timeline.
-    std::optional<lsn> replayed_;
-    bool asking_for_timeline_ = false;
+    timeline_watch timeline_;
     /// How often the broker refused a message for itself.
     std::map<commit_position, std::uint32_t> refusals_;
-    /// Since when, and how often, the stream has been seen to end too early.
-    std::optional<monotonic_time> doubted_since_;
-    std::uint32_t doubt_count_ = 0;
+    tail_doubt doubt_;
     /// How often in a row the broker said that an id is taken, without having the message.
     std::uint32_t stuck_count_ = 0;
     bool step_down_is_due_ = false;
-    std::uint64_t dead_letter_count_ = 0;
-    roll_call roll_call_;
-    /// Ids that are being looked for; again, where the connection ends before the answer.
-    std::vector<roll_row> looked_for_;
-    bool goes_on_without_ = false;
+    startup_check startup_check_;
     std::deque<action> actions_;
 };
 

@@ -33,9 +33,9 @@ bool relay_machine::has_room() const {
     return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_ || lane_->belief() != tail_belief::undecided) && letters_.has_room() &&
-           !fetching_ && !looking_at_table_ && !asking_for_timeline_ && lane_->has_room() &&
+           !fetching_ && !looking_at_table_ && !timeline_.is_asking() && lane_->has_room() &&
            // Before the tail is met nothing is written back, so that no room would ever come free.
-           (lane_->claim() || write_backs_.has_room());
+           (lane_->claim() || write_backs_.rows().has_room());
 }
 
 bool relay_machine::wants_rows() const {
@@ -47,8 +47,8 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
         return;
     }
     postgres_.connected(now.monotonic);
-    standby_tries_ = 0;
-    slot_at_most_ = {};
+    static_cast<void>(slot_.take());
+    slot_.forget();
     if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided || lane_->claim()) {
         // All of the stream was read to tell which rows it has.
         lane_->believe(tail_belief::exact);

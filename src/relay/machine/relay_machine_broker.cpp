@@ -132,7 +132,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     mark_.seen(own_mark(facts.description, options_.slot, database_));
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
-    roll_call_.stream_has(facts.recent, of_other_rules(facts));
+    startup_check_.stream_has(facts.recent, of_other_rules(facts));
     if (std::exchange(comparing_, std::nullopt)) {
         lane_->end_resuming(tail_belief::undecided);
     }
@@ -186,24 +186,11 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 }
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
-    // A server that has just started or been elected may say less than it is about to know. One
-    // that was cut off goes on leading for up to twenty seconds (lostQuorumInterval, looked at
-    // every lostQuorumCheck, server/raft.go), and does not know what the others have stored since.
-    constexpr std::uint32_t looks = 3;
-    constexpr std::chrono::seconds alone{1};
-    constexpr std::chrono::seconds in_a_cluster{25};
-    const auto patience = facts.replicas > 1 && !tail.made_again ? in_a_cluster : alone;
     if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
-        doubted_since_.reset();
-        doubt_count_ = 0;
+        doubt_.settled();
         return false;
     }
-    if (!doubted_since_) {
-        doubted_since_ = now.monotonic;
-    }
-    if (++doubt_count_ >= looks && now.monotonic - *doubted_since_ >= patience) {
-        doubted_since_.reset();
-        doubt_count_ = 0;
+    if (!doubt_.doubts(facts.replicas > 1 && !tail.made_again, now.monotonic)) {
         return false;
     }
     lose_broker({errc::broker_lost,

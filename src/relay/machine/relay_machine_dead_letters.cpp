@@ -3,7 +3,6 @@
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,43 +28,37 @@ void relay_machine::set_aside(dead_letter letter, instant now) {
 }
 
 void relay_machine::store_next_letters(instant now) {
-    if (auto batch = letters_.next_batch()) {
-        letter_stall_.begin(now.monotonic);
+    if (auto batch = letters_.next(now.monotonic)) {
         actions_.emplace_back(store_dead_letters{postgres_.epoch(), std::move(batch)});
     }
 }
 
 void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
-    if (epoch != postgres_.epoch() || !letters_.is_storing()) {
+    if (epoch != postgres_.epoch() || !letters_.is_under_way()) {
         return;
     }
-    const auto stored = letters_.stored();
-    if (const auto took = letter_stall_.end(now.monotonic)) {
-        log(log_severity::info, "dead letters are stored again, after " + seconds_text(*took));
+    auto done = letters_.stored(now.monotonic);
+    if (done.stalled_for) {
+        log(log_severity::info,
+            "dead letters are stored again, after " + seconds_text(*done.stalled_for));
     }
-    std::vector<commit_position> places;
-    for (const auto& letter : *stored) {
-        places.push_back(letter.where.at);
-        if (auto line = letters_told_.stored(letter, now.monotonic)) {
-            log(log_severity::warning, std::move(*line));
-        }
+    for (auto& line : done.lines) {
+        log(log_severity::warning, std::move(line));
     }
-    dead_letter_count_ += stored->size();
-    std::ranges::sort(places);
     // The tail can have been read meanwhile, and be further: another relay was here before.
-    lane_->settle_waiting(places);
+    lane_->settle_waiting(done.places);
     store_next_letters(now);
     account_for_stored(now);
 }
 
 void relay_machine::dead_letters_failed(std::uint64_t epoch, const error& why, instant now) {
-    if (epoch == postgres_.epoch() && letters_.is_storing()) {
+    if (epoch == postgres_.epoch() && letters_.is_under_way()) {
         lose_postgres(why, now);
     }
 }
 
 void relay_machine::sum_letters_up() {
-    if (auto line = letters_told_.summary(); !line.empty()) {
+    if (auto line = letters_.summary(); !line.empty()) {
         log(log_severity::warning, std::move(line));
     }
 }

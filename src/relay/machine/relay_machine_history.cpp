@@ -47,14 +47,12 @@ void relay_machine::begin_history(const lineage& line) {
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
     const auto before = std::exchange(history_, line.origin);
     ledger_ = ledger{};
-    write_backs_ = write_backs{write_backs_.wanted()};
+    write_backs_.start_over();
     // What was confirmed of the old history must never be reported to the new one.
     hold_back_.start_over();
     feedback_ = feedback{};
-    slot_at_most_ = descends ? std::min(slot_at_most_, *branch) : lsn{};
-    slot_since_ = descends ? std::min(slot_since_, *branch) : lsn{};
+    slot_.begin_history(descends ? branch : std::nullopt);
     began_at_ = descends ? began_at_ : std::nullopt;
-    left_at_.reset();
     refusals_.clear();
     intake_.begin_history();
     lane_->set_history(line);
@@ -120,10 +118,9 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(*refused, now);
         return false;
     }
-    if ((is_another || session.server.wal_end < roll_call_.until()) && history_ != history{}) {
+    if ((is_another || session.server.wal_end < startup_check_.until()) && history_ != history{}) {
         // The rows that it asks for may be of a server that was left, or restored.
-        roll_call_ = roll_call{};
-        looked_for_.clear();
+        startup_check_.forget();
     }
     if (is_another) {
         begin_history(session.server.line);
@@ -145,7 +142,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         // of tables that were not configured then; and on the way to another timeline the database
         // can have been restored, and have used LSNs again.
         lane_->forget_proof();
-        write_backs_ = write_backs{write_backs_.wanted()};
+        write_backs_.start_over();
     }
     if (options_.accepts_history) {
         accepted_ = session.server.line;
@@ -196,7 +193,7 @@ void relay_machine::compare_stored(const tail_answer& answer) {
                    2 * options_.lane.window_messages},
                   answer.remark};
     // What was written back can have been of another history at the same place.
-    write_backs_ = write_backs{write_backs_.wanted()};
+    write_backs_.start_over();
     auto& wanted = comparing_->wanted;
     if (known) {
         wanted.disordered_after = known->disordered_after;

@@ -53,14 +53,14 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         begin_backfill(std::move(session), now);
         return;
     }
-    if (!joins_history(session, now) ||
-        (slot_was_moved(session) && !was_another_relay(session.slot_confirmed, now))) {
+    if (!joins_history(session, now) || (slot_.was_moved(session.slot_confirmed) &&
+                                         !was_another_relay(session.slot_confirmed, now))) {
         return;
     }
     postgres_.connected(now.monotonic);
-    if (const auto tries = std::exchange(standby_tries_, 0U); tries >= standby_after_tries) {
+    if (const auto how = slot_.take(); how == slot_place::taken::after_standing_by) {
         take_over();
-    } else if (tries > 0) {
+    } else if (how == slot_place::taken::after_tries) {
         // Whoever had the slot can have written meanwhile, to the stream and to its mark.
         read_tail_again();
     }
@@ -83,14 +83,16 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
         log(log_severity::warning, is_not_relayed(name));
     }
     keep_dead(session.dead_letters);
-    replayed_ = session.on_standby ? std::optional(lsn{}) : std::nullopt;
+    timeline_.begin(session.on_standby);
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
     // Nothing is confirmed that this server, which may be another one, has not sent.
     ledger_ = ledger{};
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
-    call_the_roll(new_tables ? std::nullopt : session.newest_rows, session.goes_on_without);
+    if (session.newest_rows && !new_tables) {
+        startup_check_.begin(*session.newest_rows, session.goes_on_without);
+    }
     look_for_missing();
     keep_mark_true();
     account_for_stored(now);
@@ -99,30 +101,19 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
 }
 
 void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
-    if (slot_at_most_ == lsn{} || slot_confirmed < slot_since_) {
-        // What came before is not known to be stored.
-        slot_since_ = slot_confirmed;
-        slot_at_most_ = slot_confirmed;
-    }
-    slot_at_most_ = std::max(slot_at_most_, slot_confirmed);
-    others_seen_ = false;
+    slot_.begins_at(slot_confirmed);
     const auto stored = lane_->stored_up_to();
     const bool is_behind = stored && stored->commit < slot_confirmed;
     hold_back_.begin_at(slot_confirmed, is_behind ? stored : std::nullopt);
 }
 
-bool relay_machine::slot_was_moved(const postgres_session& session) const {
-    // If another consumer held the slot in between, it was for that one to move it.
-    return !others_seen_ && slot_at_most_ != lsn{} && session.slot_confirmed > slot_at_most_;
-}
-
 bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
     constexpr std::chrono::milliseconds look_again{250};
-    if (slot_in_question_ && lane_->is_open()) {
-        slot_in_question_ = false;
+    if (slot_.is_in_question() && lane_->is_open()) {
+        slot_.settle();
         const auto& tail = lane_->known_tail();
         if (tail && server_.line.shares(*tail)) {
-            if (!left_at_ || tail->at > *left_at_) {
+            if (slot_.is_news(tail->at)) {
                 log(log_severity::info, "another relay had slot " + options_.slot + " in between");
                 return true;
             }
@@ -132,11 +123,11 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
                 return true;
             }
         }
-        slot_has_gap(slot_moved(options_.slot, slot_confirmed, slot_at_most_), now);
+        slot_has_gap(slot_moved(options_.slot, slot_confirmed, slot_.at_most()), now);
         return false;
     }
-    if (!slot_in_question_) {
-        slot_in_question_ = true;
+    if (!slot_.is_in_question()) {
+        slot_.ask();
         read_tail_again();
     }
     drop_source();
@@ -146,7 +137,6 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
 
 void relay_machine::take_over() {
     log(log_severity::info, "slot " + options_.slot + " is free: this relay takes over");
-    slot_at_most_ = {};
     read_tail_again();
 }
 
@@ -161,19 +151,12 @@ void relay_machine::read_tail_again() {
 }
 
 void relay_machine::stand_by(const error& why, instant now) {
-    constexpr std::chrono::milliseconds first_look{50};
-    constexpr std::chrono::milliseconds longest_look{1000};
-    constexpr std::uint32_t doublings = 5;
-    ++standby_tries_;
-    // Who moves the slot after this relay's own last connection is a stranger still.
-    others_seen_ = others_seen_ || why.code == errc::slot_in_use;
-    // The server may need a moment to notice the end of that connection.
-    if (standby_tries_ == standby_after_tries) {
+    const auto delay = slot_.was_in_use(why.code);
+    if (slot_.began_to_stand_by()) {
         log(log_severity::info,
             to_string(why) + "; standing by: this relay takes over as soon as the slot is free");
     }
-    const auto delay = first_look * (1U << std::min(standby_tries_ - 1, doublings));
-    postgres_.wait(now.monotonic, std::min(longest_look, delay));
+    postgres_.wait(now.monotonic, delay);
 }
 
 void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -198,7 +181,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     }
     // Whoever locks the role out, or lets its password expire, lets it in again.
     const bool is_locked_out =
-        why.code == errc::postgres_refused && (postgres_.was_up() || standby_tries_ > 0);
+        why.code == errc::postgres_refused && (postgres_.was_up() || slot_.was_refused());
     if (operator_needed(why) && !is_locked_out) {
         postgres_.shut();
         halt(why, now);
@@ -220,21 +203,19 @@ void relay_machine::drop_source() {
     if (postgres_.is_up()) {
         // The rows that the stream ends with need not have been met yet.
         const auto& tail = lane_->known_tail();
-        left_at_ = std::max(left_at_, lane_->admitted());
+        slot_.leave(lane_->admitted());
         if (tail && server_.line.shares(*tail)) {
-            left_at_ = std::max(left_at_, std::optional(tail->at));
+            slot_.leave(tail->at);
         }
     }
     actions_.emplace_back(close_postgres{});
     feedback_.end();
     ledger_.forget_pending();
-    forget_write_backs();
+    write_backs_.forget();
     letters_.clear();
-    letter_stall_.reset();
     fetching_ = false;
     looking_at_table_ = false;
-    replayed_.reset();
-    asking_for_timeline_ = false;
+    timeline_.end();
     give_backfill_up();
     give_comparing_up();
 }
@@ -275,7 +256,7 @@ void relay_machine::frame_was_read(frame_read& read,
         actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
         return;
     }
-    if (roll_call_.is_open()) {
+    if (startup_check_.is_open()) {
         note_delivered(read, newest_before);
     }
     take_frame(read, now);
@@ -303,7 +284,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
     }
     if (read.awaited) {
         const bool may_be_stored = read.awaited->reread;
-        write_backs_.await(std::move(*read.awaited));
+        write_backs_.rows().await(std::move(*read.awaited));
         if (may_be_stored) {
             write_back_what_is_stored(now);
         }
@@ -314,7 +295,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         actions_.emplace_back(fetch_row{postgres_.epoch(), row.table, std::move(row.key), row.xid});
     }
     take_progress(read, now);
-    if (!write_backs_.has_room()) {
+    if (!write_backs_.rows().has_room()) {
         // No further row may be read that would give the occasion: where the stream's last message
         // was met just now, all before it can be written back.
         write_back_what_is_stored(now);
@@ -324,7 +305,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
 void relay_machine::take_progress(const frame_read& read, instant now) {
     if (read.ended) {
         if (read.ended->last_event) {
-            write_backs_.read_up_to(*read.ended->last_event);
+            write_backs_.rows().read_up_to(*read.ended->last_event);
         }
         ledger_.transaction_ended(read.ended->last_event, read.ended->last_published,
                                   read.ended->end);

@@ -143,7 +143,7 @@ void relay_machine::set_refused_aside(const condemnation& reason, instant now) {
     }
     letters_.add(intake_.set_aside(refused, lane_->refused_row(), reason, before));
     ledger_.set_aside(where, before);
-    write_backs_.leave(where);
+    write_backs_.rows().leave(where);
     lane_->set_refused_aside();
     store_next_letters(now);
 }

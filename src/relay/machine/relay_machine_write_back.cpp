@@ -10,52 +10,40 @@
 namespace walrelay::relay {
 
 void relay_machine::write_back_what_is_stored(instant now) {
-    if (!postgres_.is_up() || is_closing() || write_back_at_) {
+    if (!postgres_.is_up() || is_closing()) {
         return;
     }
-    if (auto batch = write_backs_.next_batch(lane_->stored_up_to())) {
-        written_table_ = batch->table;
-        write_stall_.begin(now.monotonic);
+    if (auto batch = write_backs_.next(lane_->stored_up_to(), now.monotonic)) {
         actions_.emplace_back(write_back{postgres_.epoch(), std::move(*batch)});
     }
 }
 
 void relay_machine::written_back(std::uint64_t epoch, instant now) {
-    if (epoch != postgres_.epoch() || !write_backs_.in_flight()) {
+    if (epoch != postgres_.epoch() || !write_backs_.is_under_way()) {
         return;
     }
-    write_backs_.written();
-    if (const auto took = write_stall_.end(now.monotonic)) {
-        log(log_severity::info, "rows of table " + to_string(intake_.table_at(written_table_)) +
+    if (const auto took = write_backs_.written(now.monotonic)) {
+        log(log_severity::info, "rows of table " +
+                                    to_string(intake_.table_at(write_backs_.table())) +
                                     " are written back again, after " + seconds_text(*took));
     }
-    write_back_backoff_.reset();
     account_for_stored(now);
 }
 
 void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, instant now) {
-    if (epoch != postgres_.epoch() || !write_backs_.in_flight()) {
+    if (epoch != postgres_.epoch() || !write_backs_.is_under_way()) {
         return;
     }
-    write_backs_.failed();
-    write_stall_.reset();
+    const auto delay = write_backs_.failed(now.monotonic);
     // The role was let in for the stream.
     if (operator_needed(why) && why.code != errc::postgres_refused) {
         halt(why, now);
         return;
     }
-    const auto delay = write_back_backoff_.next();
-    write_back_at_ = now.monotonic + delay;
     log(log_severity::warning, to_string(why) + "; " +
-                                   counted(write_backs_.size(), "published row") +
+                                   counted(write_backs_.rows().size(), "published row") +
                                    " to be written back, trying again in " + seconds_text(delay) +
                                    ", nothing is lost: the slot is not moved past them");
-}
-
-void relay_machine::forget_write_backs() {
-    write_backs_.forget();
-    write_stall_.reset();
-    write_back_at_.reset();
 }
 
 void relay_machine::ask_for_blockers(instant now) {
@@ -65,8 +53,8 @@ void relay_machine::ask_for_blockers(instant now) {
             actions_.emplace_back(find_blocker{postgres_.epoch(), what});
         }
     };
-    ask(write_stall_, waiting_write::statuses);
-    ask(letter_stall_, waiting_write::letters);
+    ask(write_backs_.stall(), waiting_write::statuses);
+    ask(letters_.stall(), waiting_write::letters);
 }
 
 std::string relay_machine::stalled_text(waiting_write what) const {
@@ -74,15 +62,15 @@ std::string relay_machine::stalled_text(waiting_write what) const {
         return "dead letters are not stored: the slot waits for them, and later rows do in the "
                "window";
     }
-    return counted(write_backs_.size_of(written_table_), "row") + " of table " +
-           to_string(intake_.table_at(written_table_)) +
+    return counted(write_backs_.rows().size_of(write_backs_.table()), "row") + " of table " +
+           to_string(intake_.table_at(write_backs_.table())) +
            " not written back: what was published of them is in the stream, and the slot waits "
            "for them";
 }
 
 void relay_machine::blocker_found(std::uint64_t epoch, waiting_write what,
                                   const result<std::string>& who, instant now) {
-    auto& watch = what == waiting_write::statuses ? write_stall_ : letter_stall_;
+    auto& watch = what == waiting_write::statuses ? write_backs_.stall() : letters_.stall();
     if (epoch != postgres_.epoch() || !watch.is_asked()) {
         return;
     }

@@ -1,0 +1,89 @@
+// The relay machine's events of the startup check; the rules are those of startup_check.
+
+#include "relay/machine/relay_machine.hpp"
+
+#include <utility>
+
+namespace walrelay::relay {
+
+std::vector<std::uint64_t> relay_machine::of_other_rules(const stream_facts& facts) const {
+    const auto& mark = mark_.known();
+    std::vector<std::uint64_t> sequences;
+    if (!mark || mark->rules.empty()) {
+        return sequences;
+    }
+    if (has_new_tables()) {
+        for (const auto& each : facts.recent) {
+            sequences.push_back(each.sequence);
+        }
+        return sequences;
+    }
+    const lineage line{{mark->system_identifier, mark->timeline}, mark->ancestors};
+    // By their rows: one of long ago can have come late, and a branch that was left used the LSNs.
+    for (const auto& each : facts.placed) {
+        if (each.where.at.commit < mark->since || !line.shares(each.where)) {
+            sequences.push_back(each.sequence);
+        }
+    }
+    return sequences;
+}
+
+void relay_machine::note_delivered(const frame_read& read,
+                                   const std::optional<commit_position>& newest_before) {
+    if (read.dead) {
+        startup_check_.delivered(read.dead->message_id);
+    } else if (lane_->admitted() != newest_before) {
+        startup_check_.delivered(lane_->newest().id);
+    }
+    if (read.ended) {
+        slot_has_come_to(read.ended->end);
+    } else if (read.alive && !intake_.in_transaction()) {
+        slot_has_come_to(read.alive->end);
+    }
+}
+
+void relay_machine::slot_has_come_to(lsn where) {
+    if (lane_->claim()) {
+        // Rows before the stream's last message are taken for stored, and its row need not come.
+        return;
+    }
+    if (auto line = startup_check_.slot_has_come_to(where)) {
+        log(log_severity::info, std::move(*line));
+        look_for_missing();
+    }
+}
+
+void relay_machine::look_for_missing() {
+    if (const auto& rows = startup_check_.looked_for(); !rows.empty()) {
+        actions_.emplace_back(look_for_rows{postgres_.epoch(), rows});
+    }
+}
+
+void relay_machine::rows_looked_for(std::uint64_t epoch,
+                                    const result<std::vector<roll_row>>& missing, instant now) {
+    using verdict = startup_check::verdict;
+    if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up()) {
+        // The next server can be another one, which never had them.
+        return;
+    }
+    const auto what = startup_check_.answered(missing);
+    if (what == verdict::gap) {
+        slot_has_gap(startup_check_.gap(*missing), now);
+        return;
+    }
+    log(what == verdict::all_there ? log_severity::info : log_severity::warning,
+        startup_check_.describe(what, missing));
+    if (what == verdict::left_out) {
+        actions_.emplace_back(leave_out{*missing});
+    }
+}
+
+void relay_machine::rows_left_out(const result<void>& kept) {
+    if (!kept) {
+        log(log_severity::warning, "the message ids of the rows that were left out are not kept: " +
+                                       to_string(kept.error()) +
+                                       "; the next start misses these rows again");
+    }
+}
+
+}  // namespace walrelay::relay

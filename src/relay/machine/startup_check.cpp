@@ -1,0 +1,88 @@
+#include "relay/machine/startup_check.hpp"
+
+#include "relay/machine/relay_words.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+namespace {
+
+std::string some_of(const std::vector<roll_row>& rows) {
+    constexpr std::size_t named = 5;
+    std::string text;
+    for (std::size_t index = 0; index < std::min(named, rows.size()); ++index) {
+        text += (index == 0 ? "" : ", ") + rows[index].id;
+    }
+    return text + (rows.size() > named ? ", ..." : "");
+}
+
+}  // namespace
+
+void startup_check::begin(const roll& asked, bool goes_on_without) {
+    goes_on_without_ = goes_on_without;
+    roll_.begin(asked);
+}
+
+void startup_check::forget() {
+    roll_ = roll_call{};
+    looked_for_.clear();
+}
+
+std::optional<std::string> startup_check::slot_has_come_to(lsn where) {
+    auto rows = roll_.slot_has_come_to(where);
+    if (rows.empty()) {
+        return std::nullopt;
+    }
+    looked_for_ = std::move(rows);
+    return "startup check: looking for " + counted(looked_for_.size(), "row") +
+           " of the newest in the outbox tables (message ids " + some_of(looked_for_) +
+           ") in all of stream " + stream_ +
+           " and in the dead letters, as its last messages do not show them";
+}
+
+startup_check::verdict startup_check::answered(const result<std::vector<roll_row>>& missing) {
+    looked_for_.clear();
+    if (!missing) {
+        return verdict::not_known;
+    }
+    if (missing->empty()) {
+        return verdict::all_there;
+    }
+    return goes_on_without_ ? verdict::left_out : verdict::gap;
+}
+
+std::string startup_check::describe(verdict what,
+                                    const result<std::vector<roll_row>>& missing) const {
+    switch (what) {
+        case verdict::not_known:
+            return to_string(missing.error()) +
+                   "; so it is not known whether they are missing: walrelay verify tells";
+        case verdict::left_out:
+            return "startup check: going on without " + counted(missing->size(), "row") +
+                   " that neither stream " + stream_ +
+                   " nor the dead letters have, as an operator decided (message ids " +
+                   some_of(*missing) +
+                   "; all of them: SELECT message_id FROM walrelay.dead_letter WHERE retries = -1)";
+        case verdict::all_there:
+        case verdict::gap:
+            break;
+    }
+    return "startup check: all of them are there";
+}
+
+error startup_check::gap(const std::vector<roll_row>& missing) const {
+    return {errc::gap_found,
+            counted(missing.size(), "row") + " of the newest in the outbox tables " +
+                (missing.size() == 1 ? "is" : "are") + " neither in stream " + stream_ +
+                " nor in the dead letters, and slot " + slot_ +
+                " does not bring them (message ids " + some_of(missing) +
+                "). Either the slot moved past them (advanced, or dropped and made again), or the "
+                "stream lost their messages (deleted, purged, max_age, max_msgs), or PostgreSQL "
+                "did not send them (publication, row filter); there may be more of them",
+            "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
+            "the stream lacks from the table; or run walrelay verify, which names all of those "
+            "rows, and then walrelay resume, to go on without them (or walrelay run "
+            "--skip-roll-call once)"};
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,65 @@
+// The startup check: whether the slot brings, or the stream has, the newest rows of the tables; and
+// what follows where some are nowhere. Pure; a part of the relay machine. The rules are those of
+// relay/machine/roll_call.
+//
+//   begun -> (the slot has come far enough) -> rows nobody has shown -> looked for in all of the
+//   stream -> all there, left out on purpose, or a gap
+#pragma once
+
+#include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "relay/machine/roll_call.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace walrelay::relay {
+
+class startup_check {
+public:
+    /// For the words: of the relay.
+    startup_check(std::string slot, std::string stream)
+        : slot_(std::move(slot)), stream_(std::move(stream)) {}
+
+    /// See roll_call::stream_has.
+    void stream_has(const std::vector<recent_message>& recent,
+                    const std::vector<std::uint64_t>& other_rules) {
+        roll_.stream_has(recent, other_rules);
+    }
+    /// `goes_on_without`: an operator has decided to go on without rows that are missing.
+    void begin(const roll& asked, bool goes_on_without);
+    /// The server that the rows are of was left, or restored.
+    void forget();
+    /// Every row that is asked for was committed before it; 0 where none was asked for yet.
+    [[nodiscard]] lsn until() const { return roll_.until(); }
+
+    /// Whether the slot's rows are to be told.
+    [[nodiscard]] bool is_open() const { return roll_.is_open(); }
+    void delivered(std::string_view id) { roll_.delivered(id); }
+    /// The slot has brought everything up to here. Returns the line of the log where rows are to be
+    /// looked for now.
+    [[nodiscard]] std::optional<std::string> slot_has_come_to(lsn where);
+
+    /// Until they are answered for; a connection that ends before the answer asks again.
+    [[nodiscard]] const std::vector<roll_row>& looked_for() const { return looked_for_; }
+
+    enum class verdict { not_known, all_there, left_out, gap };
+    /// Which of them are nowhere.
+    [[nodiscard]] verdict answered(const result<std::vector<roll_row>>& missing);
+    /// What the log says of a verdict that is no gap.
+    [[nodiscard]] std::string describe(verdict what,
+                                       const result<std::vector<roll_row>>& missing) const;
+    [[nodiscard]] error gap(const std::vector<roll_row>& missing) const;
+
+private:
+    std::string slot_;
+    std::string stream_;
+    roll_call roll_;
+    std::vector<roll_row> looked_for_;
+    bool goes_on_without_ = false;
+};
+
+}  // namespace walrelay::relay

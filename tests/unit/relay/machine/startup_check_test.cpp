@@ -1,0 +1,90 @@
+#include "relay/machine/startup_check.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr wall_time noon{seconds(43200)};
+constexpr lsn committed_before{500};
+
+/// The stream has one row; the table has that one and a newer one.
+startup_check begun(bool goes_on_without = false) {
+    startup_check check("orders", "EVENTS");
+    check.stream_has({{"old", noon, 1}}, {});
+    check.begin(
+        {{{0, "old", noon}, {0, "new", noon + seconds(10)}}, committed_before, noon + seconds(20)},
+        goes_on_without);
+    return check;
+}
+
+TEST(StartupCheck, LooksForRowsThatNeitherSlotNorStreamHasShown) {
+    auto check = begun();
+    EXPECT_TRUE(check.is_open());
+    EXPECT_EQ(check.slot_has_come_to(lsn{400}), std::nullopt);
+    const auto line = check.slot_has_come_to(committed_before);
+    ASSERT_TRUE(line);
+    EXPECT_NE(line->find("1 row of the newest"), std::string::npos) << *line;
+    EXPECT_NE(line->find("message ids new"), std::string::npos) << *line;
+    ASSERT_EQ(check.looked_for().size(), 1U);
+    EXPECT_EQ(check.looked_for().front().id, "new");
+}
+
+TEST(StartupCheck, IsSatisfiedByWhatTheSlotBrings) {
+    auto check = begun();
+    check.delivered("new");
+    EXPECT_EQ(check.slot_has_come_to(committed_before), std::nullopt);
+    EXPECT_TRUE(check.looked_for().empty());
+}
+
+TEST(StartupCheck, AsksAgainUntilItIsAnswered) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    EXPECT_FALSE(check.looked_for().empty());
+    EXPECT_EQ(check.answered(std::vector<roll_row>{}), startup_check::verdict::all_there);
+    EXPECT_TRUE(check.looked_for().empty());
+}
+
+TEST(StartupCheck, FindsAGapWhereRowsAreNowhere) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    const result<std::vector<roll_row>> missing = check.looked_for();
+    EXPECT_EQ(check.answered(missing), startup_check::verdict::gap);
+    const auto gap = check.gap(*missing);
+    EXPECT_EQ(gap.code, errc::gap_found);
+    EXPECT_NE(gap.what.find("neither in stream EVENTS"), std::string::npos) << gap.what;
+    EXPECT_NE(gap.what.find("slot orders does not bring them"), std::string::npos) << gap.what;
+}
+
+TEST(StartupCheck, GoesOnWithoutThemWhereAnOperatorHasDecidedSo) {
+    auto check = begun(true);
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    const result<std::vector<roll_row>> missing = check.looked_for();
+    const auto verdict = check.answered(missing);
+    EXPECT_EQ(verdict, startup_check::verdict::left_out);
+    EXPECT_NE(check.describe(verdict, missing).find("going on without 1 row"), std::string::npos);
+}
+
+TEST(StartupCheck, SaysThatItIsNotKnownWhereTheSearchFailed) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    const result<std::vector<roll_row>> failed = error{errc::broker_lost, "no answer"};
+    const auto verdict = check.answered(failed);
+    EXPECT_EQ(verdict, startup_check::verdict::not_known);
+    EXPECT_NE(check.describe(verdict, failed).find("walrelay verify tells"), std::string::npos);
+}
+
+TEST(StartupCheck, ForgetsRowsOfAServerThatWasLeft) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    EXPECT_EQ(check.until(), committed_before);
+    check.forget();
+    EXPECT_TRUE(check.looked_for().empty());
+    EXPECT_FALSE(check.is_open());
+    EXPECT_EQ(check.until(), lsn{});
+}
+
+}  // namespace
+}  // namespace walrelay::relay
