@@ -14,8 +14,9 @@ namespace walrelay::soak {
 
 /// After so long a relay must be connected to a server that is there again.
 inline constexpr std::chrono::seconds reconnect_limit{10};
-/// After that, until what has gathered meanwhile is in the stream.
-inline constexpr std::chrono::seconds catch_up_limit{2};
+/// After that, until what has gathered meanwhile is in the stream. PostgreSQL first decodes again
+/// what was written since its oldest transaction began, minutes of it here, and sends none of it.
+inline constexpr std::chrono::seconds catch_up_limit{5};
 
 /// SIGTERM ends a relay within this, unless rows that it should write back are locked.
 inline constexpr std::chrono::seconds stop_limit{3};
