@@ -20,13 +20,13 @@ void add_settings(CLI::App& command, command_line& line, std::string_view withou
                        "configuration file (default ./walrelay.toml, then "
                        "/etc/walrelay/walrelay.toml)");
     for (const auto& key : config::keys()) {
-        if (key.about.flag.empty() || key.about.section == without) {
+        if (key.flag.empty() || key.section == without) {
             continue;
         }
         command.add_option_function<std::string>(
-            std::string(key.about.flag),
+            std::string(key.flag),
             [&line, name = key.full_name()](const std::string& value) { line.flags[name] = value; },
-            std::string(key.about.documentation));
+            std::string(key.documentation));
     }
 }
 
