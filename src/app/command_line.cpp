@@ -91,8 +91,12 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     auto* const resume = program.add_subcommand(
         "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
     add_settings(*resume, line, "outbox");
+    auto* const config = program.add_subcommand(
+        "config", "print a commented walrelay.toml, with --table filled in for that table");
+    config->add_flag("--check", line.check_only,
+                     "check the configuration in place of printing one; no server is asked");
     auto* const version = program.add_subcommand("version", "print the version");
-    for (auto* const each : {run, init, check, verify}) {
+    for (auto* const each : {run, init, check, verify, config}) {
         add_settings(*each, line);
     }
     add_flags(*run, *init, *check, line);
@@ -110,6 +114,7 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
                   : verify->parsed()      ? command::verify
                   : dead_letter->parsed() ? command::dead_letter
                   : resume->parsed()      ? command::resume
+                  : config->parsed()      ? command::config
                                           : command::version;
     static_cast<void>(version);
     return {std::move(line), exit_done};

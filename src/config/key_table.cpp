@@ -20,7 +20,8 @@ constexpr byte_size most_bytes{1ULL << 30U};
 const std::vector<key> table{
     {"postgres", "conninfo", "--postgres", text(&postgres::conninfo),
      "How to reach the database: a libpq connection string or URI. `PG*` variables and the "
-     "password file of libpq are honoured, so no password need stand here. Required."},
+     "password file of libpq are honoured, so no password need stand here. Required.",
+     "\"host=127.0.0.1 dbname=app user=walrelay\""},
     {"postgres", "slot", "--slot", text(&postgres::slot, check_slot),
      "The logical replication slot: 1 to 63 of the characters `a-z`, `0-9` and `_`."},
     {"postgres", "plugin", "--plugin",
@@ -126,16 +127,19 @@ const std::vector<key> table{
     {"outbox", "table", "--table", table_name_text(&outbox::table),
      "The table, written as in SQL: the schema is `public` if none is named, parts without "
      "double quotes are folded to lower case (`'\"Odd Schema\".\"My Table\"'` keeps both). Each "
-     "entry has either this or `message_prefix`, and no two have the same."},
+     "entry has either this or `message_prefix`, and no two have the same.",
+     "\"public.outbox_events\""},
     {"outbox", "message_prefix", "", text(&outbox::message_prefix, check_message_prefix),
      "In place of `table`: rows are the JSON objects that writers emit with "
      "`pg_logical_emit_message(true, '<message_prefix>', '{\"id\": ...}')`; there is no table. "
-     "The keys are the columns."},
+     "The keys are the columns.",
+     "\"walrelay\""},
     {"outbox", "columns", "", columns(&outbox::columns),
      "Which column plays which role; names are taken as they are, case included. The roles are "
      "`id`, `aggregate_type`, `aggregate_id`, `event_type`, `payload`, `metadata`, `version` and "
      "`created_at`. A role that is not named here is played by the column of its own name where "
-     "the table has it; `payload` by `event_data`, else by `payload`."},
+     "the table has it; `payload` by `event_data`, else by `payload`.",
+     "{ id = \"event_id\", payload = \"body\" }"},
     {"outbox", "subject", "--subject", text(&outbox::subject),
      "Template of the subject. `{name}` is a role or a column, `{name|other}` the first that is "
      "not NULL. Each value is one token, encoded where NATS needs it; only the dots of a "
@@ -154,25 +158,31 @@ const std::vector<key> table{
     {"outbox", "headers", "", headers(&outbox::headers),
      "Headers of each message beside those of walrelay: name and template of the value. A header "
      "is left out where a column of it is NULL, or its value empty. Names that begin with "
-     "`Nats-` or `Walrelay-` are reserved."},
+     "`Nats-` or `Walrelay-` are reserved.",
+     "{ \"Correlation-Id\" = \"{correlation_id}\" }"},
     {"outbox", "pending", "", text(&outbox::pending, check_predicate),
      "SQL predicate of the rows that are still to send, such as `status = 'pending'`: what "
      "`postgres.snapshot = \"pending\"` publishes. It may name any column of the table, and no "
-     "other table."},
+     "other table.",
+     "\"status = 'pending'\""},
     {"outbox", "republish", "", republish(&outbox::republish),
      "`column` and `value`: an UPDATE that sets the column to the value publishes the row again, "
      "with a message id of its own. The value is written as PostgreSQL prints it. What walrelay "
-     "writes back itself never publishes anything."},
+     "writes back itself never publishes anything.",
+     "{ column = \"status\", value = \"pending\" }"},
     {"outbox", "on_published", "", text(&outbox::on_published, check_set_list),
      "SQL SET list that is written back to rows once their messages are acked, many at a time, "
-     "such as `status = 'published', published_at = now()`."},
+     "such as `status = 'published', published_at = now()`.",
+     "\"status = 'published', published_at = now()\""},
     {"outbox", "on_dead_letter", "", text(&outbox::on_dead_letter, check_dead_letter_set_list),
      "SQL SET list that is written back to a row that becomes a dead letter. `{error}` and "
      "`{attempts}` stand for what went wrong and how often it was tried; they are values and "
-     "stand outside of quotes."},
+     "stand outside of quotes.",
+     "\"status = 'dead_letter', last_error = {error}, retry_count = {attempts}\""},
     {"outbox", "delete_after", "", duration(&outbox::delete_after, 0ms),
      "How long after their ack rows are deleted; `\"0s\"` deletes them at once. Unset, every row "
-     "is kept. Which rows go and which stay: \"Clean-up\" in operating.md."},
+     "is kept. Which rows go and which stay: \"Clean-up\" in operating.md.",
+     "\"7d\""},
     {"http", "listen", "", later(), "Address and port of health, metrics, status and dashboard."},
     {"log", "level", "--log-level",
      choice(&log::level, {{"trace", log_level::trace},

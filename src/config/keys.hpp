@@ -19,6 +19,7 @@ struct key {
     std::string_view flag;  // "--slot"; empty if it has none
     kind takes;
     std::string_view documentation;  // a sentence or two in Markdown
+    std::string_view example = {};   // in the notation of the file, where there is no default
 
     /// "nats.tls.ca".
     [[nodiscard]] std::string full_name() const;
