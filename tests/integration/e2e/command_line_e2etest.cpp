@@ -128,6 +128,29 @@ TEST_F(CommandLine, WrongPasswordOfTheBrokerIsSaid) {
     EXPECT_TRUE(contains(refused.output, "uthori")) << refused.output;
 }
 
+/// What the configuration is not asked, because the server is.
+TEST_F(CommandLine, SqlThatMeansNothingIsNamedByTheStartupCheck) {
+    const auto database = shared_postgres().fresh_database();
+    shared_postgres().session(database).execute(create_outbox_events());
+    const std::map<std::string, std::vector<std::string>> wrong{
+        {"outbox.on_published", {"published", "SET status = 'published'", "  "}},
+        {"outbox.on_dead_letter", {"dead", "SET status = 'dead'", "  "}},
+        {"outbox.pending", {"WHERE status = 'pending'", "  ", "nothing_of_this_name"}}};
+    for (const auto& [key, texts] : wrong) {
+        for (const std::string& text : texts) {
+            const auto own = key.substr(key.find('.') + 1) + " = \"" + text + "\"\n";
+            const auto file = write_file(
+                "[nats]\nurls = [\"" + shared_nats().url() + "\"]\n[postgres]\nconninfo = \"" +
+                shared_postgres().conninfo(database) +
+                "\"\n[[outbox]]\ntable = \"outbox_events\"\n" + own +
+                (key == "outbox.pending" ? "on_published = \"status = 'published'\"\n" : ""));
+            const auto checked = run({"check", "--config", file});
+            EXPECT_EQ(checked.exit_code, 1) << own << checked.errors;
+            EXPECT_TRUE(contains(checked.output, key)) << own << checked.output;
+        }
+    }
+}
+
 /// `walrelay config` asks nobody without --table.
 TEST_F(CommandLine, ConfigPrintsAFileThatPassesTheCheckOnceTheEssentialsAreSet) {
     const auto printed = run({"config", "--postgres", "dbname=app", "--slot", "orders"});
