@@ -121,7 +121,7 @@ int command_config(const command_line& line) {
     }
     std::string file_read;
     const auto settings = read_settings(asked, &file_read);
-    if (line.check_only) {
+    if (line.check_only && (settings || !file_read.empty())) {
         fmt::print(settings ? stdout : stderr, "{}\n",
                    file_read.empty() ? "no file was read, only the environment and flags"
                                      : "read " + one_line(file_read));

@@ -93,12 +93,14 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     add_settings(*resume, line, "outbox");
     auto* const config = program.add_subcommand(
         "config", "print a commented walrelay.toml, with --table filled in for that table");
-    config->add_flag("--check", line.check_only,
-                     "check the configuration in place of printing one; no server is asked");
+    auto* const check_only =
+        config->add_flag("--check", line.check_only,
+                         "check the configuration in place of printing one; no server is asked");
     auto* const version = program.add_subcommand("version", "print the version");
     for (auto* const each : {run, init, check, verify, config}) {
         add_settings(*each, line);
     }
+    config->get_option("--config")->needs(check_only);
     add_flags(*run, *init, *check, line);
     add_verify(*verify, line.verify);
 

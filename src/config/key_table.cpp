@@ -118,7 +118,7 @@ const std::vector<key> table{
      choice(&delivery::on_slot_loss,
             {{"halt", slot_loss_policy::halt}, {"heal", slot_loss_policy::heal}}),
      "What happens where the slot no longer has what the stream lacks: `\"halt\"` stops and says "
-     "how to mend it, `\"heal\"` publishes what is missing from the outbox tables."},
+     "how to fix it, `\"heal\"` publishes what is missing from the outbox tables."},
     {"delivery", "on_halt", "",
      choice(&delivery::on_halt, {{"exit", halt_policy::exit}, {"stay", halt_policy::stay}}),
      "What the process does where an operator must decide: `\"exit\"` ends it with exit code 3, "

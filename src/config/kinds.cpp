@@ -48,12 +48,18 @@ std::optional<text_members> read_members(const value& found, member_check check,
     return members.size() == table->size() ? std::optional(std::move(members)) : std::nullopt;
 }
 
+auto find_role(const std::string& name) {
+    const auto& roles = column_roles();
+    return std::find_if(roles.begin(), roles.end(),
+                        [&](const auto& each) { return each.first == name; });
+}
+
 std::optional<complaint> check_role(const std::string& name, const std::string& text) {
-    std::vector<std::string> known;
-    for (const auto& [role, at] : column_roles()) {
-        known.push_back(role);
-    }
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (find_role(name) == column_roles().end()) {
+        std::vector<std::string> known;
+        for (const auto& [role, at] : column_roles()) {
+            known.push_back(role);
+        }
         const auto meant = nearest(name, known);
         return complaint{"is not a role of a column",
                          meant ? "write " + *meant + ", or remove it"
@@ -187,12 +193,8 @@ kind columns(place<outbox_columns> at) {
     const auto store = [at](const value& found, const destination& to, const complain& wrong) {
         if (const auto members = read_members(found, check_role, wrong)) {
             at.in(to) = {};
-            for (const auto& [role, place_of_role] : column_roles()) {
-                for (const auto& [name, column] : *members) {
-                    if (name == role) {
-                        at.in(to).*place_of_role = column;
-                    }
-                }
+            for (const auto& [name, column] : *members) {
+                at.in(to).*(find_role(name)->second) = column;
             }
         }
     };

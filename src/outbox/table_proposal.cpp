@@ -4,8 +4,6 @@
 #include "outbox/resolved_columns.hpp"
 #include "outbox/table_plan.hpp"
 
-#include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string_view>
 
@@ -19,8 +17,9 @@ public:
 
     table_proposal run(const table_name& table) && {
         find_roles(table);
-        const bool found = find_text() || find_flag() || find_time();
-        static_cast<void>(found);
+        if (!find_text() && !find_flag()) {
+            find_time();
+        }
         return std::move(made_);
     }
 
@@ -76,13 +75,12 @@ private:
         return !made_.status_column.empty();
     }
 
-    bool find_time() {
+    void find_time() {
         made_.status_column = time_column();
         const bool found = !made_.status_column.empty();
         made_.pending = found ? made_.status_column + " IS NULL" : "";
         made_.on_published = found ? made_.status_column + " = now()" : "";
         made_.republish_value = "";
-        return found;
     }
 
     [[nodiscard]] std::string and_time() const {

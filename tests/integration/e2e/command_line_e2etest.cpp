@@ -182,6 +182,12 @@ TEST_F(CommandLine, ConfigRefusesFlagsThatNoFileMayHold) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_TRUE(contains(refused.errors, "--slot: postgres.slot")) << refused.errors;
     EXPECT_EQ(refused.output, "");
+    const auto ignored = run({"config", "--config", write_file("[nats]\n")});
+    EXPECT_EQ(ignored.exit_code, 2) << "a file would not be printed again";
+    EXPECT_TRUE(contains(ignored.errors, "--check")) << ignored.errors;
+    const auto missing = run({"config", "--check", "--config", "not-there.toml"});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_FALSE(contains(missing.errors, "no file was read")) << missing.errors;
 }
 
 TEST_F(CommandLine, ConfigNamesATableThatIsNotThere) {
