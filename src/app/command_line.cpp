@@ -20,13 +20,13 @@ void add_settings(CLI::App& command, command_line& line, std::string_view withou
                        "configuration file (default ./walrelay.toml, then "
                        "/etc/walrelay/walrelay.toml)");
     for (const auto& key : config::keys()) {
-        if (key.about.flag.empty() || key.about.section == without) {
+        if (key.flag.empty() || key.section == without) {
             continue;
         }
         command.add_option_function<std::string>(
-            std::string(key.about.flag),
+            std::string(key.flag),
             [&line, name = key.full_name()](const std::string& value) { line.flags[name] = value; },
-            std::string(key.about.documentation));
+            std::string(key.documentation));
     }
 }
 
@@ -91,10 +91,16 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     auto* const resume = program.add_subcommand(
         "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
     add_settings(*resume, line, "outbox");
+    auto* const config = program.add_subcommand(
+        "config", "print a commented walrelay.toml, with --table filled in for that table");
+    auto* const check_only =
+        config->add_flag("--check", line.check_only,
+                         "check the configuration in place of printing one; no server is asked");
     auto* const version = program.add_subcommand("version", "print the version");
-    for (auto* const each : {run, init, check, verify}) {
+    for (auto* const each : {run, init, check, verify, config}) {
         add_settings(*each, line);
     }
+    config->get_option("--config")->needs(check_only);
     add_flags(*run, *init, *check, line);
     add_verify(*verify, line.verify);
 
@@ -110,6 +116,7 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
                   : verify->parsed()      ? command::verify
                   : dead_letter->parsed() ? command::dead_letter
                   : resume->parsed()      ? command::resume
+                  : config->parsed()      ? command::config
                                           : command::version;
     static_cast<void>(version);
     return {std::move(line), exit_done};

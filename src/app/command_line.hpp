@@ -10,7 +10,7 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, verify, dead_letter, resume, version };
+enum class command { run, init, check, verify, dead_letter, resume, config, version };
 
 struct command_line {
     command wanted = command::run;
@@ -22,6 +22,7 @@ struct command_line {
     bool skip_roll_call = false;  // run
     bool accept_history = false;  // run
     bool json = false;            // check --json
+    bool check_only = false;      // config --check
     tasks::dead_letter_request dead_letter = {};
     tasks::verify_options verify;
 };

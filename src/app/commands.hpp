@@ -36,6 +36,11 @@ struct init_options {
 /// Compares the outbox tables with the stream and prints what differs.
 [[nodiscard]] int command_verify(const config::settings& settings,
                                  const tasks::verify_options& options);
+/// Checks the configuration without asking a server, or prints a commented one.
+[[nodiscard]] int command_config(const command_line& line);
+/// Prints one that is filled in for the table that the flags name.
+[[nodiscard]] int command_config_of_table(const config::settings& settings,
+                                          const config::flag_values& flags);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app

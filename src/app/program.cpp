@@ -24,6 +24,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_resume(settings);
         case command::verify:
             return command_verify(settings, line.verify);
+        case command::config:
+            return command_config_of_table(settings, line.flags);
         default:
             return command_run(settings, {line.skip_roll_call, line.accept_history});
     }
@@ -39,6 +41,10 @@ int run_program(int argc, const char* const* argv) {
     const auto& line = *parsed.line;
     if (line.wanted == command::version) {
         return command_version();
+    }
+    if (line.wanted == command::config &&
+        (line.check_only || !line.flags.contains("outbox.table"))) {
+        return command_config(line);
     }
     const auto settings = read_settings(line);
     if (!settings) {

@@ -49,6 +49,9 @@ config::environment read_environment() {
 
 /// False if a file that was asked for cannot be read.
 bool find_file(const command_line& line, config::sources& into) {
+    if (line.wanted == command::config && !line.check_only) {
+        return true;  // what is printed does not depend on the file that may be there
+    }
     if (line.config_file) {
         into.file_name = *line.config_file;
         into.file_text = read_file(*line.config_file);
@@ -69,7 +72,7 @@ void print(const std::string& problem) {
 }
 
 /// Whether libpq takes the conninfo and every template can be used; says what not.
-bool judge(const config::settings& settings) {
+bool tasks::judge(const config::settings& settings) {
     const auto conninfo = postgres::check_conninfo(settings.postgres.conninfo);
     if (!conninfo) {
         print(to_string(conninfo.error()));
@@ -88,7 +91,7 @@ bool lacks_only_tables(const std::vector<config::problem>& problems) {
 
 }  // namespace
 
-std::optional<config::settings> read_settings(const command_line& line) {
+std::optional<config::settings> read_settings(const command_line& line, std::string* file_read) {
     config::sources from;
     from.variables = read_environment();
     from.flags = line.flags;
@@ -99,6 +102,9 @@ std::optional<config::settings> read_settings(const command_line& line) {
                    *line.config_file);
         return std::nullopt;
     }
+    if (file_read != nullptr) {
+        *file_read = from.file_name;
+    }
     auto loaded = config::load(from);
     const bool needs_no_table =
         line.wanted == command::dead_letter || line.wanted == command::resume;
@@ -108,7 +114,7 @@ std::optional<config::settings> read_settings(const command_line& line) {
         loaded = config::load(from);
     }
     if (loaded) {
-        return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
+        return tasks::judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
     }
     for (const auto& problem : loaded.error()) {
         print(to_string(problem));

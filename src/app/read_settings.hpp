@@ -6,10 +6,13 @@
 #include "config/settings.hpp"
 
 #include <optional>
+#include <string>
 
 namespace walrelay::app {
 
 /// The settings, or nothing after all problems have been printed on standard error.
-[[nodiscard]] std::optional<config::settings> read_settings(const command_line& line);
+/// `file_read` becomes the name of the file that was read, empty if there was none.
+[[nodiscard]] std::optional<config::settings> read_settings(const command_line& line,
+                                                            std::string* file_read = nullptr);
 
 }  // namespace walrelay::app

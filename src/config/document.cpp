@@ -16,66 +16,52 @@ namespace {
 using placing = std::function<std::string(const toml::source_region&)>;
 
 std::string_view foreign_type(toml::node_type type) {
-    switch (type) {
-        case toml::node_type::floating_point:
-            return "a float";
-        case toml::node_type::date:
-            return "a date";
-        case toml::node_type::time:
-            return "a time";
-        default:
-            return "a date and time";
-    }
+    return type == toml::node_type::floating_point ? "a float"
+           : type == toml::node_type::date         ? "a date"
+           : type == toml::node_type::time         ? "a time"
+                                                   : "a date and time";
 }
 
 value convert(const toml::node& node, const toml::source_region& at, const placing& place);
 
 value_table convert_table(const toml::table& table, const placing& place) {
     // toml++ keeps keys in the order of the alphabet; people expect the order of the file.
-    std::vector<const toml::key*> keys;
+    std::vector<const toml::key*> names;
     for (const auto& [name, node] : table) {
-        keys.push_back(&name);
+        names.push_back(&name);
     }
-    const auto begins = [](const toml::key* of) {
-        return std::tuple(of->source().begin.line, of->source().begin.column);
+    const auto begin_of = [](const toml::key* name) {
+        return std::tuple(name->source().begin.line, name->source().begin.column);
     };
-    std::sort(keys.begin(), keys.end(), [&](const toml::key* left, const toml::key* right) {
-        return begins(left) < begins(right);
+    std::sort(names.begin(), names.end(), [&](const toml::key* left, const toml::key* right) {
+        return begin_of(left) < begin_of(right);
     });
     value_table members;
-    for (const toml::key* name : keys) {
-        const toml::node& node = *table.get(name->str());
-        members.push_back({std::string(name->str()), convert(node, name->source(), place)});
+    for (const toml::key* name : names) {
+        members.push_back(
+            {std::string(name->str()), convert(*table.get(name->str()), name->source(), place)});
     }
     return members;
 }
 
-value_list convert_array(const toml::array& array, const placing& place) {
-    value_list elements;
-    for (const toml::node& node : array) {
-        elements.push_back(convert(node, node.source(), place));
-    }
-    return elements;
-}
-
 value convert(const toml::node& node, const toml::source_region& at, const placing& place) {
-    const std::string where = place(at);
+    value made{place(at), foreign{foreign_type(node.type())}};
     if (const auto* table = node.as_table()) {
-        return {where, convert_table(*table, place)};
+        made.data = convert_table(*table, place);
+    } else if (const auto* array = node.as_array()) {
+        value_list elements;
+        for (const toml::node& each : *array) {
+            elements.push_back(convert(each, each.source(), place));
+        }
+        made.data = std::move(elements);
+    } else if (const auto* text = node.as_string()) {
+        made.data = text->get();
+    } else if (const auto* integer = node.as_integer()) {
+        made.data = integer->get();
+    } else if (const auto* boolean = node.as_boolean()) {
+        made.data = boolean->get();
     }
-    if (const auto* array = node.as_array()) {
-        return {where, convert_array(*array, place)};
-    }
-    if (const auto* text = node.as_string()) {
-        return {where, text->get()};
-    }
-    if (const auto* integer = node.as_integer()) {
-        return {where, integer->get()};
-    }
-    if (const auto* boolean = node.as_boolean()) {
-        return {where, boolean->get()};
-    }
-    return {where, foreign{foreign_type(node.type())}};
+    return made;
 }
 
 /// The parser's words up to the first piece of a value that it quotes, which may be of a password;

@@ -5,23 +5,20 @@
 
 namespace walrelay::config {
 
-void draft::take(const key& row, const value& found) {
-    outbox_table nowhere;
-    take(row, found, nowhere, 0);
-}
-
 void draft::take(const key& row, const value& found, std::size_t entry) {
-    WALRELAY_ASSERT(entry < all_.outbox.size());
-    take(row, found, all_.outbox[entry], entry);
-}
-
-void draft::take(const key& row, const value& found, outbox_table& table, std::size_t entry) {
-    auto wrong = row.store(found, {all_, table});
+    WALRELAY_ASSERT(row.section != "outbox" || entry < all_.outbox.size());
+    outbox_table nowhere;
+    outbox_table& table = row.section == "outbox" ? all_.outbox[entry] : nowhere;
     origin& from = origins_[{row.full_name(), entry}];
     from.where = found.where;
-    from.spoilt = from.spoilt || !wrong.empty();
-    for (problem& each : wrong) {
-        add(std::move(each));
+    row.takes.store(found, {all_, table},
+                    [&](const value& of, const std::string& member, const complaint& wrong) {
+                        const auto below = member.empty() ? "" : '.' + printable(member);
+                        add({of.where, row.full_name() + below, wrong.what, wrong.remedy});
+                        from.spoilt = true;
+                    });
+    if (table.is_tableless()) {
+        table.table = message_source(table.message_prefix);
     }
 }
 

@@ -21,16 +21,14 @@ public:
     /// `file_name` stands in problems that no single line causes; empty if there is no file.
     explicit draft(std::string file_name) : file_name_(std::move(file_name)) {}
 
-    /// Stores a value of a key outside [[outbox]], or notes the problems.
-    void take(const key& row, const value& found);
-    /// Stores a value of the entry of [[outbox]] with that index.
-    void take(const key& row, const value& found, std::size_t entry);
+    /// Stores a value, or notes the problems. `entry` is an index of [[outbox]]; of no meaning for
+    /// the keys of other sections.
+    void take(const key& row, const value& found, std::size_t entry = 0);
     /// Begins the next entry of [[outbox]]; returns its index.
     std::size_t add_entry(const std::string& where);
-
+    void add(problem found) { problems_.push_back(std::move(found)); }
     /// Notes a problem of a name that is no key of its own, and that its value could not be used.
     void add_spoilt(problem found);
-    void add(problem found) { problems_.push_back(std::move(found)); }
 
     /// Whether a source gave the key a value that could be used.
     [[nodiscard]] bool is_set(std::string_view full_name, std::size_t entry = 0) const;
@@ -50,15 +48,13 @@ private:
         std::string where;
         bool spoilt = false;
     };
-    using place_name = std::pair<std::string, std::size_t>;
 
-    void take(const key& row, const value& found, outbox_table& table, std::size_t entry);
     [[nodiscard]] const origin* origin_of(std::string_view full_name, std::size_t entry) const;
 
     std::string file_name_;
     settings all_;
     std::vector<std::string> entries_;
-    std::map<place_name, origin> origins_;
+    std::map<std::pair<std::string, std::size_t>, origin> origins_;
     std::vector<problem> problems_;
 };
 

@@ -3,15 +3,8 @@
 
 #include "config/quote.hpp"
 
-#include <optional>
-
 namespace walrelay::config {
 namespace {
-
-constexpr std::size_t identifier_bytes_limit = 63;  // NAMEDATALEN - 1
-constexpr std::string_view quoting_remedy =
-    "write schema.table, and double quotes around a part that needs them in SQL: "
-    R"(public."My Table")";
 
 bool begins_identifier(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -22,74 +15,54 @@ bool continues_identifier(char c) {
     return begins_identifier(c) || (c >= '0' && c <= '9') || c == '$';
 }
 
-char folded(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-/// Takes an identifier without quotes off the front; nothing if there is none.
-std::optional<std::string> take_bare(std::string_view& text) {
-    if (text.empty() || !begins_identifier(text.front())) {
-        return std::nullopt;
-    }
+/// Takes one part off the front, with or without quotes; empty if there is none.
+std::string take_part(std::string_view& text) {
     std::string name;
-    while (!text.empty() && continues_identifier(text.front())) {
-        name += folded(text.front());
-        text.remove_prefix(1);
+    if (!text.starts_with('"')) {
+        while (!text.empty() &&
+               (name.empty() ? begins_identifier : continues_identifier)(text[0])) {
+            const char c = text[0];
+            name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            text.remove_prefix(1);
+        }
+        return name;
     }
-    return name;
-}
-
-/// Takes a quoted identifier off the front; nothing if it is empty or does not end.
-std::optional<std::string> take_quoted(std::string_view& text) {
-    std::string name;
     text.remove_prefix(1);
     while (!text.empty()) {
         const bool doubled = text.starts_with(R"("")");
-        if (text.front() == '"' && !doubled) {
-            text.remove_prefix(1);
-            return name.empty() ? std::nullopt : std::optional(name);
-        }
-        name += text.front();
+        const char c = text[0];
         text.remove_prefix(doubled ? 2 : 1);
+        if (c == '"' && !doubled) {
+            return name;
+        }
+        name += c;
     }
-    return std::nullopt;
-}
-
-std::optional<std::string> take_part(std::string_view& text) {
-    return text.starts_with('"') ? take_quoted(text) : take_bare(text);
-}
-
-/// One or two parts with a dot between; nothing for anything else.
-std::optional<table_name> split(std::string_view text) {
-    auto first = take_part(text);
-    if (first && text.empty()) {
-        return table_name{"public", *first};
-    }
-    if (!first || !text.starts_with('.')) {
-        return std::nullopt;
-    }
-    text.remove_prefix(1);
-    auto second = take_part(text);
-    if (!second || !text.empty()) {
-        return std::nullopt;
-    }
-    return table_name{*first, *second};
+    return "";
 }
 
 }  // namespace
 
 read_result<table_name> read_table_name(std::string_view text) {
-    auto name = split(text);
-    if (!name) {
-        return complaint{quoted(text) + " is not the name of a table", std::string(quoting_remedy)};
+    constexpr std::size_t longest_bytes = 63;  // NAMEDATALEN - 1
+    std::string_view rest = text;
+    table_name name{"public", take_part(rest)};
+    if (rest.starts_with('.') && !name.name.empty()) {
+        rest.remove_prefix(1);
+        name = {name.name, take_part(rest)};
     }
-    for (const std::string& part : {name->schema, name->name}) {
-        if (part.size() > identifier_bytes_limit) {
-            return complaint{quoted(part) + " is longer than the 63 bytes of a name in PostgreSQL",
-                             "write the name as \\d in psql shows it"};
+    if (name.name.empty() || !rest.empty()) {
+        return complaint{in_quotes(text) + " is not the name of a table",
+                         "write schema.table, and double quotes around a part that needs them in "
+                         "SQL: public.\"My Table\""};
+    }
+    for (const std::string& part : {name.schema, name.name}) {
+        if (part.size() > longest_bytes) {
+            return complaint{
+                in_quotes(part) + " is longer than the 63 bytes of a name in PostgreSQL",
+                "write the name as \\d in psql shows it"};
         }
     }
-    return *name;
+    return name;
 }
 
 }  // namespace walrelay::config

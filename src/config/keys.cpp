@@ -1,77 +1,45 @@
-// The table of keys, put together from its sections.
+// What follows from the table of keys.
 #include "config/keys.hpp"
 
-#include "config/sections.hpp"
-
-#include <algorithm>
-
 namespace walrelay::config {
-namespace {
-
-std::vector<key> all_keys() {
-    std::vector<key> all;
-    for (auto section :
-         {postgres_keys, nats_keys, delivery_keys, outbox_keys, http_keys, log_keys}) {
-        for (key& row : section()) {
-            all.push_back(std::move(row));
-        }
-    }
-    return all;
-}
-
-char as_in_a_variable(char c) {
-    if (c == '.') {
-        return '_';
-    }
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-}  // namespace
-
-std::string_view to_string(value_kind kind) {
-    switch (kind) {
-        case value_kind::text:
-            return "string";
-        case value_kind::text_list:
-            return "list of strings";
-        case value_kind::boolean:
-            return "boolean";
-        case value_kind::integer:
-            return "integer";
-        case value_kind::duration:
-            return "duration";
-        case value_kind::size:
-            return "byte size";
-        case value_kind::choice:
-            return "choice";
-        case value_kind::table:
-            return "table of strings";
-        case value_kind::later:
-            return "not available yet";
-    }
-    return "";
-}
 
 std::string key::full_name() const {
-    return std::string(about.section) + '.' + std::string(about.name);
+    return std::string(section) + '.' + std::string(name);
 }
 
 std::string key::variable() const {
-    std::string name = "WALRELAY_" + full_name();
-    std::transform(name.begin(), name.end(), name.begin(), as_in_a_variable);
-    return name;
+    std::string made = "WALRELAY_" + full_name();
+    std::transform(made.begin(), made.end(), made.begin(), [](char c) {
+        return c == '.' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return made;
 }
 
-const std::vector<key>& keys() {
-    static const std::vector<key> table = all_keys();
-    return table;
+std::string key::kind_in_words() const {
+    constexpr std::array<std::string_view, 9> words{
+        "string",    "list of strings", "boolean",          "integer",          "duration",
+        "byte size", "choice",          "table of strings", "not available yet"};
+    std::string made{words.at(static_cast<std::size_t>(takes.name))};
+    for (const std::string& text : takes.accepted) {
+        made += (made == "choice" ? " of `\"" : ", `\"") + text + "\"`";
+    }
+    return made;
+}
+
+std::string key::default_value() const {
+    settings defaults;
+    outbox_table table;
+    return takes.show ? takes.show({defaults, table}) : "";
+}
+
+std::string heading_of(std::string_view section) {
+    return section == "outbox" ? "[[outbox]]" : '[' + std::string(section) + ']';
 }
 
 const key* find_key(std::string_view full_name) {
-    const auto& table = keys();
-    const auto found = std::find_if(table.begin(), table.end(),
+    const auto found = std::find_if(keys().begin(), keys().end(),
                                     [&](const key& row) { return row.full_name() == full_name; });
-    return found == table.end() ? nullptr : &*found;
+    return found == keys().end() ? nullptr : &*found;
 }
 
 }  // namespace walrelay::config

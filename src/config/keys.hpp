@@ -1,64 +1,51 @@
 // Every key of the configuration, once: its name, its kind, what it does, where it goes. The file,
-// the environment, the flags and docs/configuration.md all follow this table; defaults stand in
-// config/settings and core/outbox_table alone.
+// the environment, the flags, docs/configuration.md, the printed walrelay.toml and the man page all
+// follow this table; defaults stand in config/settings and core/outbox_table alone.
 #pragma once
 
-#include "config/problem.hpp"
-#include "config/settings.hpp"
-#include "config/value.hpp"
+#include "config/kinds.hpp"
 
 #include <array>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace walrelay::config {
 
-/// `later`: known, but not yet available, so refused.
-enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table, later };
-
-/// "list of strings", "byte size", ...: for the documentation.
-[[nodiscard]] std::string_view to_string(value_kind kind);
-
-/// Where values go. A key of [[outbox]] goes to `table`, every other one to `all`.
-struct destination {
-    settings& all;
-    outbox_table& table;
-};
-
-/// What people read about a key.
-struct key_description {
-    std::string_view section;
-    std::string_view name;           // "slot", "tls.ca"
-    std::string_view flag;           // "--slot"; empty if it has none
-    std::string_view documentation;  // a sentence or two in Markdown
-};
-
 struct key {
-    key_description about;
-    value_kind kind;
-    /// For the documentation: the texts of a choice, in the notation of the file.
-    std::vector<std::string> accepted;
-    /// Puts a value where it belongs, or says everything that is wrong with it.
-    std::function<std::vector<problem>(const value&, const destination&)> store;
-    /// The value in the notation of the file; empty where nothing is set.
-    std::function<std::string(const destination&)> show;
+    std::string_view section;
+    std::string_view name;  // "slot", "tls.ca"
+    std::string_view flag;  // "--slot"; empty if it has none
+    kind takes;
+    std::string_view documentation;  // a sentence or two in Markdown
+    std::string_view example = {};   // in the notation of the file, where there is no default
 
     /// "nats.tls.ca".
     [[nodiscard]] std::string full_name() const;
     /// "WALRELAY_NATS_TLS_CA".
     [[nodiscard]] std::string variable() const;
+    /// "list of strings", "choice of `"text"`, `"json"`", ...: for the documentation.
+    [[nodiscard]] std::string kind_in_words() const;
+    /// In the notation of the file; empty if there is none.
+    [[nodiscard]] std::string default_value() const;
 };
 
 /// The sections in the order of the documentation; `outbox` is [[outbox]], which may repeat.
 inline constexpr std::array<std::string_view, 6> section_names{"postgres", "nats", "delivery",
                                                                "outbox",   "http", "log"};
 
+/// "[nats]", "[[outbox]]".
+[[nodiscard]] std::string heading_of(std::string_view section);
+
 /// The whole table, section by section.
 [[nodiscard]] const std::vector<key>& keys();
 
 /// The key of `section.name`; nullptr if there is none.
 [[nodiscard]] const key* find_key(std::string_view full_name);
+
+/// The roles that `outbox.columns` knows, and where the column of each is kept.
+using column_place = std::optional<std::string> outbox_columns::*;
+[[nodiscard]] const std::vector<std::pair<std::string, column_place>>& column_roles();
 
 }  // namespace walrelay::config

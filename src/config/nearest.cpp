@@ -8,11 +8,6 @@
 namespace walrelay::config {
 namespace {
 
-/// Nobody means a name that shares less than two thirds of its characters.
-std::size_t tolerance(std::string_view written) {
-    return 1 + written.size() / 3;
-}
-
 /// A name cut short or with an ending more is near, however long the rest is.
 std::size_t distance(std::string_view written, std::string_view known) {
     constexpr std::size_t shortest_stem = 3;
@@ -45,16 +40,13 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
 
 std::optional<std::string> nearest(std::string_view written,
                                    const std::vector<std::string>& known) {
-    std::optional<std::string> best;
-    std::size_t best_distance = tolerance(written) + 1;
-    for (const std::string& name : known) {
-        const std::size_t found = distance(written, name);
-        if (found < best_distance) {
-            best = name;
-            best_distance = found;
-        }
-    }
-    return best;
+    const auto nearer = [&](const std::string& left, const std::string& right) {
+        return distance(written, left) < distance(written, right);
+    };
+    const auto best = std::min_element(known.begin(), known.end(), nearer);
+    // Nobody means a name that shares less than two thirds of its characters.
+    const bool meant = best != known.end() && distance(written, *best) <= 1 + written.size() / 3;
+    return meant ? std::optional(*best) : std::nullopt;
 }
 
 }  // namespace walrelay::config

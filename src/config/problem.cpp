@@ -4,17 +4,12 @@
 namespace walrelay::config {
 
 std::string to_string(const problem& found) {
-    std::string line;
-    for (const std::string* part : {&found.where, &found.key}) {
-        if (!part->empty()) {
-            line += *part + ": ";
-        }
+    const std::string where = found.where.empty() ? "" : found.where + ": ";
+    if (found.what.starts_with(invalid_value)) {
+        return where + found.what + " for " + found.key + ": " + found.remedy;
     }
-    line += found.what;
-    if (!found.remedy.empty()) {
-        line += ". To mend it: " + found.remedy;
-    }
-    return line;
+    const std::string remedy = found.remedy.empty() ? "" : ". To mend it: " + found.remedy;
+    return where + (found.key.empty() ? "" : found.key + ": ") + found.what + remedy;
 }
 
 }  // namespace walrelay::config

@@ -1,4 +1,4 @@
-// One thing that is wrong with the configuration, told so that it can be mended without a search.
+// One thing that is wrong with the configuration, told so that it can be fixed without a search.
 #pragma once
 
 #include <string>
@@ -17,7 +17,11 @@ struct problem {
     friend bool operator==(const problem&, const problem&) = default;
 };
 
-/// One line: "walrelay.toml:12: delivery.ack_timeout: ... To mend it: ...".
+/// What a text is called that is none of those a key takes; a sentence goes on with the key.
+inline constexpr const char* invalid_value = "invalid value ";
+
+/// One line: "walrelay.toml:12: delivery.ack_timeout: ... To mend it: ...", or
+/// `walrelay.toml:12: invalid value "no" for delivery.on_poison: use one of dead_letter, halt`.
 [[nodiscard]] std::string to_string(const problem& found);
 
 }  // namespace walrelay::config

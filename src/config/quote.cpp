@@ -4,40 +4,19 @@
 #include <cstddef>
 
 namespace walrelay::config {
-namespace {
-
-constexpr std::size_t shown_bytes_limit = 200;
-
-bool is_control(char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20U || byte == 0x7fU;
-}
-
-bool continues_a_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
-}
-
-/// Where to cut, so that no UTF-8 character is cut in two.
-std::size_t shown_bytes(std::string_view text) {
-    if (text.size() <= shown_bytes_limit) {
-        return text.size();
-    }
-    std::size_t end = shown_bytes_limit;
-    while (end > 0 && continues_a_character(text[end])) {
-        --end;
-    }
-    return end;
-}
-
-}  // namespace
 
 std::string printable(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
-    const std::size_t end = shown_bytes(text);
+    constexpr std::size_t shown_bytes = 200;
+    std::size_t end = text.size() <= shown_bytes ? text.size() : shown_bytes;
+    // No UTF-8 character is cut in two.
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) >> 6U) == 2U) {
+        --end;
+    }
     std::string shown;
     for (const char c : text.substr(0, end)) {
-        if (is_control(c)) {
-            const auto byte = static_cast<unsigned char>(c);
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20U || byte == 0x7fU) {
             shown += {'\\', 'x', digits[byte >> 4U], digits[byte & 0xfU]};
         } else {
             shown += c;
@@ -46,7 +25,7 @@ std::string printable(std::string_view text) {
     return end < text.size() ? shown + "..." : shown;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return '"' + printable(text) + '"';
 }
 

@@ -10,6 +10,16 @@ namespace walrelay::config {
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// The same in double quotes. Not for values that may hold a secret.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// The texts with commas between.
+template <class Texts>
+[[nodiscard]] std::string joined(const Texts& texts) {
+    std::string list;
+    for (const auto& text : texts) {
+        list += (list.empty() ? "" : ", ") + std::string(text);
+    }
+    return list;
+}
 
 }  // namespace walrelay::config

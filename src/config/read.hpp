@@ -9,15 +9,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace walrelay::config {
 
-/// What is wrong with a value and how to mend it; who knows the key makes a `problem` of it.
+/// What is wrong with a value and how to fix it; who knows the key makes a `problem` of it.
 struct complaint {
     // A plain aggregate could be made from one string, and then a result<std::string> of this error
     // would not know which of the two a string is.
@@ -34,11 +32,11 @@ struct complaint {
 template <class Value>
 using read_result = boost::system::result<Value, complaint>;
 
-/// Both ends are allowed; no end is no limit.
+/// Both ends are allowed.
 template <class Value>
 struct bounds {
     Value least;
-    std::optional<Value> most = std::nullopt;
+    Value most;
 };
 
 [[nodiscard]] read_result<std::string> read_text(const value& of);
@@ -46,8 +44,8 @@ struct bounds {
 [[nodiscard]] read_result<std::int64_t> read_integer(const value& of, bounds<std::int64_t> allowed);
 
 /// An integer and one of ms, s, m, h, d. At most 365d, so that sums of times cannot overflow.
-[[nodiscard]] read_result<std::chrono::milliseconds> read_duration(
-    const value& of, bounds<std::chrono::milliseconds> allowed);
+[[nodiscard]] read_result<std::chrono::milliseconds> read_duration(const value& of,
+                                                                   std::chrono::milliseconds least);
 
 /// An integer and one of B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024).
 [[nodiscard]] read_result<byte_size> read_size(const value& of, bounds<byte_size> allowed);

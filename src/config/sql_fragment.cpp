@@ -1,74 +1,60 @@
 // A small scanner of SQL: what stands inside of quotes, and what outside.
 #include "config/sql_fragment.hpp"
 
-#include "config/quote.hpp"
-
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <vector>
 
 namespace walrelay::config {
 namespace {
-
-constexpr std::array<std::string_view, 2> dead_letter_names{"{error}", "{attempts}"};
 
 bool is_word_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || static_cast<unsigned char>(c) >= 0x80U;
 }
 
-/// The text in two: what is outside of quotes, each quoted piece replaced by a pair of quotes, and
-/// the quoted pieces.
-struct parts {
-    std::string outside;
-    std::vector<std::string_view> quoted;
-    bool open = false;
-};
-
-/// Whether a quote that begins behind `outside` takes backslashes: E'...'.
-bool takes_backslashes(std::string_view outside) {
-    if (outside.empty() || (outside.back() != 'e' && outside.back() != 'E')) {
-        return false;
-    }
-    return outside.size() == 1 || !is_word_character(outside[outside.size() - 2]);
+/// Whether a quote at `at` takes backslashes: E'...'.
+bool takes_backslashes(std::string_view text, std::size_t at) {
+    return text[at] == '\'' && at > 0 && (text[at - 1] == 'e' || text[at - 1] == 'E') &&
+           (at == 1 || !is_word_character(text[at - 2]));
 }
 
-/// The index behind the closing quote; npos if there is none. `from` is behind the opening one. A
-/// doubled quote is read as the end of one piece and the begin of the next.
-std::size_t end_of_quoted(std::string_view text, std::size_t from, char quote, bool backslashes) {
-    for (std::size_t at = from; at < text.size(); ++at) {
+/// The index of the quote that closes what opens at `at`; npos if there is none. A string goes on
+/// where another quote follows at once, or on a later line, and takes backslashes as before.
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
+    const char quote = text[at];
+    const bool backslashes = takes_backslashes(text, at);
+    while (++at < text.size()) {
         if (backslashes && text[at] == '\\') {
             ++at;
         } else if (text[at] == quote) {
-            return at + 1;
+            const auto next = std::min(text.find_first_not_of(" \t\r\n\f\v", at + 1), text.size());
+            const auto between = text.substr(at + 1, next - at - 1);
+            const bool goes_on =
+                next < text.size() && text[next] == quote &&
+                (between.empty() ||
+                 (quote == '\'' && between.find_first_of("\r\n") != std::string_view::npos));
+            if (!goes_on) {
+                return at;
+            }
+            at = next;
         }
     }
     return std::string_view::npos;
 }
 
-parts split(std::string_view text) {
-    parts found;
-    bool backslashes = false;
-    for (std::size_t at = 0; at < text.size();) {
-        const char c = text[at];
-        if (c != '\'' && c != '"') {
-            found.outside += c;
-            ++at;
-            continue;
+/// The text without what is quoted; nothing if a quote is left open.
+std::optional<std::string> outside_of_quotes(std::string_view text) {
+    std::string outside;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        outside += text[at];
+        if (text[at] == '\'' || text[at] == '"') {
+            at = end_of_quoted(text, at);
+            if (at == std::string_view::npos) {
+                return std::nullopt;
+            }
         }
-        const bool continued = at > 0 && found.outside.ends_with(c) && text[at - 1] == c;
-        backslashes = continued ? backslashes : c == '\'' && takes_backslashes(found.outside);
-        const std::size_t end = end_of_quoted(text, at + 1, c, backslashes);
-        if (end == std::string_view::npos) {
-            found.open = true;
-            return found;
-        }
-        found.quoted.push_back(text.substr(at, end - at));
-        found.outside.append(2, c);
-        at = end;
     }
-    return found;
+    return outside;
 }
 
 bool parentheses_match(std::string_view outside) {
@@ -92,102 +78,68 @@ bool has_dollar(std::string_view outside) {
     return false;
 }
 
-bool begins_with_word(std::string_view text, std::string_view word) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos || text.size() - begin <= word.size()) {
-        return false;
-    }
-    const auto same = [](char expected, char found) {
-        return (found >= 'A' && found <= 'Z' ? static_cast<char>(found - 'A' + 'a') : found) ==
-               expected;
-    };
-    const std::string_view rest = text.substr(begin);
-    return std::equal(word.begin(), word.end(), rest.begin(), same) &&
-           !is_word_character(rest[word.size()]);
-}
-
-std::optional<complaint> check_fragment(const parts& found, std::string_view first_word) {
-    const std::string_view outside = found.outside;
-    const auto has = [&](std::string_view what) {
-        return outside.find(what) != std::string_view::npos;
-    };
-    if (found.open) {
+std::optional<complaint> check_fragment(std::string_view text) {
+    const auto outside = outside_of_quotes(text);
+    if (!outside) {
         return complaint{"a quote is left open", "close it"};
     }
-    if (has(";")) {
+    if (outside->find(';') != std::string::npos) {
         return complaint{"holds a semicolon outside of quotes", "write one part of one statement"};
     }
-    if (has("--") || has("/*")) {
+    if (outside->find("--") != std::string::npos || outside->find("/*") != std::string::npos) {
         return complaint{"holds a comment", "remove it; TOML has comments of its own, after #"};
     }
-    if (has_dollar(outside)) {
+    if (has_dollar(*outside)) {
         return complaint{"holds a $ outside of quotes", "write texts in single quotes"};
     }
-    if (!parentheses_match(outside)) {
+    if (!parentheses_match(*outside)) {
         return complaint{"its parentheses do not match", "close each one that is opened"};
     }
-    if (begins_with_word(outside, first_word)) {
-        return complaint{"begins with the word " + std::string(first_word), "leave out that word"};
-    }
-    if (outside.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return complaint{"is blank", "remove it"};
-    }
     return std::nullopt;
 }
 
-/// The outside without the placeholders that are allowed.
-std::string without_placeholders(std::string outside) {
-    for (const std::string_view name : dead_letter_names) {
-        for (std::size_t at = 0; (at = outside.find(name, at)) != std::string::npos;) {
-            outside.erase(at, name.size());
-        }
+std::size_t occurrences(std::string_view text, std::string_view of) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(of, at)) != std::string_view::npos; at += of.size()) {
+        ++found;
     }
-    return outside;
-}
-
-std::optional<complaint> check_assignments(const parts& found, std::string_view outside,
-                                           std::string_view mend_braces) {
-    if (auto wrong = check_fragment(found, "set")) {
-        return wrong;
-    }
-    if (outside.find_first_of("{}") != std::string_view::npos) {
-        return complaint{"holds a brace outside of quotes", std::string(mend_braces)};
-    }
-    if (outside.find('=') == std::string_view::npos) {
-        return complaint{"sets nothing", "write it like status = 'published'"};
-    }
-    return std::nullopt;
+    return found;
 }
 
 }  // namespace
 
 std::optional<complaint> check_predicate(const std::string& text) {
-    return text.empty() ? std::nullopt : check_fragment(split(text), "where");
+    return check_fragment(text);
 }
 
 std::optional<complaint> check_set_list(const std::string& text) {
-    if (text.empty()) {
-        return std::nullopt;
+    auto wrong = check_fragment(text);
+    if (!wrong && outside_of_quotes(text)->find_first_of("{}") != std::string::npos) {
+        wrong = complaint{"holds a brace outside of quotes",
+                          "remove it; only on_dead_letter has placeholders"};
     }
-    const parts found = split(text);
-    return check_assignments(found, found.outside, "remove it; there are no placeholders here");
+    return wrong;
 }
 
 std::optional<complaint> check_dead_letter_set_list(const std::string& text) {
-    if (text.empty()) {
-        return std::nullopt;
+    if (auto wrong = check_fragment(text)) {
+        return wrong;
     }
-    const parts found = split(text);
-    for (const std::string_view piece : found.quoted) {
-        for (const std::string_view name : dead_letter_names) {
-            if (piece.find(name) != std::string_view::npos) {
-                return complaint{std::string(name) + " stands inside of quotes",
-                                 "remove the quotes; it becomes a quoted text or a number"};
-            }
+    const std::string outside = *outside_of_quotes(text);
+    std::size_t known = 0;
+    for (const std::string name : {"{error}", "{attempts}"}) {
+        const std::size_t taken = occurrences(outside, name);
+        if (occurrences(text, name) > taken) {
+            return complaint{name + " stands inside of quotes",
+                             "remove the quotes; it becomes a quoted text or a number"};
         }
+        known += taken;
     }
-    return check_assignments(found, without_placeholders(found.outside),
-                             "the placeholders are {error} and {attempts}");
+    if (occurrences(outside, "{") != known || occurrences(outside, "}") != known) {
+        return complaint{"holds a brace outside of quotes",
+                         "the placeholders are {error} and {attempts}"};
+    }
+    return std::nullopt;
 }
 
 }  // namespace walrelay::config

@@ -1,6 +1,6 @@
 // SQL of the configuration that becomes part of walrelay's own statements: a predicate or a SET
-// list. What is checked is that it stays a part; whether it means something is for the server to
-// say.
+// list. What is checked is that it stays a part, which the server cannot know; whether it means
+// something is for the server to say.
 #pragma once
 
 #include "config/read.hpp"
@@ -15,7 +15,7 @@ namespace walrelay::config {
 /// dollar-quoted texts; anywhere: quotes and parentheses that are left open or close too much.
 [[nodiscard]] std::optional<complaint> check_predicate(const std::string& text);
 
-/// The same for a SET list, without the word SET; braces outside of quotes are refused.
+/// The same for a SET list; braces outside of quotes are refused.
 [[nodiscard]] std::optional<complaint> check_set_list(const std::string& text);
 
 /// A SET list that may hold `{error}` and `{attempts}` outside of quotes.

@@ -3,78 +3,43 @@
 
 #include "config/keys.hpp"
 #include "config/nearest.hpp"
-#include "config/quote.hpp"
-
-#include <vector>
 
 namespace walrelay::config {
 namespace {
 
-std::string bracketed(std::string_view section) {
-    return section == "outbox" ? "[[outbox]]" : '[' + std::string(section) + ']';
-}
-
-std::vector<std::string> names_in(std::string_view section) {
-    std::vector<std::string> names;
-    for (const key& row : keys()) {
-        if (row.about.section == section) {
-            names.emplace_back(row.about.name);
-        }
-    }
-    return names;
-}
-
-/// The key of another section that has exactly this name; nullptr if there is none.
-const key* elsewhere(std::string_view name) {
-    for (const key& row : keys()) {
-        if (row.about.name == name) {
-            return &row;
-        }
-    }
-    return nullptr;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names) {
-        list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
-}
-
-std::string belongs_to(const key& row) {
-    return "move it to " + bracketed(row.about.section);
+/// What to do with a key that stands in the wrong place; empty if no section has one of this name.
+std::string move_to_its_section(std::string_view name) {
+    const auto there = std::find_if(keys().begin(), keys().end(),
+                                    [&](const key& row) { return row.name == name; });
+    return there == keys().end() ? "" : "move it to " + heading_of(there->section);
 }
 
 }  // namespace
 
 problem unknown_key(std::string_view section, const std::string& name, const std::string& where) {
-    problem found{where, std::string(section) + '.' + printable(name), "is not a known key", ""};
-    const auto known = names_in(section);
-    if (const key* there = elsewhere(name)) {
-        found.remedy = belongs_to(*there);
-    } else if (const auto meant = nearest(name, known)) {
-        found.remedy = "write " + *meant + ", or remove it";
-    } else {
-        found.remedy = "remove it; the keys of " + bracketed(section) + " are " + joined(known);
+    std::vector<std::string> known;
+    for (const key& row : keys()) {
+        if (row.section == section) {
+            known.emplace_back(row.name);
+        }
     }
-    return found;
+    std::string remedy = move_to_its_section(name);
+    if (const auto meant = nearest(name, known); remedy.empty()) {
+        remedy = meant ? "write " + *meant + ", or remove it"
+                       : "remove it; the keys of " + heading_of(section) + " are " + joined(known);
+    }
+    return {where, std::string(section) + '.' + printable(name), "is not a known key", remedy};
 }
 
 problem unknown_at_top(const std::string& name, bool is_table, const std::string& where) {
-    const std::vector<std::string> sections(section_names.begin(), section_names.end());
-    problem found{where, printable(name),
-                  is_table ? "is not a known section" : "is not a known key", ""};
-    const key* there = is_table ? nullptr : elsewhere(name);
-    if (there != nullptr) {
-        found.what = "stands outside its section";
-        found.remedy = belongs_to(*there);
-    } else if (const auto meant = nearest(name, sections)) {
-        found.remedy = "write " + bracketed(*meant) + ", or remove it";
-    } else {
-        found.remedy = "remove it; the sections are " + joined(sections);
+    const std::string remedy = is_table ? "" : move_to_its_section(name);
+    if (!remedy.empty()) {
+        return {where, printable(name), "stands outside its section", remedy};
     }
-    return found;
+    const auto meant = nearest(name, {section_names.begin(), section_names.end()});
+    return {where, printable(name), is_table ? "is not a known section" : "is not a known key",
+            meant ? "write " + heading_of(*meant) + ", or remove it"
+                  : "remove it; the sections are " + joined(section_names)};
 }
 
 problem unknown_variable(const std::string& name) {

@@ -46,7 +46,8 @@ TEST_F(CommandLine, VersionIsOneLine) {
 TEST_F(CommandLine, HelpNamesEveryCommandAndExitsWithZero) {
     const auto help = run({"--help"});
     EXPECT_EQ(help.exit_code, 0);
-    for (const std::string command : {"run", "init", "check", "verify", "dead-letter", "version"}) {
+    for (const std::string command :
+         {"run", "init", "check", "verify", "dead-letter", "config", "version"}) {
         EXPECT_TRUE(contains(help.output, command)) << help.output;
     }
 }
@@ -125,6 +126,81 @@ TEST_F(CommandLine, WrongPasswordOfTheBrokerIsSaid) {
                               broker.url(), "--table", "outbox_events"});
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_TRUE(contains(refused.output, "uthori")) << refused.output;
+}
+
+/// What the configuration is not asked, because the server is.
+TEST_F(CommandLine, SqlThatMeansNothingIsNamedByTheStartupCheck) {
+    const auto database = shared_postgres().fresh_database();
+    shared_postgres().session(database).execute(create_outbox_events());
+    const std::map<std::string, std::vector<std::string>> wrong{
+        {"outbox.on_published", {"published", "SET status = 'published'", "  "}},
+        {"outbox.on_dead_letter", {"dead", "SET status = 'dead'", "  "}},
+        {"outbox.pending", {"WHERE status = 'pending'", "  ", "nothing_of_this_name"}}};
+    for (const auto& [key, texts] : wrong) {
+        for (const std::string& text : texts) {
+            const auto own = key.substr(key.find('.') + 1) + " = \"" + text + "\"\n";
+            const auto file = write_file(
+                "[nats]\nurls = [\"" + shared_nats().url() + "\"]\n[postgres]\nconninfo = \"" +
+                shared_postgres().conninfo(database) +
+                "\"\n[[outbox]]\ntable = \"outbox_events\"\n" + own +
+                (key == "outbox.pending" ? "on_published = \"status = 'published'\"\n" : ""));
+            const auto checked = run({"check", "--config", file});
+            EXPECT_EQ(checked.exit_code, 1) << own << checked.errors;
+            EXPECT_TRUE(contains(checked.output, key)) << own << checked.output;
+        }
+    }
+}
+
+/// `walrelay config` asks nobody without --table.
+TEST_F(CommandLine, ConfigPrintsAFileThatPassesTheCheckOnceTheEssentialsAreSet) {
+    const auto printed = run({"config", "--postgres", "dbname=app", "--slot", "orders"});
+    EXPECT_EQ(printed.exit_code, 0) << printed.errors;
+    EXPECT_TRUE(contains(printed.output, "\nconninfo = \"dbname=app\"\n")) << printed.output;
+    EXPECT_TRUE(contains(printed.output, "\nslot = \"orders\"\n")) << printed.output;
+    EXPECT_TRUE(contains(printed.output, "\n#window_bytes = \"32MiB\"\n")) << printed.output;
+    const auto file = write_file(printed.output);
+    const auto lacking = run({"config", "--check", "--config", file});
+    EXPECT_EQ(lacking.exit_code, 2);
+    EXPECT_TRUE(contains(lacking.errors, "outbox.table: is not set")) << lacking.errors;
+    const auto checked = run({"config", "--check", "--config", file, "--table", "events"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.errors;
+    EXPECT_TRUE(contains(checked.output, "read " + file + "\n")) << checked.output;
+}
+
+TEST_F(CommandLine, ConfigCheckNamesTheFileThatIsFoundByItself) {
+    std::ofstream(folder() / "walrelay.toml")
+        << "[postgres]\nconninfo = \"dbname=app\"\n[[outbox]]\ntable = \"a.b\"\n";
+    const auto checked = run({"config", "--check"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.errors;
+    EXPECT_TRUE(contains(checked.output, "read ./walrelay.toml\n")) << checked.output;
+    const auto printed = run({"config"});
+    EXPECT_FALSE(contains(printed.output, "a.b")) << "the file that is there is not printed again";
+}
+
+TEST_F(CommandLine, ConfigRefusesFlagsThatNoFileMayHold) {
+    const auto refused = run({"config", "--slot", "No Slot"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.errors, "--slot: postgres.slot")) << refused.errors;
+    EXPECT_EQ(refused.output, "");
+    const auto ignored = run({"config", "--config", write_file("[nats]\n")});
+    EXPECT_EQ(ignored.exit_code, 2) << "a file would not be printed again";
+    EXPECT_TRUE(contains(ignored.errors, "--check")) << ignored.errors;
+    const auto missing = run({"config", "--check", "--config", "not-there.toml"});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_FALSE(contains(missing.errors, "no file was read")) << missing.errors;
+}
+
+TEST_F(CommandLine, ConfigNamesATableThatIsNotThere) {
+    const auto database = shared_postgres().fresh_database();
+    const auto missing = run({"config", "--postgres", shared_postgres().conninfo(database),
+                              "--table", "nowhere.events"});
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_TRUE(contains(missing.errors, "table nowhere.events is not in the database"))
+        << missing.errors;
+    const auto unreachable =
+        run({"config", "--postgres", "host=127.0.0.1 port=1 user=x dbname=x", "--table", "events"});
+    EXPECT_EQ(unreachable.exit_code, 1);
+    EXPECT_TRUE(contains(unreachable.errors, "PostgreSQL cannot be reached")) << unreachable.errors;
 }
 
 /// No configuration file: flags, or the environment, and the defaults for all the rest.

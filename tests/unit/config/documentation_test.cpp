@@ -1,7 +1,6 @@
 // docs/configuration.md says of every key what the table of keys and the defaults say, and names no
 // key that is not there.
 #include "config/keys.hpp"
-#include "config/sections.hpp"
 #include "unit/config/key_facts.hpp"
 #include "unit/config/loading.hpp"
 
@@ -87,13 +86,13 @@ TEST(Documentation, SaysOfEachKeyWhatTheTableAndTheDefaultsSay) {
         const key* row = find_key(each.name);
         ASSERT_NE(row, nullptr) << each.name;
         EXPECT_EQ(unwrapped(each.text),
-                  unwrapped(facts_of(*row) + ' ' + std::string(row->about.documentation)))
+                  unwrapped(facts_of(*row) + ' ' + std::string(row->documentation)))
             << each.name;
     }
 }
 
 TEST(Documentation, NamesEveryRoleOfAColumn) {
-    const std::string_view text = find_key("outbox.columns")->about.documentation;
+    const std::string_view text = find_key("outbox.columns")->documentation;
     for (const auto& [role, at] : column_roles()) {
         EXPECT_NE(text.find('`' + role + '`'), std::string_view::npos) << role;
     }

@@ -10,22 +10,13 @@ namespace walrelay::config {
 
 /// The kind, the default, the variable and the flag of a key, in Markdown.
 inline std::string facts_of(const key& row) {
-    settings defaults;
-    outbox_table table;
-    const std::string shown = row.show({defaults, table});
-    std::string accepted;
-    for (const std::string& text : row.accepted) {
-        accepted += (accepted.empty() ? "`" : ", `") + text + '`';
-    }
-    std::string facts{to_string(row.kind)};
-    if (row.kind == value_kind::choice) {
-        facts += " of " + accepted;
-    }
-    if (row.kind != value_kind::later) {
+    const std::string shown = row.default_value();
+    std::string facts = row.kind_in_words();
+    if (row.takes.name != value_kind::later) {
         facts += shown.empty() ? ", no default" : ", default `" + shown + '`';
     }
     facts += "; `" + row.variable() + '`';
-    return row.about.flag.empty() ? facts : facts + ", `" + std::string(row.about.flag) + '`';
+    return row.flag.empty() ? facts : facts + ", `" + std::string(row.flag) + '`';
 }
 
 }  // namespace walrelay::config

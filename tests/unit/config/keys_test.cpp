@@ -9,12 +9,6 @@
 namespace walrelay::config {
 namespace {
 
-std::string shown_default(const key& row) {
-    settings defaults;
-    outbox_table table;
-    return row.show({defaults, table});
-}
-
 TEST(Keys, FormTheNameOfTheVariable) {
     ASSERT_NE(find_key("nats.tls.ca"), nullptr);
     EXPECT_EQ(find_key("nats.tls.ca")->variable(), "WALRELAY_NATS_TLS_CA");
@@ -23,7 +17,7 @@ TEST(Keys, FormTheNameOfTheVariable) {
 
 TEST(Keys, StandInKnownSections) {
     for (const key& row : keys()) {
-        EXPECT_NE(std::find(section_names.begin(), section_names.end(), row.about.section),
+        EXPECT_NE(std::find(section_names.begin(), section_names.end(), row.section),
                   section_names.end())
             << row.full_name();
     }
@@ -34,23 +28,22 @@ TEST(Keys, HaveNamesVariablesAndFlagsOfTheirOwn) {
     for (const key& row : keys()) {
         EXPECT_TRUE(names.insert(row.full_name()).second) << row.full_name();
         EXPECT_TRUE(names.insert(row.variable()).second) << row.variable();
-        EXPECT_TRUE(row.about.flag.empty() || names.insert(std::string(row.about.flag)).second)
-            << row.about.flag;
+        EXPECT_TRUE(row.flag.empty() || names.insert(std::string(row.flag)).second) << row.flag;
     }
 }
 
 TEST(Keys, GiveFlagsToTheEssentials) {
-    EXPECT_EQ(find_key("postgres.conninfo")->about.flag, "--postgres");
-    EXPECT_EQ(find_key("nats.urls")->about.flag, "--nats");
-    EXPECT_EQ(find_key("outbox.table")->about.flag, "--table");
+    EXPECT_EQ(find_key("postgres.conninfo")->flag, "--postgres");
+    EXPECT_EQ(find_key("nats.urls")->flag, "--nats");
+    EXPECT_EQ(find_key("outbox.table")->flag, "--table");
 }
 
 TEST(Keys, ShowDefaultsInTheNotationOfTheFile) {
-    EXPECT_EQ(shown_default(*find_key("delivery.window_bytes")), "\"32MiB\"");
-    EXPECT_EQ(shown_default(*find_key("nats.urls")), "[\"nats://127.0.0.1:4222\"]");
-    EXPECT_EQ(shown_default(*find_key("postgres.plugin")), "\"auto\"");
-    EXPECT_EQ(shown_default(*find_key("nats.replicas")), "1");
-    EXPECT_EQ(shown_default(*find_key("nats.credentials")), "");
+    EXPECT_EQ(find_key("delivery.window_bytes")->default_value(), "\"32MiB\"");
+    EXPECT_EQ(find_key("nats.urls")->default_value(), "[\"nats://127.0.0.1:4222\"]");
+    EXPECT_EQ(find_key("postgres.plugin")->default_value(), "\"auto\"");
+    EXPECT_EQ(find_key("nats.replicas")->default_value(), "1");
+    EXPECT_EQ(find_key("nats.credentials")->default_value(), "");
 }
 
 TEST(Keys, FindNothingForANameThatIsNone) {

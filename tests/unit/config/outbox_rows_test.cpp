@@ -62,16 +62,19 @@ TEST(Republish, NeedsColumnAndValue) {
         ". To mend it: write it like { column = \"status\", value = \"pending\" }";
     EXPECT_THAT(
         problems_beside_essentials("republish = { colum = \"a\", value = \"b\" }\n"),
-        ElementsAre(
-            std::string("walrelay.toml:5: outbox.republish: \"colum\" is no member of it") + mend,
-            std::string("walrelay.toml:5: outbox.republish: has no column") + mend));
+        ElementsAre(std::string("walrelay.toml:5: outbox.republish.colum: is not a member of it") +
+                    mend));
+    EXPECT_THAT(
+        problems_beside_essentials("republish = { value = \"b\" }\n"),
+        ElementsAre(std::string("walrelay.toml:5: outbox.republish: has no column") + mend));
     EXPECT_THAT(
         problems_beside_essentials("republish = { column = \"\", value = \"b\" }\n"),
-        ElementsAre(std::string("walrelay.toml:5: outbox.republish: names no column") + mend));
+        ElementsAre(std::string("walrelay.toml:5: outbox.republish.column: names no column") +
+                    mend));
     EXPECT_THAT(problems_beside_essentials("republish = \"status\"\n"),
-                ElementsAre(std::string("walrelay.toml:5: outbox.republish: expected a table of "
-                                        "strings, found a string") +
-                            mend));
+                ElementsAre("walrelay.toml:5: outbox.republish: expected a table of strings, found "
+                            "a string. To mend it: write it in braces, such as { name = \"text\" "
+                            "}"));
     EXPECT_EQ(problems_beside_essentials("republish = { column = \"a\", value = 1 }\n").size(), 1U);
 }
 

@@ -1,6 +1,5 @@
 // Variables and flags: names, lists, tables, and the one table that they may serve.
-#include "config/take_texts.hpp"
-
+#include "config/load.hpp"
 #include "unit/config/loading.hpp"
 
 namespace walrelay::config {

@@ -1,0 +1,143 @@
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/read_settings.hpp"
+#include "config/sample_file.hpp"
+#include "core/one_line.hpp"
+#include "outbox/table_proposal.hpp"
+#include "postgres/catalog/inspector.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+config::sample sample_of(const config::flag_values& flags) {
+    config::sample made;
+    for (const auto& [name, text] : flags) {
+        made.set[name] = config::file_notation(*config::find_key(name), text);
+    }
+    return made;
+}
+
+void note_columns(const table_facts& table, const outbox::table_proposal& proposal,
+                  config::sample& to) {
+    std::vector<std::string> names;
+    for (const auto& each : table.columns) {
+        names.push_back(one_line(each.name));
+    }
+    std::vector<std::string> roles;
+    std::vector<std::string> played;
+    for (const auto& [role, column] : proposal.roles) {
+        played.push_back(fmt::format("{} = {}", to_string(role), config::toml_text(column)));
+    }
+    for (const auto role : outbox::all_roles) {
+        const bool is_played = std::any_of(proposal.roles.begin(), proposal.roles.end(),
+                                           [role](const auto& each) { return each.first == role; });
+        if (!is_played) {
+            roles.emplace_back(to_string(role));
+        }
+    }
+    to.notes.push_back(fmt::format("The columns of the table: {}.", fmt::join(names, ", ")));
+    if (!roles.empty()) {
+        to.notes.push_back(
+            fmt::format("No column plays {}. Name one in columns where the table has one under "
+                        "another name.",
+                        fmt::join(roles, ", ")));
+    }
+    to.set["outbox.columns"] = fmt::format("{{ {} }}", fmt::join(played, ", "));
+}
+
+void propose_status(const outbox::table_proposal& proposal, config::sample& to) {
+    if (proposal.status_column.empty()) {
+        return;
+    }
+    to.notes.push_back(
+        fmt::format("The column {} seems to say whether a row is sent. The values in pending, "
+                    "republish and on_published are guesses: put in those that the service writes, "
+                    "then remove the #.",
+                    proposal.status_column));
+    to.proposed["outbox.pending"] = config::toml_text(proposal.pending);
+    to.proposed["outbox.on_published"] = config::toml_text(proposal.on_published);
+    if (!proposal.republish_value.empty()) {
+        to.proposed["outbox.republish"] =
+            fmt::format("{{ column = {}, value = {} }}", config::toml_text(proposal.status_column),
+                        config::toml_text(proposal.republish_value));
+    }
+}
+
+std::string filled_file(const table_facts& table, const postgres_facts& facts,
+                        const config::flag_values& flags) {
+    const auto proposal = outbox::propose(table.table, table.columns, facts.domains);
+    auto made = sample_of(flags);
+    note_columns(table, proposal, made);
+    propose_status(proposal, made);
+    made.set.try_emplace("outbox.subject", config::toml_text(proposal.subject));
+    return config::sample_file(made);
+}
+
+int fail(const std::string& why) {
+    fmt::print(stderr, "walrelay: {}\n", why);
+    return exit_findings;
+}
+
+awaitable<int> print_for_table(servers::executors on, const config::settings& settings,
+                               const config::flag_values& flags) {
+    auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
+    if (!sql) {
+        co_return fail(to_string(sql.error()));
+    }
+    auto wanted = servers::inspection_of(settings);
+    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    if (!facts) {
+        co_return fail(to_string(facts.error()));
+    }
+    const auto& table = facts->tables.front();
+    if (!table.exists) {
+        co_return fail(fmt::format(
+            "table {} is not in the database {}. To mend it: name the table with its schema, as "
+            "in --table public.outbox_events",
+            one_line(to_string(table.table)), one_line(facts->database)));
+    }
+    fmt::print("{}", filled_file(table, *facts, flags));
+    co_return exit_done;
+}
+
+}  // namespace
+
+int command_config(const command_line& line) {
+    auto asked = line;
+    if (!line.check_only) {
+        // What is required is asked of whoever uses the file.
+        asked.flags.try_emplace("postgres.conninfo", "dbname=app");
+        asked.flags.try_emplace("outbox.table", "outbox_events");
+    }
+    std::string file_read;
+    const auto settings = read_settings(asked, &file_read);
+    if (line.check_only && (settings || !file_read.empty())) {
+        fmt::print(settings ? stdout : stderr, "{}\n",
+                   file_read.empty() ? "no file was read, only the environment and flags"
+                                     : "read " + one_line(file_read));
+    }
+    if (!settings) {
+        return exit_usage;
+    }
+    fmt::print("{}", line.check_only
+                         ? "ok       the configuration can be used; no server was asked\n"
+                         : config::sample_file(sample_of(line.flags)));
+    return exit_done;
+}
+
+int command_config_of_table(const config::settings& settings, const config::flag_values& flags) {
+    return servers::run_to_end(
+        [&](servers::executors on) { return print_for_table(on, settings, flags); });
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,235 @@
+// The kinds of values that keys take.
+#include "config/kinds.hpp"
+
+#include "config/identifier.hpp"
+#include "config/keys.hpp"
+#include "config/nearest.hpp"
+
+#include <map>
+
+namespace walrelay::config {
+namespace {
+
+using std::chrono::milliseconds;
+
+read_result<std::string> read_checked(const value& found, text_check check) {
+    auto text = read_text(found);
+    if (text) {
+        if (const auto wrong = check(*text)) {
+            return *wrong;
+        }
+    }
+    return text;
+}
+
+using member_check = std::optional<complaint> (*)(const std::string& name, const std::string& text);
+
+/// Every member that is well; nothing if any is not.
+std::optional<text_members> read_members(const value& found, member_check check,
+                                         const complain& wrong) {
+    const auto* table = std::get_if<value_table>(&found.data);
+    if (table == nullptr) {
+        wrong(found, "",
+              expected("a table of strings", found,
+                       "write it in braces, such as { name = \"text\" }"));
+        return std::nullopt;
+    }
+    text_members members;
+    for (const member& each : *table) {
+        const auto text = read_text(each.held);
+        if (auto bad = check(each.name, text ? *text : "?")) {
+            wrong(each.held, each.name, *bad);
+        } else if (!text) {
+            wrong(each.held, each.name, text.error());
+        } else {
+            members.emplace_back(each.name, *text);
+        }
+    }
+    return members.size() == table->size() ? std::optional(std::move(members)) : std::nullopt;
+}
+
+auto find_role(const std::string& name) {
+    const auto& roles = column_roles();
+    return std::find_if(roles.begin(), roles.end(),
+                        [&](const auto& each) { return each.first == name; });
+}
+
+std::optional<complaint> check_role(const std::string& name, const std::string& text) {
+    if (find_role(name) == column_roles().end()) {
+        std::vector<std::string> known;
+        for (const auto& [role, at] : column_roles()) {
+            known.push_back(role);
+        }
+        const auto meant = nearest(name, known);
+        return complaint{"is not a role of a column",
+                         meant ? "write " + *meant + ", or remove it"
+                               : "remove it; a template may name any column without giving it a "
+                                 "role"};
+    }
+    return text.empty() ? std::optional(complaint{"names no column",
+                                                  "write the name of the column, or remove the "
+                                                  "role"})
+                        : std::nullopt;
+}
+
+constexpr const char* like_a_rule = R"(write it like { column = "status", value = "pending" })";
+
+std::optional<complaint> check_rule_member(const std::string& name, const std::string& text) {
+    if (name != "column" && name != "value") {
+        return complaint{"is not a member of it", like_a_rule};
+    }
+    return name == "column" && text.empty()
+               ? std::optional(complaint{"names no column", like_a_rule})
+               : std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string, column_place>>& column_roles() {
+    static const std::vector<std::pair<std::string, column_place>> roles{
+        {"id", &outbox_columns::id},
+        {"aggregate_type", &outbox_columns::aggregate_type},
+        {"aggregate_id", &outbox_columns::aggregate_id},
+        {"event_type", &outbox_columns::event_type},
+        {"payload", &outbox_columns::payload},
+        {"metadata", &outbox_columns::metadata},
+        {"version", &outbox_columns::version},
+        {"created_at", &outbox_columns::created_at}};
+    return roles;
+}
+
+kind text(place<std::string> at, text_check check) {
+    return single(
+        value_kind::text, std::move(at),
+        [check](const value& found) { return read_checked(found, check); },
+        [](const std::string& held) { return held.empty() ? held : in_quotes(held); });
+}
+
+kind texts(place<std::vector<std::string>> at, text_check check) {
+    const auto store = [=](const value& found, const destination& to, const complain& wrong) {
+        const auto elements = read_list(found);
+        if (!elements || elements->empty()) {
+            return wrong(found, "",
+                         elements ? complaint{"is empty", "give at least one, or remove the key"}
+                                  : elements.error());
+        }
+        std::vector<std::string> read;
+        for (const value& element : *elements) {
+            if (auto text = read_checked(element, check)) {
+                read.push_back(*text);
+            } else {
+                wrong(element, "", text.error());
+            }
+        }
+        if (read.size() == elements->size()) {
+            at.in(to) = std::move(read);
+        }
+    };
+    const auto show = [at](const destination& from) {
+        std::vector<std::string> shown = at.in(from);
+        std::transform(shown.begin(), shown.end(), shown.begin(), in_quotes);
+        return '[' + joined(shown) + ']';
+    };
+    return {value_kind::text_list, {}, store, show};
+}
+
+kind boolean(place<bool> at) {
+    return single(value_kind::boolean, std::move(at), read_boolean,
+                  [](bool held) { return std::string(held ? "true" : "false"); });
+}
+
+kind duration(place<milliseconds> at, milliseconds least) {
+    return single(
+        value_kind::duration, std::move(at),
+        [least](const value& found) { return read_duration(found, least); },
+        [](milliseconds held) { return in_quotes(show(held)); });
+}
+
+kind duration(place<std::optional<milliseconds>> at, milliseconds least) {
+    const auto read = [least](const value& found) -> read_result<std::optional<milliseconds>> {
+        const std::string* text = text_of(found);
+        if (text != nullptr && text->empty()) {
+            return std::nullopt;
+        }
+        const auto held = read_duration(found, least);
+        if (!held) {
+            return held.error();
+        }
+        return *held;
+    };
+    return single(value_kind::duration, std::move(at), read, [](std::optional<milliseconds> held) {
+        return held ? in_quotes(show(*held)) : "";
+    });
+}
+
+kind size(place<byte_size> at, bounds<byte_size> allowed) {
+    return single(
+        value_kind::size, std::move(at),
+        [allowed](const value& found) { return read_size(found, allowed); },
+        [](byte_size held) { return in_quotes(show(held)); });
+}
+
+kind table_name_text(place<table_name> at) {
+    const auto read = [](const value& found) -> read_result<table_name> {
+        const auto text = read_text(found);
+        if (!text) {
+            return text.error();
+        }
+        return read_table_name(*text);
+    };
+    return single(value_kind::text, std::move(at), read, [](const table_name&) { return ""; });
+}
+
+kind later() {
+    return {value_kind::later,
+            {},
+            [](const value& found, const destination&, const complain& wrong) {
+                wrong(found, "", {"is not available in this version yet", "remove it"});
+            },
+            {}};
+}
+
+kind columns(place<outbox_columns> at) {
+    const auto store = [at](const value& found, const destination& to, const complain& wrong) {
+        if (const auto members = read_members(found, check_role, wrong)) {
+            at.in(to) = {};
+            for (const auto& [name, column] : *members) {
+                at.in(to).*(find_role(name)->second) = column;
+            }
+        }
+    };
+    return {value_kind::table, {}, store, {}};
+}
+
+kind headers(place<text_members> at) {
+    const auto check = [](const std::string& name, const std::string&) {
+        return check_header_name(name);
+    };
+    const auto store = [=](const value& found, const destination& to, const complain& wrong) {
+        if (auto members = read_members(found, check, wrong)) {
+            at.in(to) = std::move(*members);
+        }
+    };
+    return {value_kind::table, {}, store, {}};
+}
+
+kind republish(place<std::optional<republish_rule>> at) {
+    const auto store = [at](const value& found, const destination& to, const complain& wrong) {
+        const auto members = read_members(found, check_rule_member, wrong);
+        if (!members) {
+            return;
+        }
+        const std::map<std::string, std::string> named(members->begin(), members->end());
+        for (const std::string name : {"column", "value"}) {
+            if (!named.contains(name)) {
+                wrong(found, "", {"has no " + name, like_a_rule});
+            }
+        }
+        if (named.size() == 2) {
+            at.in(to) = republish_rule{named.at("column"), named.at("value")};
+        }
+    };
+    return {value_kind::table, {}, store, {}};
+}
+
+}  // namespace walrelay::config
