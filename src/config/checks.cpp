@@ -65,7 +65,7 @@ std::optional<complaint> check_slot(const std::string& text) {
     if (text.size() <= 63 && all_of(text, is_slot_character)) {
         return std::nullopt;
     }
-    return complaint{quoted(text) + " is not the name of a replication slot",
+    return complaint{in_quotes(text) + " is not the name of a replication slot",
                      "write 1 to 63 of the characters a-z, 0-9 and _"};
 }
 
@@ -73,14 +73,14 @@ std::optional<complaint> check_publication(const std::string& text) {
     if (!text.empty() && text.size() <= 63) {
         return std::nullopt;
     }
-    return complaint{quoted(text) + " is not the name of a publication", "write 1 to 63 bytes"};
+    return complaint{in_quotes(text) + " is not the name of a publication", "write 1 to 63 bytes"};
 }
 
 std::optional<complaint> check_stream(const std::string& text) {
     if (text.size() <= 255 && all_of(text, is_stream_character)) {
         return std::nullopt;
     }
-    return complaint{quoted(text) + " is not the name of a stream",
+    return complaint{in_quotes(text) + " is not the name of a stream",
                      "write a name without blanks, dots, *, > and slashes, such as \"OUTBOX\""};
 }
 
@@ -90,7 +90,7 @@ std::optional<complaint> check_subject(const std::string& text) {
         const std::size_t dot = rest.find('.');
         const bool last = dot == std::string_view::npos;
         if (!is_subject_token(rest.substr(0, dot), last)) {
-            return complaint{quoted(text) + " is not a subject",
+            return complaint{in_quotes(text) + " is not a subject",
                              "write tokens with dots between, such as \"events.>\""};
         }
         if (last) {
@@ -108,7 +108,7 @@ std::optional<complaint> check_inbox_prefix(const std::string& text) {
     if (!is_odd && !check_subject(text)) {
         return std::nullopt;
     }
-    return complaint{quoted(text) + " is not what subjects can begin with",
+    return complaint{in_quotes(text) + " is not what subjects can begin with",
                      "write tokens with dots between, without * and >, at most 255 bytes, such as "
                      "\"_INBOX_relay\""};
 }
@@ -120,7 +120,7 @@ std::optional<complaint> check_message_prefix(const std::string& text) {
     if (text.empty() || (text.size() <= 63 && all_of(text, is_prefix_character))) {
         return std::nullopt;
     }
-    return complaint{quoted(text) + " is not a prefix that walrelay takes",
+    return complaint{in_quotes(text) + " is not a prefix that walrelay takes",
                      "write 1 to 63 letters, digits, _, -, . and /, such as \"walrelay\""};
 }
 

@@ -81,12 +81,14 @@ std::optional<table_name> split(std::string_view text) {
 read_result<table_name> read_table_name(std::string_view text) {
     auto name = split(text);
     if (!name) {
-        return complaint{quoted(text) + " is not the name of a table", std::string(quoting_remedy)};
+        return complaint{in_quotes(text) + " is not the name of a table",
+                         std::string(quoting_remedy)};
     }
     for (const std::string& part : {name->schema, name->name}) {
         if (part.size() > identifier_bytes_limit) {
-            return complaint{quoted(part) + " is longer than the 63 bytes of a name in PostgreSQL",
-                             "write the name as \\d in psql shows it"};
+            return complaint{
+                in_quotes(part) + " is longer than the 63 bytes of a name in PostgreSQL",
+                "write the name as \\d in psql shows it"};
         }
     }
     return *name;

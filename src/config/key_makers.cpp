@@ -7,13 +7,13 @@ namespace {
 using std::chrono::milliseconds;
 
 std::string shown_text(const std::string& text) {
-    return text.empty() ? text : quoted(text);
+    return text.empty() ? text : in_quotes(text);
 }
 
 std::string shown_list(const std::vector<std::string>& texts) {
     std::string shown;
     for (const std::string& text : texts) {
-        shown += (shown.empty() ? "" : ", ") + quoted(text);
+        shown += (shown.empty() ? "" : ", ") + in_quotes(text);
     }
     return '[' + shown + ']';
 }
@@ -65,7 +65,7 @@ complaint no_choice(const std::string& text, const std::vector<std::string>& kno
     for (const std::string& name : known) {
         list += (list.empty() ? "" : ", ") + name;
     }
-    return {quoted(text) + " is unknown here", "write one of " + list};
+    return {in_quotes(text) + " is unknown here", "write one of " + list};
 }
 
 key text_key(key_description about, place<std::string> at, text_check check) {
@@ -96,14 +96,14 @@ key duration_key(key_description about, place<milliseconds> at, bounds<milliseco
     const auto read = [allowed](const value& found) { return read_duration(found, allowed); };
     return {
         about, value_kind::duration, {}, storing(about, at, read), [at](const destination& from) {
-            return quoted(show(at(from)));
+            return in_quotes(show(at(from)));
         }};
 }
 
 key size_key(key_description about, place<byte_size> at, bounds<byte_size> allowed) {
     const auto read = [allowed](const value& found) { return read_size(found, allowed); };
     return {about, value_kind::size, {}, storing(about, at, read), [at](const destination& from) {
-                return quoted(show(at(from)));
+                return in_quotes(show(at(from)));
             }};
 }
 
@@ -121,7 +121,7 @@ key optional_duration_key(key_description about, place<std::optional<millisecond
         return *duration;
     };
     const auto shown = [at](const destination& from) {
-        return at(from) ? quoted(show(*at(from))) : "";
+        return at(from) ? in_quotes(show(*at(from))) : "";
     };
     return {about, value_kind::duration, {}, storing(about, at, read), shown};
 }

@@ -71,7 +71,7 @@ template <class Value>
 [[nodiscard]] std::vector<std::string> texts_of(const choices<Value>& known) {
     std::vector<std::string> texts;
     for (const auto& [text, meaning] : known) {
-        texts.push_back(quoted(text));
+        texts.push_back(in_quotes(text));
     }
     return texts;
 }
@@ -93,7 +93,7 @@ template <class Value>
     };
     const auto show = [=](const destination& from) {
         const auto same = [&](const auto& choice) { return choice.second == at(from); };
-        return quoted(std::find_if(known.begin(), known.end(), same)->first);
+        return in_quotes(std::find_if(known.begin(), known.end(), same)->first);
     };
     return {about, value_kind::choice, texts, storing(about, at, read), show};
 }

@@ -46,7 +46,7 @@ std::string printable(std::string_view text) {
     return end < text.size() ? shown + "..." : shown;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     return '"' + printable(text) + '"';
 }
 

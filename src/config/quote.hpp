@@ -10,6 +10,6 @@ namespace walrelay::config {
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// The same in double quotes. Not for values that may hold a secret.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace walrelay::config

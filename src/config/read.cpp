@@ -44,7 +44,7 @@ read_result<std::int64_t> whole_number(const value& of, const complaint& otherwi
     std::int64_t number = 0;
     const auto [stopped, failure] = std::from_chars(plain->text.data(), end, number);
     if (failure != std::errc{} || stopped != end) {
-        return complaint{quoted(plain->text) + otherwise.what, otherwise.remedy};
+        return complaint{in_quotes(plain->text) + otherwise.what, otherwise.remedy};
     }
     return number;
 }
@@ -84,7 +84,7 @@ read_result<bool> read_boolean(const value& of) {
         return expected("a boolean", of, remedy);
     }
     if (plain->text != "true" && plain->text != "false") {
-        return complaint{quoted(plain->text) + " is neither true nor false", remedy};
+        return complaint{in_quotes(plain->text) + " is neither true nor false", remedy};
     }
     return plain->text == "true";
 }

@@ -70,14 +70,14 @@ complaint not_a(std::string_view kind, std::string_view remedy, const value& fou
     if (text == nullptr) {
         return expected("a " + std::string(kind), found, std::string(remedy));
     }
-    return {quoted(*text) + " is not a " + std::string(kind), std::string(remedy)};
+    return {in_quotes(*text) + " is not a " + std::string(kind), std::string(remedy)};
 }
 
 template <class Value>
 complaint out_of(const bounds<Value>& allowed, const value& found) {
-    const std::string least = quoted(show(allowed.least));
-    return {quoted(*text_of(found)) + " is out of range",
-            allowed.most ? "write from " + least + " to " + quoted(show(*allowed.most))
+    const std::string least = in_quotes(show(allowed.least));
+    return {in_quotes(*text_of(found)) + " is out of range",
+            allowed.most ? "write from " + least + " to " + in_quotes(show(*allowed.most))
                          : "write at least " + least};
 }
 

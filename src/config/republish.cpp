@@ -20,8 +20,8 @@ void take_member(const key_description& about, const member& each, republish_rul
                                                    : nullptr;
     const auto text = read_text(each.held);
     if (at == nullptr) {
-        problems.push_back(
-            problem_of(about, each.held, written_like(quoted(each.name) + " is no member of it")));
+        problems.push_back(problem_of(about, each.held,
+                                      written_like(in_quotes(each.name) + " is no member of it")));
     } else if (!text) {
         problems.push_back(problem_of(about, each.held, text.error()));
     } else {

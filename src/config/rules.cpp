@@ -86,8 +86,8 @@ void check_inbox(draft& of) {
         if (reaches(subject, nats.inbox_prefix)) {
             const std::string_view blamed = of.is_set(name) ? name : "nats.subjects";
             of.add({of.where(blamed), std::string(blamed),
-                    "the stream's subject " + quoted(subject) + " takes the answers to " +
-                        quoted(nats.inbox_prefix + ".>") + " as messages",
+                    "the stream's subject " + in_quotes(subject) + " takes the answers to " +
+                        in_quotes(nats.inbox_prefix + ".>") + " as messages",
                     "choose a prefix that no subject of the stream begins with, such as "
                     "\"_INBOX_relay\""});
             return;
@@ -136,7 +136,7 @@ void check_entry(draft& of, std::size_t entry) {
                 "write table = \"public.outbox_events\" in this entry"});
     } else if (const auto earlier = earlier_entry(of, entry)) {
         of.add({of.where(name, entry), std::string(name),
-                quoted(to_string(of.all().outbox[entry].table)) + " is there already, see " +
+                in_quotes(to_string(of.all().outbox[entry].table)) + " is there already, see " +
                     of.where(name, *earlier),
                 "keep one [[outbox]] entry for each table"});
     }

@@ -7,7 +7,7 @@ namespace walrelay::config {
 namespace {
 
 TEST(Quote, ShowsControlCharactersAsTheirCodes) {
-    EXPECT_EQ(quoted("a\n\x1b\x7f"), "\"a\\x0a\\x1b\\x7f\"");
+    EXPECT_EQ(in_quotes("a\n\x1b\x7f"), "\"a\\x0a\\x1b\\x7f\"");
 }
 
 TEST(Quote, KeepsCharactersBeyondAscii) {
