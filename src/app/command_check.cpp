@@ -21,10 +21,9 @@ namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
-using relay::finding;
 using relay::finding_severity;
 
-finding finding_of(const error& why) {
+relay::finding finding_of(const error& why) {
     const auto what = why.server_said.empty()
                           ? why.what
                           : why.what + " (the server says: " + why.server_said + ")";
@@ -35,7 +34,7 @@ finding finding_of(const error& why) {
 
 awaitable<std::optional<stream_facts>> look_at_broker(executors on,
                                                       const config::settings& settings,
-                                                      std::vector<finding>& found) {
+                                                      std::vector<relay::finding>& found) {
     const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
                                           [](const error&) {}};
     const auto broker =
@@ -56,7 +55,7 @@ awaitable<std::optional<stream_facts>> look_at_broker(executors on,
 }
 
 awaitable<void> look_for_halt(postgres::connection& sql, const config::settings& settings,
-                              std::vector<finding>& found) {
+                              std::vector<relay::finding>& found) {
     const auto& slot = settings.postgres.slot;
     const auto halt = co_await postgres::read_halt(sql, slot);
     if (!halt) {
@@ -77,10 +76,10 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
 }
 
 /// Whether the stream's last message can be of this server's history.
-awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::connection& sql,
-                                                     const config::settings& settings,
-                                                     const stream_facts& stream,
-                                                     const std::string& database) {
+awaitable<result<std::vector<relay::finding>>> look_at_tail(executors on, postgres::connection& sql,
+                                                            const config::settings& settings,
+                                                            const stream_facts& stream,
+                                                            const std::string& database) {
     auto replication = co_await open_replication(on.loop, settings);
     if (!replication) {
         co_return replication.error();
@@ -94,7 +93,7 @@ awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::con
     if (!place) {
         co_return place.error();
     }
-    std::vector<finding> found;
+    std::vector<relay::finding> found;
     if (place->confirmed) {
         server->wal_end = std::max(server->wal_end, place->wal_end);
         const auto tail = relay::tail_of(stream);
@@ -107,8 +106,9 @@ awaitable<result<std::vector<finding>>> look_at_tail(executors on, postgres::con
     co_return found;
 }
 
-awaitable<std::vector<finding>> look_at_postgres(executors on, const config::settings& settings,
-                                                 std::optional<stream_facts> stream) {
+awaitable<std::vector<relay::finding>> look_at_postgres(executors on,
+                                                        const config::settings& settings,
+                                                        std::optional<stream_facts> stream) {
     auto sql = co_await open_sql_unchecked(on.loop, settings);
     if (!sql) {
         co_return std::vector{finding_of(sql.error())};
@@ -152,7 +152,7 @@ std::string_view name_of(finding_severity severity) {
     return "error";
 }
 
-void print_text(const std::vector<finding>& found) {
+void print_text(const std::vector<relay::finding>& found) {
     for (const auto& each : found) {
         fmt::print("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
                    one_line(each.remedy));
@@ -162,7 +162,7 @@ void print_text(const std::vector<finding>& found) {
     }
 }
 
-void print_json(const std::vector<finding>& found) {
+void print_json(const std::vector<relay::finding>& found) {
     fmt::print("{{\"findings\":[");
     for (std::size_t index = 0; index < found.size(); ++index) {
         const auto& each = found[index];
@@ -173,14 +173,14 @@ void print_json(const std::vector<finding>& found) {
 }
 
 awaitable<int> look(executors on, const config::settings& settings, bool json) {
-    std::vector<finding> found;
+    std::vector<relay::finding> found;
     const auto stream = co_await look_at_broker(on, settings, found);
     auto on_postgres = co_await look_at_postgres(on, settings, stream);
     for (auto& each : on_postgres) {
         found.push_back(std::move(each));
     }
     json ? print_json(found) : print_text(found);
-    const bool clean = std::all_of(found.begin(), found.end(), [](const finding& each) {
+    const bool clean = std::all_of(found.begin(), found.end(), [](const relay::finding& each) {
         return each.severity == finding_severity::note;
     });
     co_return clean ? exit_done : exit_findings;

@@ -1,6 +1,6 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "app/log.hpp"
+#include "app/fail.hpp"
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
 #include "app/text_table.hpp"
@@ -22,11 +22,6 @@ using postgres::dead_letter_form;
 
 constexpr const char* no_table =
     "no dead letters: the table walrelay.dead_letter does not exist yet\n";
-
-int fail(const error& why) {
-    log_error(to_string(why));
-    return exit_operator_needed;
-}
 
 dead_letter_form form_of(const dead_letter_request& request) {
     return request.json ? dead_letter_form::json : dead_letter_form::columns;

@@ -1,6 +1,7 @@
 #include "app/broker_side.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "app/fail.hpp"
 #include "app/findings_error.hpp"
 #include "app/log.hpp"
 #include "app/postgres_side.hpp"
@@ -22,11 +23,6 @@ namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
-
-int fail(const error& why) {
-    log_error(to_string(why));
-    return exit_operator_needed;
-}
 
 bool sets_poison_aside(const config::settings& settings) {
     return settings.delivery.on_poison == config::poison_policy::dead_letter;

@@ -47,7 +47,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t from, char quote, b
     return std::string_view::npos;
 }
 
-parts split(std::string_view text) {
+parts split_at_quotes(std::string_view text) {
     parts found;
     bool backslashes = false;
     for (std::size_t at = 0; at < text.size();) {
@@ -162,14 +162,14 @@ std::optional<complaint> check_assignments(const parts& found, std::string_view 
 }  // namespace
 
 std::optional<complaint> check_predicate(const std::string& text) {
-    return text.empty() ? std::nullopt : check_fragment(split(text), "where");
+    return text.empty() ? std::nullopt : check_fragment(split_at_quotes(text), "where");
 }
 
 std::optional<complaint> check_set_list(const std::string& text) {
     if (text.empty()) {
         return std::nullopt;
     }
-    const parts found = split(text);
+    const parts found = split_at_quotes(text);
     return check_assignments(found, found.outside, "remove it; there are no placeholders here");
 }
 
@@ -177,7 +177,7 @@ std::optional<complaint> check_dead_letter_set_list(const std::string& text) {
     if (text.empty()) {
         return std::nullopt;
     }
-    const parts found = split(text);
+    const parts found = split_at_quotes(text);
     for (const std::string_view piece : found.quoted) {
         for (const std::string_view name : dead_letter_names) {
             if (piece.find(name) != std::string_view::npos) {
