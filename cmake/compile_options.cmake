@@ -9,6 +9,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 takes the operators new and delete of Asio's coroutine frames for a mismatched pair.
     target_compile_options(walrelay_options INTERFACE -Wno-mismatched-new-delete)
 endif()
+# What these say of neighbours within one file is true of no source by itself.
+target_compile_options(walrelay_options INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow>
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>)
 if(WALRELAY_WERROR)
     target_compile_options(walrelay_options INTERFACE -Werror)
 endif()

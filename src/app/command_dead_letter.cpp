@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "app/fail.hpp"
 #include "app/text_table.hpp"
 #include "core/one_line.hpp"
 #include "log/log.hpp"

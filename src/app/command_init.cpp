@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "app/fail.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
@@ -22,11 +23,6 @@ namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
-
-int fail(const error& why) {
-    log_error(to_string(why));
-    return exit_operator_needed;
-}
 
 bool sets_poison_aside(const config::settings& settings) {
     return settings.delivery.on_poison == config::poison_policy::dead_letter;

@@ -1,5 +1,6 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "app/fail.hpp"
 #include "core/one_line.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/halt_store.hpp"
@@ -12,11 +13,6 @@ namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
-
-int fail(const error& why) {
-    log_error(to_string(why));
-    return exit_operator_needed;
-}
 
 void show(const std::string& slot, const postgres::kept_halt& halt) {
     fmt::print("Slot {} is halted since {}.\n  reason: {}\n  fix:    {}\n", slot, halt.halted_at,

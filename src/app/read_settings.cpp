@@ -72,7 +72,7 @@ void print(const std::string& problem) {
 }
 
 /// Whether libpq takes the conninfo and every template can be used; says what not.
-bool tasks::judge(const config::settings& settings) {
+bool judge(const config::settings& settings) {
     const auto conninfo = postgres::check_conninfo(settings.postgres.conninfo);
     if (!conninfo) {
         print(to_string(conninfo.error()));
@@ -114,7 +114,7 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
         loaded = config::load(from);
     }
     if (loaded) {
-        return tasks::judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
+        return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
     }
     for (const auto& problem : loaded.error()) {
         print(to_string(problem));

@@ -11,11 +11,12 @@ namespace walrelay::audit {
 namespace {
 
 // For an id like a UUID, which is 36 bytes of text.
-constexpr std::uint64_t row_bytes = 46;
-constexpr std::uint64_t message_bytes = 44;
+constexpr std::uint64_t row_record_bytes = 46;
+constexpr std::uint64_t message_record_bytes = 44;
 
 std::uint64_t expected_bytes(const missing_rows_options& options) {
-    return options.expected_rows * row_bytes + options.expected_messages * message_bytes;
+    return options.expected_rows * row_record_bytes +
+           options.expected_messages * message_record_bytes;
 }
 
 store_shape shape_for(const missing_rows_options& options) {

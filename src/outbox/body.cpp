@@ -36,7 +36,7 @@ std::size_t likely_bytes(const row_view& view) {
     return bytes;
 }
 
-constexpr const char* mend_value = "correct the value in the row, or map another column";
+constexpr const char* value_fix = "correct the value in the row, or map another column";
 
 result<void> append_member(const row_view& view, const used_column& used, std::string& body) {
     const auto& value = view.row.fields[used.index];
@@ -45,7 +45,7 @@ result<void> append_member(const row_view& view, const used_column& used, std::s
         return {};
     }
     if (const auto wrong = append_json_value(body, *value, used.kind); !wrong.empty()) {
-        return unmappable(view, used.index, wrong, mend_value);
+        return unmappable(view, used.index, wrong, value_fix);
     }
     return {};
 }
@@ -80,7 +80,7 @@ result<void> append_column(const row_view& view, column_role role, std::string& 
     if (used.kind != type_kind::bytea) {
         bytes += *value;
     } else if (!append_bytes(bytes, *value)) {
-        return unmappable(view, used.index, complaint::not_hexadecimal, mend_value);
+        return unmappable(view, used.index, complaint::not_hexadecimal, value_fix);
     }
     return {};
 }

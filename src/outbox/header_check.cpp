@@ -8,7 +8,7 @@
 namespace walrelay::outbox {
 namespace {
 
-bool is_control(char byte) {
+bool is_below_blank(char byte) {
     return static_cast<unsigned char>(byte) < ' ';
 }
 
@@ -25,7 +25,7 @@ bool has_control(std::string_view text) {
         }
         text.remove_prefix(sizeof bytes);
     }
-    return std::any_of(text.begin(), text.end(), is_control);
+    return std::any_of(text.begin(), text.end(), is_below_blank);
 }
 
 }  // namespace

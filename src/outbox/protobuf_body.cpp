@@ -9,7 +9,7 @@
 namespace walrelay::outbox {
 namespace {
 
-constexpr const char* mend_value = "correct the value in the row, or map another column";
+constexpr const char* field_fix = "correct the value in the row, or map another column";
 
 }  // namespace
 
@@ -69,7 +69,7 @@ result<void> protobuf_body::fill_version(const row_view& view) {
     const auto [stop, failure] = std::from_chars(text->data(), end, version);
     if (failure != std::errc{} || stop != end) {
         return unmappable(view, view.columns.playing(column_role::version)->index,
-                          complaint::not_int64, mend_value);
+                          complaint::not_int64, field_fix);
     }
     event_.set_version(version);
     return {};
@@ -83,7 +83,7 @@ result<void> protobuf_body::fill_timestamp(const row_view& view) {
     const auto when = parse_timestamp(*text);
     if (!when) {
         return unmappable(view, view.columns.playing(column_role::created_at)->index,
-                          complaint::not_rfc3339, mend_value);
+                          complaint::not_rfc3339, field_fix);
     }
     const auto whole = std::chrono::floor<std::chrono::seconds>(*when);
     event_.mutable_timestamp()->set_seconds(whole.time_since_epoch().count());

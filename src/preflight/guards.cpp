@@ -10,11 +10,11 @@
 namespace walrelay::preflight {
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
+bool has(const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
 }
 
-std::string joined(const std::vector<std::string>& all) {
+std::string comma_list(const std::vector<std::string>& all) {
     std::string text;
     for (const auto& each : all) {
         text += (text.empty() ? "" : ", ") + each;
@@ -40,19 +40,18 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
                         quote_identifier(role) +
                         " USING (true); and name other roles in its restrictive policies: ALTER "
                         "POLICY ... TO ...";
-    const bool from_updates = updates(wanted) && contains(facts.hidden_from, "UPDATE");
-    const bool from_deletes = deletes(wanted) && contains(facts.hidden_from, "DELETE");
-    const bool from_both =
-        (updates(wanted) || deletes(wanted)) && contains(facts.hidden_from, "SELECT");
+    const bool from_updates = updates(wanted) && has(facts.hidden_from, "UPDATE");
+    const bool from_deletes = deletes(wanted) && has(facts.hidden_from, "DELETE");
+    const bool from_both = (updates(wanted) || deletes(wanted)) && has(facts.hidden_from, "SELECT");
     if (from_updates || from_deletes || from_both) {
         found.error("row-level security of table " + name + " can hide rows from " +
-                        joined(facts.hidden_from) + " of role " + role +
+                        comma_list(facts.hidden_from) + " of role " + role +
                         ": rows would be published, and neither updated nor deleted as the "
                         "configuration says, without an error",
                     remedy);
         return;
     }
-    if (contains(facts.hidden_from, "SELECT")) {
+    if (has(facts.hidden_from, "SELECT")) {
         found.warning("row-level security of table " + name + " can hide rows from role " + role +
                           ": walrelay verify, snapshots and healing do not read it then; what is "
                           "relayed from the slot does not depend on it",
@@ -71,7 +70,7 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
     constexpr const char* runs =
         ", and what they run at walrelay's updates and deletions of rows runs as walrelay's role";
     if (!facts.trigger_makers.empty()) {
-        const auto makers = joined(facts.trigger_makers);
+        const auto makers = comma_list(facts.trigger_makers);
         found.warning(makers + " may attach triggers to table " + name +
                           (facts.partitioned ? ", or to a partition of it" : "") + runs,
                       "REVOKE TRIGGER ON " + quote_table(facts.table) + " FROM " + makers + ";" +
@@ -79,7 +78,7 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
     }
     if (!facts.foreign_triggers.empty()) {
         found.warning(
-            "triggers of table " + name + " (" + joined(facts.foreign_triggers) +
+            "triggers of table " + name + " (" + comma_list(facts.foreign_triggers) +
                 ") run functions of roles that are neither superusers nor the owner of the "
                 "database or of an outbox table" +
                 runs,
@@ -99,7 +98,7 @@ void look_at_guards(const outbox_table& wanted, const table_facts& facts, const 
 
 void look_at_message_writers(const outbox_table& wanted, const postgres_facts& all,
                              findings_list& found) {
-    if (!contains(all.message_writers, "PUBLIC")) {
+    if (!has(all.message_writers, "PUBLIC")) {
         return;
     }
     const bool has_flush = all.version_number >= 170000;

@@ -49,8 +49,8 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     }
 }
 
-void look_at_table(const outbox_table& wanted, const table_facts& facts,
-                   const std::string& database, findings_list& found) {
+void look_at_outbox(const outbox_table& wanted, const table_facts& facts,
+                    const std::string& database, findings_list& found) {
     const auto name = to_string(facts.table);
     if (!facts.exists) {
         found.error("table " + name + " does not exist in database " + database,
@@ -289,7 +289,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
             look_at_message_writers(wanted.tables[index], facts, found);
             continue;
         }
-        look_at_table(wanted.tables[index], facts.tables[index], facts.database, found);
+        look_at_outbox(wanted.tables[index], facts.tables[index], facts.database, found);
         if (facts.tables[index].exists) {
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
             look_at_guards(wanted.tables[index], facts.tables[index], facts, found);

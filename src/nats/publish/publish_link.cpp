@@ -1,6 +1,7 @@
 #include "nats/publish/publish_link.hpp"
 
 #include "core/rethrow.hpp"
+#include "nats/session/as_outcome.hpp"
 #include "nats/session/connect_error.hpp"
 #include "nats/session/inbox.hpp"
 #include "nats/session/server_session.hpp"
@@ -8,10 +9,8 @@
 #include "nats/session/wire_parser.hpp"
 #include "nats/session/wire_socket.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <charconv>
 #include <chrono>
@@ -59,8 +58,6 @@ namespace {
 
 // The end of the inbox that is no number of a publish.
 constexpr std::string_view info_word = "info";
-
-constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
 
 error ended(std::string said) {
     return {errc::broker_lost, "the connection to the broker ended", "", std::move(said)};

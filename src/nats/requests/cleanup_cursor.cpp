@@ -19,11 +19,6 @@ constexpr std::chrono::nanoseconds kept_from_others = std::chrono::seconds(15);
 /// Messages that wait for their second time; the rest of the stream waits once there are as many.
 constexpr std::int64_t unsettled_max = 100'000;
 
-std::string header_of(natsMsg* of, const char* name) {
-    const char* value = nullptr;
-    return natsMsgHeader_Get(of, name, &value) == NATS_OK && value != nullptr ? value : "";
-}
-
 error closed_meanwhile() {
     return {errc::broker_lost, "the clean-up was ended"};
 }
@@ -208,8 +203,9 @@ result<std::vector<passed_message>> cleanup_cursor::next() {
         const auto stored = std::chrono::sys_time<std::chrono::nanoseconds>(
             std::chrono::nanoseconds(data->Timestamp));
         told.push_back({data->Sequence.Stream, stored, data->NumDelivered,
-                        header_of(one.get(), "Nats-Msg-Id"),
-                        header_of(one.get(), "Walrelay-Position"), natsMsg_GetSubject(one.get())});
+                        std::string(header_of(one.get(), "Nats-Msg-Id")),
+                        std::string(header_of(one.get(), "Walrelay-Position")),
+                        natsMsg_GetSubject(one.get())});
     }
     return told;
 }
@@ -263,7 +259,7 @@ result<std::string> cleanup_cursor::position_at(std::uint64_t sequence) {
     if (status != NATS_OK) {
         return here.failure("stream " + here.options.stream + " cannot be read", status);
     }
-    return header_of(raw, "Walrelay-Position");
+    return std::string(header_of(raw, "Walrelay-Position"));
 }
 
 result<earlier_positions> cleanup_cursor::positions_before(std::uint64_t sequence,

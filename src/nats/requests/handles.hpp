@@ -4,6 +4,7 @@
 #include <nats/nats.h>
 
 #include <memory>
+#include <string_view>
 
 namespace walrelay::nats {
 
@@ -23,5 +24,11 @@ using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerI
 using message_data_handle = std::unique_ptr<jsMsgMetaData, deleter<jsMsgMetaData_Destroy>>;
 using stream_info_handle = std::unique_ptr<jsStreamInfo, deleter<jsStreamInfo_Destroy>>;
 using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerInfo_Destroy>>;
+
+/// Empty if the message has no such header; lives as long as the message.
+inline std::string_view header_of(natsMsg* message, const char* name) {
+    const char* value = nullptr;
+    return natsMsgHeader_Get(message, name, &value) == NATS_OK && value != nullptr ? value : "";
+}
 
 }  // namespace walrelay::nats

@@ -1,19 +1,18 @@
 #include "nats/requests/request_tunnel.hpp"
 
 #include "core/rethrow.hpp"
+#include "nats/session/as_outcome.hpp"
 #include "nats/session/connect_error.hpp"
 #include "nats/session/inbox.hpp"
 #include "nats/session/server_session.hpp"
 #include "nats/session/wire_lines.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 #include <simdjson.h>
@@ -35,7 +34,6 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
 /// A CONNECT of the library is shorter by far.
 constexpr std::size_t line_max_bytes = 4096;
 

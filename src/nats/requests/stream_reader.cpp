@@ -63,11 +63,6 @@ void copy_config(const jsStreamConfig& config, stream_facts& facts) {
     facts.replicas = config.Replicas;
 }
 
-std::string header_of(natsMsg* message, const char* name) {
-    const char* value = nullptr;
-    return natsMsgHeader_Get(message, name, &value) == NATS_OK && value != nullptr ? value : "";
-}
-
 /// Nothing if there is no message of that sequence.
 result<message_handle> read_message(jetstream_call& call, const std::string& stream,
                                     std::uint64_t sequence) {

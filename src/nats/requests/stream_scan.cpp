@@ -58,11 +58,6 @@ private:
     const char* name_;
 };
 
-std::string_view header_of(natsMsg* of, const char* name) {
-    const char* value = nullptr;
-    return natsMsgHeader_Get(of, name, &value) == NATS_OK && value != nullptr ? value : "";
-}
-
 error may_not_read(const connect_options& options, std::string said) {
     const auto& stream = options.stream;
     return {errc::broker_unsuitable, "the broker's account may not read stream " + stream,

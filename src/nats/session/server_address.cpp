@@ -1,7 +1,6 @@
 #include "nats/session/server_address.hpp"
 
 #include <boost/url/parse.hpp>
-#include <boost/url/src.hpp>
 #include <boost/url/url_view.hpp>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ result<server_address> parse_server_address(std::string_view url) {
     if (!tls && !url.starts_with("nats://")) {
         return not_an_address(url);
     }
-    const auto parsed = urls::parse_uri(urls::string_view(url.data(), url.size()));
+    const auto parsed = urls::parse_uri(url);
     if (!parsed) {
         return not_an_address(url);
     }

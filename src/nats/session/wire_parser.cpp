@@ -7,7 +7,7 @@
 namespace walrelay::nats {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
+constexpr std::string_view end_of_line = "\r\n";
 
 wire_operation malformed(std::string_view bytes) {
     constexpr std::size_t shown_bytes = 64;
@@ -47,13 +47,13 @@ wire_operation take_message(std::string_view arguments, bool with_headers, std::
         subject.size() == rest.size()) {
         return malformed(unread);
     }
-    if (behind.size() < *total + line_end.size()) {
+    if (behind.size() < *total + end_of_line.size()) {
         return {};
     }
-    if (behind.substr(*total, line_end.size()) != line_end) {
+    if (behind.substr(*total, end_of_line.size()) != end_of_line) {
         return malformed(unread);
     }
-    unread = behind.substr(*total + line_end.size());
+    unread = behind.substr(*total + end_of_line.size());
     return {wire_verb::message, subject, behind.substr(0, *headers),
             behind.substr(*headers, *total - *headers)};
 }

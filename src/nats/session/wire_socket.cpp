@@ -1,12 +1,11 @@
 #include "nats/session/wire_socket.hpp"
 
+#include "nats/session/as_outcome.hpp"
 #include "nats/session/secrets.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <cstring>
 #include <utility>
@@ -17,7 +16,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t read_bytes = std::size_t{64} * 1024;
 /// More at once is not faster: the kernel and the server take it in smaller pieces.
 constexpr std::size_t full_bytes = std::size_t{512} * 1024;

@@ -4,6 +4,7 @@
 #include "postgres/catalog/inspection_queries.hpp"
 #include "postgres/catalog/own_table_sql.hpp"
 #include "postgres/session/array_literal.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -15,16 +16,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-namespace sqlstate {
-constexpr std::string_view insufficient_privilege = "42501";
-constexpr std::string_view undefined_table = "42P01";
-constexpr std::string_view undefined_schema = "3F000";
-constexpr std::string_view unique_violation = "23505";
-constexpr std::string_view duplicate_schema = "42P06";
-constexpr std::string_view duplicate_table = "42P07";
-constexpr std::string_view read_only = "25006";
-}  // namespace sqlstate
 
 struct about_table {
     std::string_view name;

@@ -2,6 +2,7 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
 
 #include <fmt/format.h>
@@ -50,14 +51,6 @@ std::string detach_sql(const table_name& root, const partition& one, std::string
                        quote_table(one.name), how);
 }
 
-awaitable<result<void>> run(connection& sql, std::string statement) {
-    const auto done = co_await sql.query(std::move(statement));
-    if (!done) {
-        co_return done.error();
-    }
-    co_return result<void>{};
-}
-
 error explain_detaching(const connection& sql, const server_report& report, const table_name& root,
                         const std::string& statement) {
     auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
@@ -101,7 +94,7 @@ awaitable<result<void>> detach_partition(connection& sql, table_name root, parti
     // Waiting for the lock of the plain way would make all writers of the table wait behind it.
     const bool concurrently =
         sql.version_number() >= detaches_concurrently && (!has_default || one.half_detached);
-    const auto limited = co_await run(
+    const auto limited = co_await run_command(
         sql, concurrently ? "SET statement_timeout = '5min'" : "SET lock_timeout = '500ms'");
     if (!limited) {
         co_return limited;

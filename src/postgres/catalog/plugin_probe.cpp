@@ -32,7 +32,7 @@ DELETE FROM walrelay.control
 
 /// Whether the first transaction that the slot has holds a row, and whether that has what walrelay
 /// asks for.
-constexpr const char* read_row = R"sql(
+constexpr const char* peek_row_sql = R"sql(
 SELECT count(*) > 0, coalesce(bool_and(data LIKE '%"typeoid":%'), false)
   FROM pg_logical_slot_peek_changes($1, NULL, 1, 'format-version', '2', 'include-type-oids', '1',
                                     'actions', 'insert', 'include-transaction', '0')
@@ -82,7 +82,7 @@ boost::asio::awaitable<plugin_trouble> look_at_a_row(connection& sql, std::strin
     std::vector<std::string> no_limit{"0"};
     std::vector<std::string> which{std::move(slot)};
     const auto limited = co_await sql.ask(set_limit, std::move(limit));
-    const auto read = co_await sql.ask(read_row, std::move(which));
+    const auto read = co_await sql.ask(peek_row_sql, std::move(which));
     const auto freed = co_await sql.ask(set_limit, std::move(no_limit));
     if (read.has_error()) {
         co_return trouble_of(read.error().sqlstate);

@@ -2,6 +2,7 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -13,12 +14,11 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr std::string_view object_in_use = "55006";
 constexpr int version_with_schemas = 150000;
 
 /// NAMEDATALEN - 1.
-constexpr std::size_t name_max = 63;
-constexpr std::string_view suffix = "_switch";
+constexpr std::size_t slot_name_max = 63;
+constexpr std::string_view switch_suffix = "_switch";
 
 struct found_slot {
     std::string plugin;
@@ -116,7 +116,7 @@ awaitable<result<void>> switching::act(std::string slot, std::string sql,
     if (!done.has_error()) {
         co_return result<void>{};
     }
-    if (done.error().sqlstate == object_in_use) {
+    if (done.error().sqlstate == sqlstate::object_in_use) {
         co_return is_in_use(slot);
     }
     server_context context;
@@ -248,7 +248,7 @@ awaitable<result<void>> switching::run() {
 }  // namespace
 
 std::string waiting_slot_name(const std::string& slot) {
-    return slot.substr(0, name_max - suffix.size()).append(suffix);
+    return slot.substr(0, slot_name_max - switch_suffix.size()).append(switch_suffix);
 }
 
 awaitable<result<void>> switch_plugin(connection& sql, slot_switch wanted) {

@@ -2,6 +2,7 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +13,9 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr std::string_view duplicate_object = "42710";
-constexpr std::string_view object_in_use = "55006";
-
 /// NAMEDATALEN - 1 (PostgreSQL documentation, "Replication Slots", names as for all objects).
 constexpr std::size_t name_max = 63;
-constexpr std::string_view suffix = "_snapshot";
+constexpr std::string_view snapshot_suffix = "_snapshot";
 
 server_context context_of(const connection& with, const std::string& slot, output_plugin plugin) {
     return {.action = server_action::create_slot,
@@ -55,7 +53,7 @@ result<snapshot_slot> made_slot(const row_set& answer, const std::string& name) 
 }  // namespace
 
 std::string snapshot_slot_name(const std::string& slot) {
-    return slot.substr(0, name_max - suffix.size()).append(suffix);
+    return slot.substr(0, name_max - snapshot_suffix.size()).append(snapshot_suffix);
 }
 
 awaitable<result<snapshot_slot>> create_snapshot_slot(connection& replication, std::string slot,
@@ -66,7 +64,7 @@ awaitable<result<snapshot_slot>> create_snapshot_slot(connection& replication, s
                                quote_identifier(name), to_string(plugin));
     const auto answered = co_await replication.ask(std::move(command));
     if (answered.has_error()) {
-        const bool is_taken = answered.error().sqlstate == duplicate_object;
+        const bool is_taken = answered.error().sqlstate == sqlstate::duplicate_object;
         co_return is_taken ? taken(slot)
                            : explain(answered.error(), context_of(replication, name, plugin));
     }
@@ -94,7 +92,7 @@ awaitable<result<void>> claim_slot_name(connection& sql, std::string slot, bool 
             "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
             "= $1",
             which);
-        if (dropped.has_error() && dropped.error().sqlstate == object_in_use) {
+        if (dropped.has_error() && dropped.error().sqlstate == sqlstate::object_in_use) {
             co_return there_already(slot);
         }
         if (dropped.has_error()) {
@@ -115,7 +113,7 @@ awaitable<result<void>> adopt_snapshot_slot(connection& sql, snapshot_slot from,
     const auto copied = co_await sql.ask("SELECT pg_copy_logical_replication_slot($1, $2, false)",
                                          std::move(names));
     if (copied.has_error()) {
-        const bool is_taken = copied.error().sqlstate == duplicate_object;
+        const bool is_taken = copied.error().sqlstate == sqlstate::duplicate_object;
         co_return is_taken ? there_already(slot) : explain(copied.error(), context);
     }
     co_return result<void>{};

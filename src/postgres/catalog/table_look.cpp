@@ -10,7 +10,7 @@ namespace {
 
 /// $1 and $2 schema and name of the table, $3 and $4 those of the outboxes. pg_inherits has
 /// partitions as well.
-constexpr const char* look_sql = R"sql(
+constexpr const char* look_at_table_sql = R"sql(
 WITH RECURSIVE above (relid) AS (
     SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relname = $2
@@ -38,7 +38,7 @@ boost::asio::awaitable<result<table_sight>> look_at_table(connection& sql, table
     }
     std::vector<std::string> values{std::move(table.schema), std::move(table.name),
                                     array_literal(schemas), array_literal(names)};
-    const auto rows = co_await sql.query(look_sql, std::move(values));
+    const auto rows = co_await sql.query(look_at_table_sql, std::move(values));
     if (!rows) {
         co_return rows.error();
     }

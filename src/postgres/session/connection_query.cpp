@@ -12,7 +12,7 @@ error closed_here() {
     return {errc::postgres_lost, "the connection to PostgreSQL was closed"};
 }
 
-query_protocol protocol_of(connection_kind kind) {
+query_protocol query_protocol_of(connection_kind kind) {
     return kind == connection_kind::sql ? query_protocol::extended : query_protocol::simple;
 }
 
@@ -66,12 +66,12 @@ boost::asio::awaitable<error> wait_for_end(std::shared_ptr<session> of) {
 
 boost::asio::awaitable<result<row_set>> connection::query(std::string sql,
                                                           std::vector<std::string> parameters) {
-    return run_query(session_, protocol_of(kind_), std::move(sql), std::move(parameters));
+    return run_query(session_, query_protocol_of(kind_), std::move(sql), std::move(parameters));
 }
 
 boost::asio::awaitable<answer> connection::ask(std::string sql,
                                                std::vector<std::string> parameters) {
-    return run_statement(session_, protocol_of(kind_), std::move(sql), std::move(parameters));
+    return run_statement(session_, query_protocol_of(kind_), std::move(sql), std::move(parameters));
 }
 
 boost::asio::awaitable<answer> connection::ask_together(std::vector<statement> all) {

@@ -1,6 +1,7 @@
 #include "postgres/session/server_error.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -11,22 +12,6 @@
 
 namespace walrelay::postgres {
 namespace {
-
-namespace sqlstate {
-constexpr std::string_view invalid_authorization = "28000";
-constexpr std::string_view invalid_password = "28P01";
-constexpr std::string_view invalid_catalog_name = "3D000";
-constexpr std::string_view insufficient_privilege = "42501";
-constexpr std::string_view unique_violation = "23505";
-constexpr std::string_view undefined_object = "42704";
-constexpr std::string_view duplicate_object = "42710";
-constexpr std::string_view too_many_connections = "53300";
-constexpr std::string_view configuration_limit_exceeded = "53400";
-constexpr std::string_view object_not_in_prerequisite_state = "55000";
-constexpr std::string_view object_in_use = "55006";
-constexpr std::string_view query_canceled = "57014";
-constexpr std::string_view undefined_file = "58P01";
-}  // namespace sqlstate
 
 /// Classes whose errors come back however often the same is tried: feature not supported, data,
 /// integrity, authorization, catalog and schema names, syntax and access rules, program limits.

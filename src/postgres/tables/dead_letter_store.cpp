@@ -5,6 +5,7 @@
 #include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/commit_wait.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -17,11 +18,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-namespace sqlstate {
-constexpr std::string_view insufficient_privilege = "42501";
-constexpr std::string_view too_long_for_column = "22001";
-}  // namespace sqlstate
 
 /// PostgreSQL ends the connection over a message of 1 GiB and more; this leaves room for the rest.
 constexpr std::size_t stored_bytes_limit = 1'000'000'000;

@@ -3,7 +3,9 @@
 #include "core/sql_text.hpp"
 #include "postgres/catalog/table_inspection.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +14,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-constexpr std::string_view insufficient_privilege = "42501";
 
 /// The insert position and not the flushed one: with synchronous_commit = off a row can be seen
 /// before its commit is on the disk.
@@ -51,14 +51,6 @@ SELECT id, source_schema, source_table, coalesce(message_id, '') FROM walrelay.d
  ORDER BY id LIMIT $2::int8
 )sql";
 
-awaitable<result<void>> run(connection& sql, std::string statement) {
-    const auto done = co_await sql.query(std::move(statement));
-    if (!done) {
-        co_return done.error();
-    }
-    co_return result<void>{};
-}
-
 awaitable<result<std::uint64_t>> expected_rows(connection& sql, table_name table) {
     std::vector<std::string> which{table.schema, table.name};
     const auto rows = co_await sql.query(expected_rows_sql, std::move(which));
@@ -94,7 +86,7 @@ error may_not_read(const connection& sql, const server_report& report, const std
             "see "
             "the rows of every table that it may read",
             quote_identifier(sql.role()));
-    } else if (report.sqlstate == insufficient_privilege) {
+    } else if (report.sqlstate == sqlstate::insufficient_privilege) {
         failure.what = fmt::format("the role {} may not read {}", sql.role(), what);
         failure.remedy =
             fmt::format("GRANT SELECT{} ON {} TO {};", columns, what, quote_identifier(sql.role()));
@@ -106,19 +98,19 @@ error may_not_read(const connection& sql, const server_report& report, const std
 
 awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables,
                                                  std::string snapshot) {
-    const auto begun = co_await run(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    const auto begun = co_await run_command(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     if (!begun) {
         co_return begun.error();
     }
     if (!snapshot.empty()) {
         auto statement = "SET TRANSACTION SNAPSHOT " + quote_literal(snapshot);
-        const auto shared = co_await run(sql, std::move(statement));
+        const auto shared = co_await run_command(sql, std::move(statement));
         if (!shared) {
             co_return shared.error();
         }
     }
     // Without this a policy would hide rows, with it the query fails.
-    const auto plain = co_await run(sql, "SET LOCAL row_security = off");
+    const auto plain = co_await run_command(sql, "SET LOCAL row_security = off");
     if (!plain) {
         co_return plain.error();
     }
@@ -167,7 +159,7 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
         const auto needed = where.empty() ? " (" + list + ")" : std::string();
         auto failure = may_not_read(sql, opened.error(), quote_table(table), needed);
         const bool is_refused = failure.code == errc::postgres_unsuitable &&
-                                opened.error().sqlstate != insufficient_privilege;
+                                opened.error().sqlstate != sqlstate::insufficient_privilege;
         if (is_refused && !where.empty()) {
             failure.what =
                 fmt::format("PostgreSQL refuses a condition on the rows of {}: WHERE ({})",
@@ -191,15 +183,15 @@ awaitable<result<row_set>> fetch_rows(connection& sql, std::size_t rows_max) {
 }
 
 awaitable<result<void>> skip_rows(connection& sql, std::uint64_t rows) {
-    return run(sql, fmt::format("MOVE {} FROM walrelay_rows", rows));
+    return run_command(sql, fmt::format("MOVE {} FROM walrelay_rows", rows));
 }
 
 awaitable<result<void>> close_cursor(connection& sql) {
-    return run(sql, "CLOSE walrelay_rows");
+    return run_command(sql, "CLOSE walrelay_rows");
 }
 
 awaitable<result<void>> end_snapshot(connection& sql) {
-    return run(sql, "COMMIT");
+    return run_command(sql, "COMMIT");
 }
 
 awaitable<result<slot_progress>> read_slot_progress(connection& sql, std::string slot) {

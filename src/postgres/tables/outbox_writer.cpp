@@ -41,7 +41,7 @@ SELECT format_type(a.atttypid, -1),
    AND a.attnum > 0 AND NOT a.attisdropped
 )sql";
 
-constexpr const char* dead_letters_sql =
+constexpr const char* dead_letters_among_sql =
     "SELECT position FROM walrelay.dead_letter WHERE position = ANY ($1::text[])";
 
 /// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
@@ -182,7 +182,7 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
         co_return result<void>{};
     }
     std::vector<std::string> which{array_literal(doubtful)};
-    const auto found = co_await sql_.ask(dead_letters_sql, std::move(which));
+    const auto found = co_await sql_.ask(dead_letters_among_sql, std::move(which));
     if (found.has_error()) {
         if (is_missing(found.error())) {
             co_return result<void>{};

@@ -33,7 +33,7 @@ UPDATE walrelay.partition SET gone_at = pg_current_wal_insert_lsn()
 )sql";
 
 /// $1 the slot, $2 what it has confirmed. A table that is still there stays known for good.
-constexpr const char* forget_sql = R"sql(
+constexpr const char* forget_partitions_sql = R"sql(
 DELETE FROM walrelay.partition AS p
  WHERE slot = $1 AND gone_at <= $2::pg_lsn AND seen_at < now() - interval '7 days'
    AND NOT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -108,7 +108,7 @@ awaitable<result<void>> write_down(connection& sql, std::string slot, const post
     }
     if (facts.slot && facts.slot->confirmed) {
         std::vector<std::string> passed{slot, to_string(*facts.slot->confirmed)};
-        const auto forgotten = co_await sql.ask(forget_sql, std::move(passed));
+        const auto forgotten = co_await sql.ask(forget_partitions_sql, std::move(passed));
         if (forgotten.has_error()) {
             co_return explain_use(forgotten.error(), sql, own_table::partition);
         }

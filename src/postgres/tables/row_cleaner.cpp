@@ -32,7 +32,7 @@ SELECT pg_catalog.format_type(a.atttypid, -1)
    AND a.attnum > 0 AND NOT a.attisdropped
 )sql";
 
-constexpr const char* dead_letters_sql =
+constexpr const char* dead_letters_of_ids_sql =
     "SELECT message_id FROM walrelay.dead_letter WHERE message_id = ANY ($1::pg_catalog.text[])";
 
 template <std::size_t count>
@@ -221,7 +221,7 @@ awaitable<result<cleaned_rows>> row_cleaner::clean(rows_by_value rows) {
 awaitable<result<std::vector<std::string>>> row_cleaner::dead_among(std::vector<std::string> ids) {
     std::vector<std::string> dead;
     std::vector<std::string> which{array_literal(ids)};
-    const auto rows = co_await sql_.ask(dead_letters_sql, std::move(which));
+    const auto rows = co_await sql_.ask(dead_letters_of_ids_sql, std::move(which));
     if (rows.has_error()) {
         const auto& state = rows.error().sqlstate;
         if (state == "42P01" || state == "3F000") {

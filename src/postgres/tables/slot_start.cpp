@@ -3,6 +3,7 @@
 #include "core/sql_text.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
 
 #include <fmt/format.h>
@@ -20,18 +21,10 @@ INSERT INTO walrelay.slot_start (slot, lsn, snapshot) VALUES ($1, $2::pg_lsn, $3
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot
 )sql";
 
-constexpr const char* read_sql = R"sql(
+constexpr const char* read_start_sql = R"sql(
 SELECT lsn, snapshot, pg_snapshot_xmax(pg_current_snapshot())
   FROM walrelay.slot_start WHERE slot = $1
 )sql";
-
-awaitable<result<void>> run(connection& sql, std::string statement) {
-    const auto done = co_await sql.query(std::move(statement));
-    if (!done) {
-        co_return done.error();
-    }
-    co_return result<void>{};
-}
 
 /// A slot's snapshot ends with the last commit that it has met. Where the transactions after that
 /// one were rolled back its xmin is greater, and pg_snapshot takes no such text.
@@ -50,18 +43,18 @@ std::string in_order(std::string text) {
 /// The exported snapshot of a slot lists what was not committed, subtransactions and all
 /// (PostgreSQL source, SnapBuildInitialSnapshot), so that it answers for the xmin of every row.
 awaitable<result<std::string>> text_of_snapshot(connection& sql, std::string name) {
-    const auto begun = co_await run(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    const auto begun = co_await run_command(sql, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     if (!begun) {
         co_return begun.error();
     }
     auto statement = "SET TRANSACTION SNAPSHOT " + quote_literal(name);
-    const auto shared = co_await run(sql, std::move(statement));
+    const auto shared = co_await run_command(sql, std::move(statement));
     result<std::string> text = shared ? result<std::string>(std::string()) : shared.error();
     if (shared) {
         const auto rows = co_await sql.query("SELECT pg_current_snapshot()");
         text = rows ? result<std::string>(in_order(rows->text(0, 0))) : rows.error();
     }
-    const auto ended = co_await run(sql, "ROLLBACK");
+    const auto ended = co_await run_command(sql, "ROLLBACK");
     if (!ended) {
         co_return ended.error();
     }
@@ -117,7 +110,7 @@ awaitable<result<std::optional<slot_start>>> read_slot_start(connection& sql, st
         co_return std::optional<slot_start>{};
     }
     std::vector<std::string> which{std::move(slot)};
-    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    const auto rows = co_await sql.ask(read_start_sql, std::move(which));
     if (rows.has_error()) {
         co_return explain_use(rows.error(), sql, own_table::slot_start);
     }

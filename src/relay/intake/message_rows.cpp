@@ -26,7 +26,7 @@ constexpr type_oid jsonb = 3802;
 // Far from what a decoder counts up to, and from the rows of retries.
 constexpr std::uint64_t first_revision = std::uint64_t{1} << 62U;
 constexpr std::size_t kept_shapes = 256;
-constexpr std::size_t kept_bytes = std::size_t{1024} * 1024;
+constexpr std::size_t kept_memory_bytes = std::size_t{1024} * 1024;
 /// As many as a table can have columns.
 constexpr std::size_t keys_max = 1600;
 
@@ -108,7 +108,7 @@ row_insert message_rows::reader::unreadable(std::string_view content) {
 }
 
 result<void> message_rows::reader::take_members(std::string_view content) {
-    if (padded_.capacity() > kept_bytes) {
+    if (padded_.capacity() > kept_memory_bytes) {
         padded_ = {};
     }
     padded_.assign(content);
@@ -198,7 +198,7 @@ const relation& message_rows::reader::describe() {
     }
     auto found = known_.find(shape_);
     if (found == known_.end()) {
-        if (known_.size() >= kept_shapes || known_bytes_ >= kept_bytes) {
+        if (known_.size() >= kept_shapes || known_bytes_ >= kept_memory_bytes) {
             known_.clear();
             known_bytes_ = 0;
         }

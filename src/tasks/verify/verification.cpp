@@ -16,7 +16,7 @@
 namespace walrelay::tasks {
 namespace {
 
-constexpr std::size_t rows_of_a_piece = 5000;
+constexpr std::size_t rows_of_a_fetch = 5000;
 
 error without_history(const std::string& stream) {
     return {errc::broker_unsuitable,
@@ -193,7 +193,7 @@ verification::outcome<> verification::read_table(std::uint32_t number) {
         co_return opened.error();
     }
     for (;;) {
-        auto rows = co_await postgres::fetch_rows(*sql_, rows_of_a_piece);
+        auto rows = co_await postgres::fetch_rows(*sql_, rows_of_a_fetch);
         if (!rows) {
             auto failure = rows.error();
             if (failure.code == errc::postgres_unsuitable && !options_.where.empty()) {
@@ -251,7 +251,7 @@ boost::asio::awaitable<void> verification::read_history() {
 verification::outcome<> verification::read_dead_letters() {
     for (;;) {
         const auto letters =
-            co_await postgres::read_dead_letters(*sql_, last_dead_letter_, rows_of_a_piece);
+            co_await postgres::read_dead_letters(*sql_, last_dead_letter_, rows_of_a_fetch);
         if (!letters) {
             co_return letters.error();
         }

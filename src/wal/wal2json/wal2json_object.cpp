@@ -12,8 +12,8 @@ namespace walrelay::wal {
 namespace {
 
 /// Memory for rows up to this size is kept, memory for larger ones is given back after the row.
-constexpr std::size_t kept_bytes = std::size_t{1024} * 1024;
-constexpr std::size_t least_bytes = 4096;
+constexpr std::size_t kept_capacity_bytes = std::size_t{1024} * 1024;
+constexpr std::size_t least_capacity_bytes = 4096;
 
 json_text describe(std::string_view json) {
     return {json, "wal2json object"};
@@ -118,7 +118,7 @@ void wal2json_object::clear() {
 }
 
 wal2json_parser::wal2json_parser() {
-    reserve(least_bytes);
+    reserve(least_capacity_bytes);
 }
 
 result<const wal2json_object*> wal2json_parser::parse(std::string_view json) {
@@ -138,9 +138,11 @@ result<const wal2json_object*> wal2json_parser::parse(std::string_view json) {
 }
 
 std::string_view wal2json_parser::load(std::string_view json) {
-    const auto wanted =
-        json.size() > kept_bytes ? json.size() : std::bit_ceil(std::max(json.size(), least_bytes));
-    if (capacity_bytes_ < wanted || (capacity_bytes_ > kept_bytes && wanted <= kept_bytes)) {
+    const auto wanted = json.size() > kept_capacity_bytes
+                            ? json.size()
+                            : std::bit_ceil(std::max(json.size(), least_capacity_bytes));
+    if (capacity_bytes_ < wanted ||
+        (capacity_bytes_ > kept_capacity_bytes && wanted <= kept_capacity_bytes)) {
         reserve(wanted);
     }
     std::memcpy(padded_.get(), json.data(), json.size());

@@ -1,0 +1,16 @@
+// The end of a command that an operator must look into.
+#pragma once
+
+#include "app/exit_code.hpp"
+#include "core/error.hpp"
+#include "log/log.hpp"
+
+namespace walrelay::app {
+
+/// Says why, and gives the exit code.
+inline int fail(const error& why) {
+    log_error(to_string(why));
+    return exit_operator_needed;
+}
+
+}  // namespace walrelay::app
