@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace walrelay::app {
@@ -30,11 +31,13 @@ config::sample sample_of(const config::flag_values& flags) {
 void note_columns(const table_facts& table, const outbox::table_proposal& proposal,
                   config::sample& to) {
     std::vector<std::string> names;
+    names.reserve(table.columns.size());
     for (const auto& each : table.columns) {
         names.push_back(one_line(each.name));
     }
     std::vector<std::string> roles;
     std::vector<std::string> played;
+    played.reserve(proposal.roles.size());
     for (const auto& [role, column] : proposal.roles) {
         played.push_back(fmt::format("{} = {}", to_string(role), config::toml_text(column)));
     }

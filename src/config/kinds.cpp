@@ -24,14 +24,13 @@ read_result<std::string> read_checked(const value& found, text_check check) {
 
 using member_check = std::optional<complaint> (*)(const std::string& name, const std::string& text);
 
-/// Every member that is well; nothing if any is not.
-std::optional<text_members> read_members(const value& found, member_check check,
-                                         const complain& wrong) {
+/// Every member that is well; nothing if any is not. `remedy` is for what is no table.
+std::optional<text_members> read_members(
+    const value& found, member_check check, const complain& wrong,
+    const char* remedy = "write it in braces, such as { name = \"text\" }") {
     const auto* table = std::get_if<value_table>(&found.data);
     if (table == nullptr) {
-        wrong(found, "",
-              expected("a table of strings", found,
-                       "write it in braces, such as { name = \"text\" }"));
+        wrong(found, "", expected("a table of strings", found, remedy));
         return std::nullopt;
     }
     text_members members;
@@ -215,7 +214,7 @@ kind headers(place<text_members> at) {
 
 kind republish(place<std::optional<republish_rule>> at) {
     const auto store = [at](const value& found, const destination& to, const complain& wrong) {
-        const auto members = read_members(found, check_rule_member, wrong);
+        const auto members = read_members(found, check_rule_member, wrong, like_a_rule);
         if (!members) {
             return;
         }

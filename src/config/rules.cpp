@@ -139,10 +139,12 @@ void check_tableless(draft& of, std::size_t entry) {
                                ": those events are in no table";
     const std::string apart = ", or relay them by a walrelay with a slot of its own";
     if (of.all().delivery.on_slot_loss == slot_loss_policy::heal) {
-        blame(of, "delivery.on_slot_loss", "\"heal\"" + beside, "write \"halt\"" + apart);
+        of.add({of.where("delivery.on_slot_loss"), "delivery.on_slot_loss", "\"heal\"" + beside,
+                "write \"halt\"" + apart});
     }
     if (of.all().postgres.snapshot != snapshot_mode::none) {
-        blame(of, "postgres.snapshot", "a snapshot" + beside, "write \"none\"" + apart);
+        of.add({of.where("postgres.snapshot"), "postgres.snapshot", "a snapshot" + beside,
+                "write \"none\"" + apart});
     }
 }
 

@@ -130,6 +130,8 @@ TEST(Rules, RefuseWhatAsksForATableWhereThereIsNone) {
     EXPECT_THAT(problems[1], testing::HasSubstr("outbox.delete_after: is set beside"));
     EXPECT_THAT(problems[2], testing::HasSubstr("delivery.on_slot_loss: \"heal\" does not go"));
     EXPECT_THAT(problems[3], testing::HasSubstr("postgres.snapshot: a snapshot does not go"));
+    from.variables = {{"WALRELAY_POSTGRES_SNAPSHOT", "some"}};
+    EXPECT_EQ(problems_of(from).size(), 5U) << "the flag is in force, whatever the variable says";
 }
 
 }  // namespace
