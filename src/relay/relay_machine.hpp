@@ -13,6 +13,7 @@
 #include "core/facts.hpp"
 #include "core/instant.hpp"
 #include "core/lineage.hpp"
+#include "core/relay_status.hpp"
 #include "core/table_sight.hpp"
 #include "relay/action.hpp"
 #include "relay/feedback.hpp"
@@ -23,6 +24,7 @@
 #include "relay/link.hpp"
 #include "relay/postgres_session.hpp"
 #include "relay/read_pacing.hpp"
+#include "relay/relay_watch.hpp"
 #include "relay/roll_call.hpp"
 #include "relay/stall_watch.hpp"
 #include "relay/stream_mark.hpp"
@@ -146,12 +148,17 @@ public:
     [[nodiscard]] std::uint64_t dead_letter_count() const { return dead_letter_count_; }
     /// Rows whose message is in the window or stored, and which are not written back yet.
     [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.size(); }
+    /// Before `start`: a relay before this one has counted these.
+    void go_on_counting(const relay_counts& earlier) { watch_.go_on_from(earlier); }
+    [[nodiscard]] relay_counts counts() const;
+    [[nodiscard]] relay_status status(instant now) const;
 
 private:
     enum class phase { running, draining, closing, ended };
     /// Of "the slot is in use", before it counts as held by another consumer.
     static constexpr std::uint32_t standby_after_tries = 4;
 
+    [[nodiscard]] relay_state state_at(std::chrono::microseconds lag) const;
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
     }
@@ -285,6 +292,7 @@ private:
 
     relay_options options_;
     intake intake_;
+    relay_watch watch_;
     read_pacing pacing_;
     std::unique_ptr<lane> lane_;
     write_backs write_backs_;

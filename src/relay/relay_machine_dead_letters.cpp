@@ -51,6 +51,7 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
         }
     }
     dead_letter_count_ += stored->size();
+    watch_.dead_letters_stored(*stored, intake_);
     std::ranges::sort(places);
     // The tail can have been read meanwhile, and be further: another relay was here before.
     lane_->settle_waiting(places);

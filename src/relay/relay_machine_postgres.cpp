@@ -165,6 +165,7 @@ void relay_machine::stand_by(const error& why, instant now) {
     constexpr std::chrono::milliseconds longest_look{1000};
     constexpr std::uint32_t doublings = 5;
     ++standby_tries_;
+    watch_.stands_by();
     // Who moves the slot after this relay's own last connection is a stranger still.
     others_seen_ = others_seen_ || why.code == errc::slot_in_use;
     // The server may need a moment to notice the end of that connection.
@@ -204,6 +205,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         halt(why, now);
         return;
     }
+    watch_.postgres_lost(why);
     const auto delay = postgres_.lost(now.monotonic);
     // A database that is gone has taken its slots along.
     const bool has_slot = knows_slot() && !is_locked_out;
@@ -261,6 +263,7 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
         return;
     }
     pacing_.took(frame.size());
+    watch_.frame(frame.size(), now);
     if (read->age) {
         pacing_.was_sent_after(*read->age);
     }
@@ -323,6 +326,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
 
 void relay_machine::take_progress(const frame_read& read, instant now) {
     if (read.ended) {
+        watch_.transaction();
         if (read.ended->last_event) {
             write_backs_.read_up_to(*read.ended->last_event);
         }

@@ -24,6 +24,7 @@ void relay_machine::written_back(std::uint64_t epoch, instant now) {
     if (epoch != postgres_.epoch() || !write_backs_.in_flight()) {
         return;
     }
+    watch_.written_back(written_table_, write_backs_.in_flight_count());
     write_backs_.written();
     if (const auto took = write_stall_.end(now.monotonic)) {
         log(log_severity::info, "rows of table " + to_string(intake_.table_at(written_table_)) +
