@@ -1,6 +1,8 @@
 #include "app/log.hpp"
 
+#include "app/clock.hpp"
 #include "app/line_writer.hpp"
+#include "app/log_memory.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 
@@ -89,14 +91,17 @@ void log_debug(std::string_view text) {
 }
 
 void log_info(std::string_view text) {
+    remembered_log().keep(now().wall, "info", text);
     spdlog::info("{}", one_line(text, line_bytes_max));
 }
 
 void log_warning(std::string_view text) {
+    remembered_log().keep(now().wall, "warning", text);
     spdlog::warn("{}", one_line(text, line_bytes_max));
 }
 
 void log_error(std::string_view text) {
+    remembered_log().keep(now().wall, "error", text);
     spdlog::error("{}", one_line(text, line_bytes_max));
 }
 

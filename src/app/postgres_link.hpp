@@ -46,6 +46,8 @@ struct relay_driver::postgres_link {
     std::optional<postgres::connection> witness;
     /// Once a table is met that nobody knows.
     std::optional<postgres::connection> onlooker;
+    /// Where somebody watches: what the slot takes is asked over it.
+    std::optional<postgres::connection> for_facts;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
     bool parked = false;
@@ -83,6 +85,9 @@ struct relay_driver::postgres_link {
         }
         if (onlooker) {
             onlooker->close();
+        }
+        if (for_facts) {
+            for_facts->close();
         }
         writes.close();
     }

@@ -264,13 +264,15 @@ asio::awaitable<void> relay_driver::connect_broker(relay::connect_broker wanted)
         roll_is_due_ = recent.back().stored_at;
     }
     const auto created = broker_->facts().stream->created;
+    const auto& seen = *broker_->facts().stream;
+    show_stream(stream_usage{seen.message_count, seen.byte_count, seen.last_sequence});
     machine_.broker_connected(epoch, broker_->facts(), now());
     settle();
     asio::co_spawn(io_, watch_stream(epoch, created), rethrow{});
 }
 
 asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time created) {
-    constexpr std::chrono::seconds pause{10};
+    const std::chrono::seconds pause{board_ == nullptr ? 10 : 5};
     asio::steady_timer timer(io_);
     while (epoch == broker_epoch_) {
         timer.expires_after(pause);
@@ -278,12 +280,14 @@ asio::awaitable<void> relay_driver::watch_stream(std::uint64_t epoch, wall_time 
         if (epoch != broker_epoch_) {
             co_return;
         }
-        const auto known = co_await creation_of_stream(blocking_.get_executor(), settings_);
+        const auto known = co_await glance_at_stream(blocking_.get_executor(), settings_);
         if (epoch != broker_epoch_) {
             co_return;
         }
+        const bool is_there = known && *known;
+        show_stream(is_there ? std::optional((*known)->usage) : std::nullopt);
         // That it cannot be asked for, because a secret is being changed, is no reason to stop.
-        if (known && *known != created) {
+        if (known && (!is_there || (*known)->created != created)) {
             machine_.broker_failed(epoch,
                                    {errc::broker_lost, "stream " + settings_.nats.stream +
                                                            " was deleted, or made again"},

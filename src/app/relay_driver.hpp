@@ -6,6 +6,7 @@
 #include "app/halt_gate.hpp"
 #include "app/postgres_side.hpp"
 #include "app/run_to_end.hpp"
+#include "app/status_board.hpp"
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
@@ -37,6 +38,10 @@ public:
     /// Before `start`: goes on with the database that is there, whatever the stream says of its
     /// history.
     void accept_history() { machine_.accept_history(); }
+
+    /// Before `start`: the board shows this relay, and the servers are asked for it in the
+    /// background.
+    void be_watched_by(status_board& board);
 
     void start();
     /// Drain, confirm, end.
@@ -88,18 +93,21 @@ private:
     bool read_what_is_here(postgres_link& over);
     void lose_postgres(const postgres_link& over, const error& why);
     void close_postgres();
+    boost::asio::awaitable<void> poll_facts(std::shared_ptr<postgres_link> over);
     [[nodiscard]] audit::known_history known_history() const;
 
     // The broker.
     boost::asio::awaitable<void> connect_broker(relay::connect_broker wanted);
     /// An idle relay publishes nothing that would tell of another stream of the same name.
     boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created);
+    void show_stream(const std::optional<stream_usage>& usage);
     [[nodiscard]] nats::connection_events broker_events(std::uint64_t epoch);
     [[nodiscard]] std::optional<error> taken_by_another(const broker_facts& facts) const;
 
     boost::asio::io_context& io_;
     const config::settings& settings_;
     relay::relay_machine machine_;
+    status_board* board_ = nullptr;  // where somebody watches
     // Two, so that a request which nobody answers does not hold up the next one.
     boost::asio::thread_pool blocking_{2};
     std::stop_source given_up_;

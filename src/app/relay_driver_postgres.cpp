@@ -41,6 +41,9 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
     }
     owner_ = ready->owner;
     auto session = std::move(ready->session);
+    if (board_ != nullptr) {
+        board_->streams_with(session.database, session.plugin);
+    }
     const auto over = std::make_shared<postgres_link>(io_, settings_, epoch, std::move(*ready));
     postgres_ = over;
     machine_.postgres_connected(epoch, std::move(session), now());
@@ -51,6 +54,9 @@ asio::awaitable<void> relay_driver::connect_postgres(relay::connect_postgres wan
         asio::co_spawn(io_, watch_sentinel(over), rethrow{});
         if (over->stream) {
             cleanup_.start();
+        }
+        if (board_ != nullptr) {
+            asio::co_spawn(io_, poll_facts(over), rethrow{});
         }
     }
 }

@@ -126,11 +126,4 @@ key optional_duration_key(key_description about, place<std::optional<millisecond
     return {about, value_kind::duration, {}, storing(about, at, read), shown};
 }
 
-key later_key(key_description about) {
-    const auto store = [=](const value& found, const destination&) -> std::vector<problem> {
-        return {problem_of(about, found, {"is not available in this version yet", "remove it"})};
-    };
-    return {about, value_kind::later, {}, store, [](const destination&) { return ""; }};
-}
-
 }  // namespace walrelay::config

@@ -53,9 +53,6 @@ template <class Value, class Read>
                                         place<std::optional<std::chrono::milliseconds>> at,
                                         bounds<std::chrono::milliseconds> allowed);
 
-/// A key whose work is not built yet.
-[[nodiscard]] key later_key(key_description about);
-
 /// `allowed` must fit into Integer.
 template <class Integer>
 [[nodiscard]] key integer_key(key_description about, place<Integer> at,

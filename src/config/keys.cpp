@@ -46,8 +46,6 @@ std::string_view to_string(value_kind kind) {
             return "choice";
         case value_kind::table:
             return "table of strings";
-        case value_kind::later:
-            return "not available yet";
     }
     return "";
 }

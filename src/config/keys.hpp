@@ -15,8 +15,7 @@
 
 namespace walrelay::config {
 
-/// `later`: known, but not yet available, so refused.
-enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table, later };
+enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table };
 
 /// "list of strings", "byte size", ...: for the documentation.
 [[nodiscard]] std::string_view to_string(value_kind kind);

@@ -1,13 +1,8 @@
-// The keys of [log], and those of [http], which are to come.
+// The keys of [log].
 #include "config/key_makers.hpp"
 #include "config/sections.hpp"
 
 namespace walrelay::config {
-
-std::vector<key> http_keys() {
-    return {later_key(
-        {"http", "listen", "", "Address and port of health, metrics, status and dashboard."})};
-}
 
 std::vector<key> log_keys() {
     return {

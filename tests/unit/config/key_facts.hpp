@@ -21,9 +21,7 @@ inline std::string facts_of(const key& row) {
     if (row.kind == value_kind::choice) {
         facts += " of " + accepted;
     }
-    if (row.kind != value_kind::later) {
-        facts += shown.empty() ? ", no default" : ", default `" + shown + '`';
-    }
+    facts += shown.empty() ? ", no default" : ", default `" + shown + '`';
     facts += "; `" + row.variable() + '`';
     return row.about.flag.empty() ? facts : facts + ", `" + std::string(row.about.flag) + '`';
 }
