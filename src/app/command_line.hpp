@@ -10,7 +10,15 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, verify, dead_letter, resume, version };
+enum class command { run, init, check, verify, dead_letter, resume, status, version };
+
+struct status_options {
+    bool json = false;
+    /// Once a second, until it is ended.
+    bool watch = false;
+    /// The exit code alone.
+    bool quiet = false;
+};
 
 struct command_line {
     command wanted = command::run;
@@ -24,6 +32,7 @@ struct command_line {
     bool json = false;            // check --json
     dead_letter_request dead_letter = {};
     verify_options verify;
+    status_options status = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

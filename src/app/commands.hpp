@@ -35,6 +35,8 @@ struct init_options {
 [[nodiscard]] int command_resume(const config::settings& settings);
 /// Compares the outbox tables with the stream and prints what differs.
 [[nodiscard]] int command_verify(const config::settings& settings, const verify_options& options);
+/// Shows what the relay of http.listen says of itself; where none answers, what the servers say.
+[[nodiscard]] int command_status(const config::settings& settings, status_options options);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app
