@@ -1,5 +1,6 @@
 #include "app/broker_adapter.hpp"
 
+#include "app/clock.hpp"
 #include "core/rethrow.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/findings_error.hpp"
@@ -116,12 +117,14 @@ asio::awaitable<void> broker_adapter::make_connection(relay::connect_broker want
         co_return;
     }
     connection_ = std::move(*ready);
+    const auto& seen = *facts.stream;
+    show_stream(stream_usage{seen.message_count, seen.byte_count, seen.last_sequence});
     driver_.broker_connected(epoch, facts);
     spawn(watch_stream(epoch, facts.stream->created));
 }
 
 asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_time created) {
-    constexpr std::chrono::seconds pause{10};
+    const std::chrono::seconds pause{board_ == nullptr ? 10 : 5};
     asio::steady_timer timer(on_.loop);
     while (driver_.wants_broker(epoch)) {
         timer.expires_after(pause);
@@ -129,15 +132,23 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
         if (!driver_.wants_broker(epoch)) {
             co_return;
         }
-        const auto known = co_await servers::creation_of_stream(on_.blocking, settings_);
+        const auto known = co_await servers::glance_at_stream(on_.blocking, settings_);
         if (!driver_.wants_broker(epoch)) {
             co_return;
         }
+        const bool is_there = known && *known;
+        show_stream(is_there ? std::optional((*known)->usage) : std::nullopt);
         // That it cannot be asked for, because a secret is being changed, is no reason to stop.
-        if (known && *known != created) {
+        if (known && (!is_there || (*known)->created != created)) {
             driver_.broker_failed(epoch, {errc::broker_lost, "stream " + settings_.nats.stream +
                                                                  " was deleted, or made again"});
         }
+    }
+}
+
+void broker_adapter::show_stream(const std::optional<stream_usage>& usage) {
+    if (board_ != nullptr) {
+        board_->stream_was_read(usage, now());
     }
 }
 

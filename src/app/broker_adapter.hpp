@@ -1,6 +1,7 @@
 // The broker's side of a relay, over nats/: obeys the driver and reports to it.
 #pragma once
 
+#include "app/status_board.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
 #include "relay/driver/relay_driver.hpp"
@@ -19,6 +20,9 @@ public:
     broker_adapter(servers::executors on, const config::settings& settings,
                    relay::relay_driver& driver);
 
+    /// Before the relay starts: what the stream takes is shown there.
+    void be_watched_by(status_board& board) { board_ = &board; }
+
     void connect(const relay::connect_broker& wanted, const relay::known_of_stream& known) override;
     void close() override;
     [[nodiscard]] result<void> publish(const relay::outgoing& what) override;
@@ -35,6 +39,7 @@ private:
                                                  relay::known_of_stream known);
     /// An idle relay publishes nothing that would tell of another stream of the same name.
     boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created);
+    void show_stream(const std::optional<stream_usage>& usage);
     boost::asio::awaitable<void> look_at_message(relay::read_message wanted);
     boost::asio::awaitable<void> write_mark(relay::mark_stream wanted, std::string description);
     boost::asio::awaitable<void> look_at_stored(relay::read_stored wanted);
@@ -46,6 +51,7 @@ private:
     const config::settings& settings_;
     relay::relay_driver& driver_;
     std::unique_ptr<nats::connection> connection_;
+    status_board* board_ = nullptr;  // where somebody watches
 };
 
 }  // namespace walrelay::app

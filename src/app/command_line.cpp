@@ -4,12 +4,16 @@
 #include "app/exit_code.hpp"
 #include "config/keys.hpp"
 #include "config/read.hpp"
+#include "core/assert.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <iostream>
 #include <string_view>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -53,6 +57,12 @@ void add_verify(CLI::App& command, tasks::verify_options& options) {
                      "leave out what was in the tables and in the stream before the slot was made");
 }
 
+void add_status(CLI::App& command, status_options& options) {
+    command.add_flag("--json", options.json, "print what the relay answers at /status");
+    command.add_flag("--watch", options.watch, "show it again every second, until Ctrl-C");
+    command.add_flag("--quiet", options.quiet, "print nothing of it: for the exit code");
+}
+
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
     run.add_flag("--skip-roll-call", line.skip_roll_call,
                  "go on past a halt, and without the rows that the startup check misses; for one "
@@ -68,6 +78,14 @@ void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& lin
                   "let the slot go on with the other output plugin (postgres.plugin, or what it "
                   "does not have), from where it stands; no relay may run");
     check.add_flag("--json", line.json, "print the findings as JSON");
+}
+
+/// The one that was given; there must be one.
+command command_of(std::initializer_list<std::pair<const CLI::App*, command>> known) {
+    const auto* const given = std::find_if(known.begin(), known.end(),
+                                           [](const auto& each) { return each.first->parsed(); });
+    WALRELAY_ASSERT(given != known.end());
+    return given->second;
 }
 
 }  // namespace
@@ -96,6 +114,10 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     auto* const check_only =
         config->add_flag("--check", line.check_only,
                          "check the configuration in place of printing one; no server is asked");
+    auto* const status = program.add_subcommand(
+        "status", "show how the relay is; exit code 0 if it is ready, 1 if not");
+    add_settings(*status, line, "outbox");
+    add_status(*status, line.status);
     auto* const version = program.add_subcommand("version", "print the version");
     for (auto* const each : {run, init, check, verify, config}) {
         add_settings(*each, line);
@@ -119,6 +141,14 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
                   : config->parsed()      ? command::config
                                           : command::version;
     static_cast<void>(version);
+    line.wanted = command_of({{run, command::run},
+                              {init, command::init},
+                              {check, command::check},
+                              {verify, command::verify},
+                              {dead_letter, command::dead_letter},
+                              {resume, command::resume},
+                              {status, command::status},
+                              {version, command::version}});
     return {std::move(line), exit_done};
 }
 

@@ -10,7 +10,15 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, verify, dead_letter, resume, config, version };
+enum class command { run, init, check, verify, dead_letter, resume, status, config, version };
+
+struct status_options {
+    bool json = false;
+    /// Once a second, until it is ended.
+    bool watch = false;
+    /// The exit code alone.
+    bool quiet = false;
+};
 
 struct command_line {
     command wanted = command::run;
@@ -25,6 +33,7 @@ struct command_line {
     bool check_only = false;      // config --check
     tasks::dead_letter_request dead_letter = {};
     tasks::verify_options verify;
+    status_options status = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

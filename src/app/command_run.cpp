@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
+#include "app/process_watch.hpp"
 #include "app/relay_process.hpp"
 #include "log/log.hpp"
 #include "servers/translate.hpp"
@@ -70,12 +71,19 @@ struct ended_life {
 
 /// One relay from its start to its end, with all that it needs.
 ended_life live(const config::settings& settings, std::vector<outbox::table_mapper> mappers,
-                run_once decided) {
+                run_once decided, process_watch& watch) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     std::random_device random;
     relay_process process(io, settings, std::move(mappers), random());
-    on_signals(signals, [&process] { process.stop(); });
+    on_signals(signals, [&process, &watch] {
+        watch.notes().stopping();
+        process.stop();
+    });
+    if (watch.is_wanted()) {
+        process.be_watched_by(watch.board());
+    }
+    const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);
     if (decided.skip_roll_call) {
@@ -89,19 +97,25 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     signals.cancel();
     hang_ups.cancel();
     process.clean_up();
+    watch.board().detach();
     ended_life ended{process.exit_code().value_or(exit_operator_needed)};
     if (ended.exit_code == exit_operator_needed && process.halted_for()) {
         const auto& why = *process.halted_for();
         ended.halted = {why, why.code != errc::gap_found || process.halt_is_kept()};
+        watch.board().has_halted(why);
     }
     return ended;
 }
 
 /// Until the relay may start over, or a signal.
-void stay(const config::settings& settings, halted_relay relay) {
+void stay(const config::settings& settings, halted_relay relay, process_watch& watch) {
     boost::asio::io_context io(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
-    on_signals(signals, [&io] { io.stop(); });
+    on_signals(signals, [&io, &watch] {
+        watch.notes().stopping();
+        io.stop();
+    });
+    const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);
     boost::asio::co_spawn(io, stay_halted(io.get_executor(), settings, std::move(relay)),
@@ -121,18 +135,24 @@ int command_run(const config::settings& settings, run_once first_start) {
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);
     stop_signals stop;
+    const auto watch = process_watch::begin(settings);
+    if (!watch) {
+        log_error(to_string(watch.error()));
+        return exit_usage;
+    }
+    (*watch)->notes().ready();
     for (bool first = true;; first = false) {
         auto mappers = servers::mappers_of(settings);
         if (!mappers) {
             log_error(to_string(mappers.error()));
             return exit_usage;
         }
-        auto ended = live(settings, std::move(*mappers), first ? first_start : run_once{});
+        auto ended = live(settings, std::move(*mappers), first ? first_start : run_once{}, **watch);
         const bool stays = ended.halted && settings.delivery.on_halt == config::halt_policy::stay;
         if (!stays || stop.have_come()) {
             return ended.exit_code;
         }
-        stay(settings, std::move(*ended.halted));
+        stay(settings, std::move(*ended.halted), **watch);
         if (stop.have_come()) {
             log_info("stopped while halted");
             return exit_done;

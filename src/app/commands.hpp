@@ -41,6 +41,8 @@ struct init_options {
 /// Prints one that is filled in for the table that the flags name.
 [[nodiscard]] int command_config_of_table(const config::settings& settings,
                                           const config::flag_values& flags);
+/// Shows what the relay of http.listen says of itself; where none answers, what the servers say.
+[[nodiscard]] int command_status(const config::settings& settings, status_options options);
 [[nodiscard]] int command_version();
 
 }  // namespace walrelay::app

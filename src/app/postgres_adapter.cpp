@@ -59,6 +59,9 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
     auto owner = std::move(ready->owner);
     const auto over = std::make_shared<link>(on_.loop, settings_, epoch, std::move(*ready));
     link_ = over;
+    if (board_ != nullptr) {
+        board_->streams_with(session.database, session.plugin);
+    }
     driver_.postgres_connected(epoch, std::move(session), std::move(owner));
     // The machine may not want it, after all.
     if (!over->closed) {
@@ -66,6 +69,9 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         spawn(watch_sentinel(over));
         if (over->stream) {
             cleanup_.start();
+        }
+        if (board_ != nullptr) {
+            spawn(poll_facts(over));
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/postgres_side.hpp"
+#include "app/status_board.hpp"
 #include "config/settings.hpp"
 #include "core/lineage.hpp"
 #include "relay/driver/relay_driver.hpp"
@@ -21,6 +22,8 @@ public:
     postgres_adapter(servers::executors on, const config::settings& settings,
                      relay::relay_driver& driver, tasks::cleanup& beside);
 
+    /// Before the relay starts: what the slot and the dead letters take is asked and shown there.
+    void be_watched_by(status_board& board) { board_ = &board; }
     /// See halt_gate.
     void go_on_whatever_was_halted() { gate_.go_on_whatever_was_halted(); }
     /// Whether the halt is in walrelay.halt, where it belongs there.
@@ -69,6 +72,7 @@ private:
     work search(relay::look_for_rows wanted);
     work keep_left_out(relay::leave_out wanted);
     work keep_halt(relay::store_halt wanted);
+    work poll_facts(link_handle over);
 
     servers::executors on_;
     const config::settings& settings_;
@@ -76,6 +80,7 @@ private:
     tasks::cleanup& cleanup_;
     servers::halt_gate gate_;
     link_handle link_;
+    status_board* board_ = nullptr;  // where somebody watches
     /// The server's process that streamed to this relay last; 0 if there was none.
     int walsender_ = 0;
     bool halt_is_kept_ = false;

@@ -22,6 +22,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_dead_letter(settings, line.dead_letter);
         case command::resume:
             return command_resume(settings);
+        case command::status:
+            return command_status(settings, line.status);
         case command::verify:
             return command_verify(settings, line.verify);
         case command::config:

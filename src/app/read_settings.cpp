@@ -106,10 +106,11 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
         *file_read = from.file_name;
     }
     auto loaded = config::load(from);
-    const bool needs_no_table =
-        line.wanted == command::dead_letter || line.wanted == command::resume;
+    const bool needs_no_table = line.wanted == command::dead_letter ||
+                                line.wanted == command::resume || line.wanted == command::status;
     if (!loaded && needs_no_table && lacks_only_tables(loaded.error())) {
-        // Dead letters and halts lie in walrelay's own tables, whatever tables are relayed.
+        // Dead letters and halts lie in walrelay's own tables, and slot and stream are shown,
+        // whatever tables are relayed.
         from.flags["outbox.table"] = "walrelay.dead_letter";
         loaded = config::load(from);
     }

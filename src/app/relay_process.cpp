@@ -27,6 +27,14 @@ audit::known_history relay_process::known_history() const {
     return {postgres_.origin(), driver_.machine().confirmed(), settings_.nats.sole_writer};
 }
 
+void relay_process::be_watched_by(status_board& board) {
+    driver_.go_on_counting(board.counts());
+    broker_.be_watched_by(board);
+    postgres_.be_watched_by(board);
+    board.attach({[this](instant at) { return driver_.machine().status(at); },
+                  [this] { return driver_.machine().counts(); }});
+}
+
 void relay_process::stop() {
     cleanup_.end();
     driver_.stop();

@@ -3,6 +3,7 @@
 
 #include "app/broker_adapter.hpp"
 #include "app/postgres_adapter.hpp"
+#include "app/status_board.hpp"
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
 #include "relay/driver/relay_driver.hpp"
@@ -33,6 +34,10 @@ public:
     /// Before `start`: goes on with the database that is there, whatever the stream says of its
     /// history.
     void accept_history() { driver_.accept_history(); }
+
+    /// Before `start`: the board shows this relay, and the servers are asked for it in the
+    /// background.
+    void be_watched_by(status_board& board);
 
     void start() { driver_.start(); }
     /// Drain, confirm, end.

@@ -39,4 +39,11 @@ using text_check = std::optional<complaint> (*)(const std::string&);
 /// Source: RFC 7230, section 3.2.6 (token). The broker reads `Nats-` headers itself.
 [[nodiscard]] std::optional<complaint> check_header_name(const std::string& text);
 
+/// An IP address with a port, or "off". Whether the address is one of this machine is found out
+/// when it is used.
+[[nodiscard]] std::optional<complaint> check_listen(const std::string& text);
+
+/// The name of a host alone.
+[[nodiscard]] std::optional<complaint> check_host(const std::string& text);
+
 }  // namespace walrelay::config

@@ -12,6 +12,7 @@ using nats = nats_settings;
 using tls = tls_settings;
 using delivery = delivery_settings;
 using outbox = outbox_table;
+using http = http_settings;
 using log = log_settings;
 
 constexpr byte_size least_bytes{64ULL << 10U};
@@ -183,7 +184,14 @@ const std::vector<key> table{
      "How long after their ack rows are deleted; `\"0s\"` deletes them at once. Unset, every row "
      "is kept. Which rows go and which stay: \"Clean-up\" in operating.md.",
      "\"7d\""},
-    {"http", "listen", "", later(), "Address and port of health, metrics, status and dashboard."},
+    {"http", "listen", "", text(&http::listen, check_listen),
+     "IP address and port on which `walrelay run` answers: the dashboard, health, status and "
+     "metrics, see [monitoring.md](monitoring.md). Whoever reaches it can read them, and nobody "
+     "can change anything there. Port 0 takes any that is free, which the log names; `\"off\"` "
+     "opens none."},
+    {"http", "hosts", "", texts(&http::hosts, check_host),
+     "Names under which it may be asked, besides IP addresses and `localhost`. Requests that name "
+     "another host are refused."},
     {"log", "level", "--log-level",
      choice(&log::level, {{"trace", log_level::trace},
                           {"debug", log_level::debug},

@@ -179,15 +179,6 @@ kind table_name_text(place<table_name> at) {
     return single(value_kind::text, std::move(at), read, [](const table_name&) { return ""; });
 }
 
-kind later() {
-    return {value_kind::later,
-            {},
-            [](const value& found, const destination&, const complain& wrong) {
-                wrong(found, "", {"is not available in this version yet", "remove it"});
-            },
-            {}};
-}
-
 kind columns(place<outbox_columns> at) {
     const auto store = [at](const value& found, const destination& to, const complain& wrong) {
         if (const auto members = read_members(found, check_role, wrong)) {

@@ -17,8 +17,7 @@
 
 namespace walrelay::config {
 
-/// `later`: known, but not yet available, so refused.
-enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table, later };
+enum class value_kind { text, text_list, boolean, integer, duration, size, choice, table };
 
 /// Where values go. A key of [[outbox]] goes to `table`, every other one to `all`.
 struct destination {
@@ -37,6 +36,9 @@ inline tls_settings& part_of(const destination& to, tls_settings*) {
 }
 inline delivery_settings& part_of(const destination& to, delivery_settings*) {
     return to.all.delivery;
+}
+inline http_settings& part_of(const destination& to, http_settings*) {
+    return to.all.http;
 }
 inline log_settings& part_of(const destination& to, log_settings*) {
     return to.all.log;
@@ -95,8 +97,6 @@ template <class Value, class Read, class Show>
                             std::chrono::milliseconds least);
 [[nodiscard]] kind size(place<byte_size> at, bounds<byte_size> allowed);
 [[nodiscard]] kind table_name_text(place<table_name> at);
-/// A key whose work is not built yet.
-[[nodiscard]] kind later();
 
 /// Names and texts of an inline table.
 using text_members = std::vector<std::pair<std::string, std::string>>;

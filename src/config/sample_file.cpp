@@ -43,7 +43,7 @@ std::string line_of(const key& row, const sample& of) {
 std::string section_of(std::string_view section, const sample& of) {
     std::string made;
     for (const key& row : keys()) {
-        if (row.section != section || row.takes.name == value_kind::later) {
+        if (row.section != section) {
             continue;
         }
         made += '\n' + comment(row.documentation);

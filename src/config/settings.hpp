@@ -86,11 +86,19 @@ struct log_settings {
     log_format format = log_format::text;
 };
 
+struct http_settings {
+    /// An IP address and a port, or "off".
+    std::string listen = "127.0.0.1:8460";
+    /// Names of this machine, besides its IP addresses and localhost.
+    std::vector<std::string> hosts;
+};
+
 struct settings {
     postgres_settings postgres;
     nats_settings nats;
     delivery_settings delivery;
     std::vector<outbox_table> outbox;
+    http_settings http;
     log_settings log;
 };
 

@@ -3,6 +3,7 @@
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "log/line_writer.hpp"
+#include "log/log_memory.hpp"
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
@@ -10,11 +11,17 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 
 namespace walrelay {
 namespace {
+
+wall_time wall_now() {
+    return std::chrono::time_point_cast<std::chrono::microseconds>(
+        std::chrono::system_clock::now());
+}
 
 /// %J: the message as a JSON string.
 class json_message_flag final : public spdlog::custom_flag_formatter {
@@ -89,14 +96,17 @@ void log_debug(std::string_view text) {
 }
 
 void log_info(std::string_view text) {
+    remembered_log().keep(wall_now(), "info", text);
     spdlog::info("{}", one_line(text, line_bytes_max));
 }
 
 void log_warning(std::string_view text) {
+    remembered_log().keep(wall_now(), "warning", text);
     spdlog::warn("{}", one_line(text, line_bytes_max));
 }
 
 void log_error(std::string_view text) {
+    remembered_log().keep(wall_now(), "error", text);
     spdlog::error("{}", one_line(text, line_bytes_max));
 }
 

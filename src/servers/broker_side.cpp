@@ -84,9 +84,9 @@ boost::asio::awaitable<result<std::shared_ptr<const relay::stored_rows>>> look_f
     co_return stored_in(to, wanted, given_up);
 }
 
-boost::asio::awaitable<result<std::optional<wall_time>>> look_at_creation(
+boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance(
     nats::connect_options to) {
-    co_return nats::creation_of(to);
+    co_return nats::glance_at(to);
 }
 
 boost::asio::awaitable<result<asked_message>> look_at_message(nats::connect_options to) {
@@ -157,10 +157,10 @@ boost::asio::awaitable<result<asked_message>> message_of_stream(
                                              boost::asio::use_awaitable);
 }
 
-boost::asio::awaitable<result<std::optional<wall_time>>> creation_of_stream(
+boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance_at_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings) {
     auto to = nats_options_of(settings);
-    auto looking = look_at_creation(std::move(to));
+    auto looking = glance(std::move(to));
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }

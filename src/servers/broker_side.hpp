@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "nats/connection.hpp"
+#include "nats/requests/stream_request.hpp"
 #include "relay/lane/stored_rows.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "servers/findings_error.hpp"
@@ -49,8 +50,8 @@ struct wanted_messages {
     boost::asio::any_io_executor blocking, const config::settings& settings,
     std::uint64_t sequence);
 
-/// When the stream was made; nothing where there is none.
-[[nodiscard]] boost::asio::awaitable<result<std::optional<wall_time>>> creation_of_stream(
+/// The stream as it is now; nothing where there is none.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance_at_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.

@@ -22,6 +22,8 @@ command command_of(const relay_start& how) {
             what.environment[text.substr(0, text.find('='))] = "";
         }
     }
+    // Many relays run on one machine at a time.
+    what.environment["WALRELAY_HTTP_LISTEN"] = "off";
     for (const auto& [name, value] : how.environment) {
         what.environment[name] = value;
     }

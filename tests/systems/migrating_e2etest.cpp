@@ -26,7 +26,8 @@ protected:
         environment_ = {{"PATH", tools.string() + ":/usr/bin:/bin"},
                         {"WALRELAY_POSTGRES_CONNINFO", bench.conninfo() + " user=walrelay"},
                         {"WALRELAY_POSTGRES_PLUGIN", GetParam()},
-                        {"WALRELAY_NATS_URLS", system_bench::nats_url()}};
+                        {"WALRELAY_NATS_URLS", system_bench::nats_url()},
+                        {"WALRELAY_HTTP_LISTEN", "off"}};
         // So short that a message that is sent twice is there twice.
         bench.broker().create({.name = "EVENTS",
                                .subjects = {"events.>"},

@@ -158,12 +158,16 @@ result<asked_message> message_of(const connect_options& to) {
     return std::move(*read->stream->asked);
 }
 
-result<std::optional<wall_time>> creation_of(const connect_options& to) {
+result<std::optional<stream_glance>> glance_at(const connect_options& to) {
     const auto read = facts_of(to);
     if (!read) {
         return read.error();
     }
-    return read->stream ? std::optional(read->stream->created) : std::nullopt;
+    const auto& seen = read->stream;
+    using glance = std::optional<stream_glance>;
+    return seen ? glance{{seen->created,
+                          {seen->message_count, seen->byte_count, seen->last_sequence}}}
+                : glance{};
 }
 
 }  // namespace walrelay::nats

@@ -5,6 +5,7 @@
 #include "core/change.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/usage.hpp"
 #include "nats/session/connect_options.hpp"
 
 #include <optional>
@@ -28,8 +29,14 @@ namespace walrelay::nats {
 /// permission, no such stream).
 [[nodiscard]] result<asked_message> message_of(const connect_options& to);
 
-/// When `to.stream` was made; nothing if there is none. Errors: broker_unavailable,
+struct stream_glance {
+    /// When it was made.
+    wall_time created;
+    stream_usage usage;
+};
+
+/// `to.stream` as it is now; nothing if there is none. Errors: broker_unavailable,
 /// broker_unsuitable (no permission, a file that cannot be used).
-[[nodiscard]] result<std::optional<wall_time>> creation_of(const connect_options& to);
+[[nodiscard]] result<std::optional<stream_glance>> glance_at(const connect_options& to);
 
 }  // namespace walrelay::nats

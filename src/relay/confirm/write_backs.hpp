@@ -78,6 +78,7 @@ public:
         return table < queues_.size() ? queues_[table].size() : 0;
     }
     [[nodiscard]] bool in_flight() const { return in_flight_.rows > 0; }
+    [[nodiscard]] std::size_t in_flight_count() const { return in_flight_.rows; }
 
 private:
     struct batch_in_flight {

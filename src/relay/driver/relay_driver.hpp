@@ -28,6 +28,9 @@ public:
     /// history.
     void accept_history() { machine_.accept_history(); }
 
+    /// Before `start`: a relay before this one has counted these.
+    void go_on_counting(const relay_counts& earlier) { machine_.go_on_counting(earlier); }
+
     void start();
     /// Drain, confirm, end.
     void stop();

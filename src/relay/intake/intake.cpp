@@ -17,7 +17,8 @@ constexpr std::uint64_t first_retry_revision = std::uint64_t{1} << 63U;
 intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options)
     : mappers_(std::move(mappers)),
       options_(std::move(options)),
-      next_retry_revision_(first_retry_revision) {
+      next_retry_revision_(first_retry_revision),
+      received_(mappers_.size()) {
     for (std::size_t index = 0; index < mappers_.size(); ++index) {
         auto& mapper = mappers_[index];
         if (!options_.sole_writer) {
@@ -269,7 +270,9 @@ result<void> intake::take_event(std::size_t mapper, const row_insert& row,
 result<void> intake::place_event(commit_position here, std::size_t mapper, const row_insert& row,
                                  std::string_view occasion, lane& into, frame_read& done) {
     const bool retried = occasion.starts_with("retry");
+    ++received_[mapper];
     if (into.covers(here)) {
+        ++already_stored_;
         if (!is_dead(here)) {
             transaction_->last_published = here;
         }
@@ -280,6 +283,7 @@ result<void> intake::place_event(commit_position here, std::size_t mapper, const
     const auto made = fill(mapper, row, occasion, filled);
     if (stored_.contains(here) || into.has_acked(filled) ||
         (into.is_resuming() && into.has_stored(filled))) {
+        ++already_stored_;
         into.admit_stored();
         transaction_->last_published = here;
         await_write_back(mapper, row, retried, true, done);

@@ -156,6 +156,10 @@ public:
     [[nodiscard]] const table_name& table_at(std::size_t index) const {
         return mappers_[index].table();
     }
+    /// Events that were read, by table of the configuration.
+    [[nodiscard]] const std::vector<std::uint64_t>& received() const { return received_; }
+    /// Those of them that the stream or the window had already.
+    [[nodiscard]] std::uint64_t already_stored() const { return already_stored_; }
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
     /// Only in a transaction.
     [[nodiscard]] lsn open_commit() const { return transaction_->begin.commit; }
@@ -267,6 +271,8 @@ private:
     // The table of the last row, because rows of one table come in runs.
     std::uint64_t last_revision_ = 0;
     table_catalog::answer last_answer_;
+    std::vector<std::uint64_t> received_;
+    std::uint64_t already_stored_ = 0;
 };
 
 /// What a publish of this message puts on the wire as headers and body, in bytes; exact for the

@@ -106,7 +106,12 @@ void lane::admit_settled(const position& where) {
 }
 
 void lane::admit_waiting(const position& where) {
-    vacancy().where = where;
+    // What could not be filled of this row is still there.
+    const message& unfilled = at(end_).content;
+    const auto committed_at = unfilled.where == where ? unfilled.committed_at : wall_time{};
+    message& waiting = vacancy();
+    waiting.where = where;
+    waiting.committed_at = committed_at;
     entry& added = at(end_);
     take_in(added);
     added.waiting = true;

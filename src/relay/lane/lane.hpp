@@ -197,6 +197,24 @@ public:
 
     // What is known.
 
+    /// A publish that waits for its answer: its message, and when it was handed over; null if it is
+    /// none.
+    struct sent_message {
+        const message* content = nullptr;
+        monotonic_time at;
+    };
+    [[nodiscard]] sent_message sent(publish_token token) const {
+        return in_flight(token) ? sent_message{&at(token.index).content, at(token.index).sent_at}
+                                : sent_message{};
+    }
+    /// The message at the head of the window, which is not known to be stored; null if there is
+    /// none.
+    [[nodiscard]] const message* oldest() const { return empty() ? nullptr : &at(first_).content; }
+    /// When that one was handed over; nothing if it waits for no answer.
+    [[nodiscard]] std::optional<monotonic_time> waiting_since() const {
+        const bool waits = epoch_open_ && !empty() && at(first_).sent && !at(first_).stored;
+        return waits ? std::optional(at(first_).sent_at) : std::nullopt;
+    }
     /// Every event up to this one is stored or settled; nothing if that is not known for any, while
     /// the tail is a claim, or while it is not decided what it is taken for.
     [[nodiscard]] std::optional<commit_position> stored_up_to() const {

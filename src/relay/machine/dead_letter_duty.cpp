@@ -19,15 +19,15 @@ void dead_letter_duty::clear() {
 
 dead_letter_duty::outcome dead_letter_duty::stored(monotonic_time now) {
     outcome done;
-    const auto letters = queue_.stored();
+    done.letters = queue_.stored();
     done.stalled_for = stall_.end(now);
-    for (const auto& letter : *letters) {
+    for (const auto& letter : *done.letters) {
         done.places.push_back(letter.where.at);
         if (auto line = told_.stored(letter, now)) {
             done.lines.push_back(std::move(*line));
         }
     }
-    count_ += letters->size();
+    count_ += done.letters->size();
     std::ranges::sort(done.places);
     return done;
 }

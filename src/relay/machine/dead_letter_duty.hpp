@@ -32,6 +32,7 @@ public:
     void clear();
 
     struct outcome {
+        std::shared_ptr<const dead_letters> letters;
         /// In commit order.
         std::vector<commit_position> places;
         /// Lines of the log, each a warning.

@@ -21,6 +21,7 @@ relay_machine::relay_machine(relay_options options, std::vector<outbox::table_ma
       intake_(std::move(mappers),
               {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties,
                options_.slot, options_.max_row_bytes}),
+      watch_(intake_.received().size()),
       lane_(lane::make(options_.lane)),
       write_backs_(wants_write_backs(options_.duties), options_.backoff, seed + 2),
       hold_back_(options_.confirm_delay),

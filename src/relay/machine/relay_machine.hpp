@@ -13,6 +13,7 @@
 #include "core/facts.hpp"
 #include "core/instant.hpp"
 #include "core/lineage.hpp"
+#include "core/relay_status.hpp"
 #include "core/table_sight.hpp"
 #include "relay/confirm/feedback.hpp"
 #include "relay/confirm/hold_back.hpp"
@@ -27,6 +28,7 @@
 #include "relay/machine/link.hpp"
 #include "relay/machine/postgres_session.hpp"
 #include "relay/machine/read_pacing.hpp"
+#include "relay/machine/relay_watch.hpp"
 #include "relay/machine/slot_place.hpp"
 #include "relay/machine/startup_check.hpp"
 #include "relay/machine/stream_mark.hpp"
@@ -151,10 +153,15 @@ public:
     [[nodiscard]] std::uint64_t dead_letter_count() const { return letters_.count(); }
     /// Rows whose message is in the window or stored, and which are not written back yet.
     [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.rows().size(); }
+    /// Before `start`: a relay before this one has counted these.
+    void go_on_counting(const relay_counts& earlier) { watch_.go_on_from(earlier); }
+    [[nodiscard]] relay_counts counts() const;
+    [[nodiscard]] relay_status status(instant now) const;
 
 private:
     enum class phase { running, draining, closing, ended };
 
+    [[nodiscard]] relay_state state_at(std::chrono::microseconds lag) const;
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
     }
@@ -285,6 +292,7 @@ private:
 
     relay_options options_;
     intake intake_;
+    relay_watch watch_;
     read_pacing pacing_;
     std::unique_ptr<lane> lane_;
     write_back_duty write_backs_;

@@ -286,6 +286,7 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
         halt(why, now);
         return;
     }
+    watch_.broker_lost(why);
     const auto delay = broker_.lost(now.monotonic);
     log(log_severity::warning,
         to_string(why) + "; trying again in " + seconds_text(delay) +
@@ -297,6 +298,7 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,
                                   instant now) {
+    watch_.reply(*lane_, token, outcome, now);
     const auto verdict = lane_->on_reply(token, outcome, now.monotonic);
     if (verdict != lane_verdict::carry_on) {
         reply_failed(verdict, outcome, now);

@@ -45,6 +45,7 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
     for (auto& line : done.lines) {
         log(log_severity::warning, std::move(line));
     }
+    watch_.dead_letters_stored(*done.letters, intake_);
     // The tail can have been read meanwhile, and be further: another relay was here before.
     lane_->settle_waiting(done.places);
     store_next_letters(now);

@@ -151,6 +151,7 @@ void relay_machine::read_tail_again() {
 }
 
 void relay_machine::stand_by(const error& why, instant now) {
+    watch_.stands_by();
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {
         log(log_severity::info,
@@ -187,6 +188,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         halt(why, now);
         return;
     }
+    watch_.postgres_lost(why);
     const auto delay = postgres_.lost(now.monotonic);
     // A database that is gone has taken its slots along.
     const bool has_slot = knows_slot() && !is_locked_out;
@@ -242,6 +244,7 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
         return;
     }
     pacing_.took(frame.size());
+    watch_.frame(frame.size(), now);
     if (read->age) {
         pacing_.was_sent_after(*read->age);
     }
@@ -304,6 +307,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
 
 void relay_machine::take_progress(const frame_read& read, instant now) {
     if (read.ended) {
+        watch_.transaction();
         if (read.ended->last_event) {
             write_backs_.rows().read_up_to(*read.ended->last_event);
         }

@@ -22,6 +22,7 @@ void relay_machine::written_back(std::uint64_t epoch, instant now) {
     if (epoch != postgres_.epoch() || !write_backs_.is_under_way()) {
         return;
     }
+    watch_.written_back(write_backs_.table(), write_backs_.rows().in_flight_count());
     if (const auto took = write_backs_.written(now.monotonic)) {
         log(log_severity::info, "rows of table " +
                                     to_string(intake_.table_at(write_backs_.table())) +

@@ -89,15 +89,14 @@ body = "xml"
     }
 }
 
-TEST_F(CommandLine, KeysOfWhatIsNotThereYetAreRefusedByName) {
+TEST_F(CommandLine, AnAddressToAnswerAtIsNoNameOfAHost) {
     const auto file = write_file(R"([postgres]
 conninfo = "host=127.0.0.1"
-[http]
-listen = "127.0.0.1:8460"
 [[outbox]]
 table = "outbox_events"
 )");
-    const auto refused = run({"run", "--config", file});
+    const auto refused =
+        run({"run", "--config", file}, {{"WALRELAY_HTTP_LISTEN", "localhost:8460"}});
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_TRUE(contains(refused.errors, "http.listen")) << refused.errors;
 }

@@ -12,9 +12,7 @@ namespace walrelay::config {
 inline std::string facts_of(const key& row) {
     const std::string shown = row.default_value();
     std::string facts = row.kind_in_words();
-    if (row.takes.name != value_kind::later) {
-        facts += shown.empty() ? ", no default" : ", default `" + shown + '`';
-    }
+    facts += shown.empty() ? ", no default" : ", default `" + shown + '`';
     facts += "; `" + row.variable() + '`';
     return row.flag.empty() ? facts : facts + ", `" + std::string(row.flag) + '`';
 }

@@ -1,0 +1,154 @@
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/status_fetch.hpp"
+#include "app/status_text.hpp"
+#include "http/json_writer.hpp"
+#include "log/log.hpp"
+#include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/usage.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+/// What the servers say where no relay answers; why not, where they do not either.
+struct asked_servers {
+    result<std::optional<slot_usage>> slot = std::optional<slot_usage>{};
+    std::optional<postgres::kept_halt> halt = {};
+    result<std::optional<nats::stream_glance>> stream = std::optional<nats::stream_glance>{};
+};
+
+awaitable<asked_servers> ask_servers(servers::executors on, const config::settings& settings) {
+    asked_servers said;
+    auto sql = co_await servers::open_sql(on.loop, settings);
+    if (sql) {
+        said.slot = co_await postgres::read_slot_usage(*sql, settings.postgres.slot);
+        const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
+        if (halt) {
+            said.halt = *halt;
+        }
+    } else {
+        said.slot = sql.error();
+    }
+    said.stream = co_await glance_at_stream(on.blocking, settings);
+    co_return said;
+}
+
+void write_slot(http::json_writer& to, const asked_servers& said) {
+    if (!said.slot || !*said.slot) {
+        to.null("facts");
+        return;
+    }
+    const auto& usage = **said.slot;
+    to.open_object("facts").number("lag_bytes", usage.lag_bytes);
+    to.number("retained_bytes", usage.retained_bytes).text("wal_status", usage.wal_status);
+    if (usage.safe_wal_bytes) {
+        to.number("safe_wal_bytes", *usage.safe_wal_bytes);
+    } else {
+        to.null("safe_wal_bytes");
+    }
+    to.close_object();
+}
+
+void write_stream(http::json_writer& to, const asked_servers& said) {
+    if (!said.stream || !*said.stream) {
+        to.null("facts");
+        return;
+    }
+    const auto& usage = (*said.stream)->usage;
+    to.open_object("facts").number("messages", usage.messages).number("bytes", usage.bytes);
+    to.number("last_sequence", usage.last_sequence).close_object();
+}
+
+/// In the form of /status, as far as it can be known.
+std::string without_a_relay(const config::settings& settings, const error& no_relay,
+                            const asked_servers& said) {
+    std::string reason = no_relay.what;
+    if (said.halt && !said.halt->resumed_at) {
+        reason += ". The slot is halted: " + said.halt->reason;
+    }
+    http::json_writer to;
+    to.open_object().number("schema", 1).text("state", "no_answer").flag("ready", false);
+    to.text("reason", reason).text("fix", said.halt ? said.halt->fix : "");
+    to.open_object("slot").text("name", settings.postgres.slot).number("age_seconds", 0);
+    write_slot(to, said);
+    to.text("trouble",
+            said.slot ? (*said.slot ? "" : "there is no such slot") : to_string(said.slot.error()));
+    to.close_object();
+    to.open_object("stream").text("name", settings.nats.stream).number("age_seconds", 0);
+    write_stream(to, said);
+    to.text("trouble", said.stream ? (*said.stream ? "" : "there is no such stream")
+                                   : to_string(said.stream.error()));
+    return to.close_object().close_object().take() + "\n";
+}
+
+void print(const std::string& json, const status_options& options) {
+    if (options.quiet) {
+        return;
+    }
+    const auto shown = show_status(json);
+    const bool is_screen = options.watch && ::isatty(STDOUT_FILENO) == 1;
+    fmt::print("{}{}", is_screen ? "\x1b[H\x1b[2J" : "",
+               options.json || !shown ? json : shown->text);
+    if (options.watch && !options.json && !is_screen) {
+        fmt::print("\n");
+    }
+    std::fflush(stdout);
+}
+
+awaitable<int> look(servers::executors on, const config::settings& settings,
+                    status_options options) {
+    auto answer = co_await fetch_status(on.loop, settings.http.listen);
+    if (answer && !show_status(*answer)) {
+        answer = error{errc::configuration_invalid, "no relay answers at " + settings.http.listen +
+                                                        ": what answers there is no relay"};
+    }
+    if (answer) {
+        print(*answer, options);
+        co_return show_status(*answer)->ready ? exit_done : exit_findings;
+    }
+    if (options.quiet) {
+        log_error(answer.error().what);
+        co_return exit_findings;
+    }
+    const auto said = co_await ask_servers(on, settings);
+    print(without_a_relay(settings, answer.error(), said), options);
+    co_return exit_findings;
+}
+
+awaitable<int> status(servers::executors on, const config::settings& settings,
+                      status_options options) {
+    constexpr std::chrono::seconds pause{1};
+    boost::asio::steady_timer timer(on.loop);
+    for (;;) {
+        const int code = co_await look(on, settings, options);
+        if (!options.watch) {
+            co_return code;
+        }
+        timer.expires_after(pause);
+        co_await timer.async_wait(boost::asio::use_awaitable);
+    }
+}
+
+}  // namespace
+
+int command_status(const config::settings& settings, status_options options) {
+    return servers::run_to_end(
+        [&](servers::executors on) { return status(on, settings, options); });
+}
+
+}  // namespace walrelay::app

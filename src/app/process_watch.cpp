@@ -1,0 +1,101 @@
+#include "app/process_watch.hpp"
+
+#include "app/clock.hpp"
+#include "core/rethrow.hpp"
+#include "log/log.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace walrelay::app {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// For `systemctl status`.
+std::string line_of(const http::relay_report& of) {
+    std::string line = to_string(of.status.state);
+    std::ranges::replace(line, '_', ' ');
+    if (!of.status.reason.empty()) {
+        return line + ": " + of.status.reason;
+    }
+    if (of.status.is_leader) {
+        line += fmt::format(", {:.0f} rows/s, lag {:.1f} s", of.recent.rows_per_second,
+                            std::chrono::duration<double>(of.status.lag).count());
+    }
+    return line;
+}
+
+}  // namespace
+
+process_watch::process_watch(const config::settings& settings)
+    : settings_(settings), board_(settings, WALRELAY_VERSION, now()) {}
+
+result<std::unique_ptr<process_watch>> process_watch::begin(const config::settings& settings) {
+    std::unique_ptr<process_watch> watch(new process_watch(settings));
+    if (settings.http.listen == "off") {
+        return watch;
+    }
+    auto port = http::listener::open(settings.http.listen);
+    if (!port) {
+        return port.error();
+    }
+    log_info("answering at http://" + port->address() + "/");
+    if (!port->is_loopback()) {
+        log_warning("whoever reaches " + port->address() +
+                    " can read what this relay says of itself; http.listen = \"127.0.0.1:8460\" "
+                    "keeps it to this machine");
+    }
+    watch->port_.emplace(std::move(*port));
+    return watch;
+}
+
+std::unique_ptr<http::server> process_watch::watch_over(const asio::any_io_executor& executor) {
+    if (!is_wanted()) {
+        return nullptr;
+    }
+    asio::co_spawn(executor, sample(executor), rethrow{});
+    if (!port_) {
+        return nullptr;
+    }
+    return std::make_unique<http::server>(
+        executor, *port_, http::server_options{settings_.http.hosts, {}}, board_.source());
+}
+
+asio::awaitable<void> process_watch::sample(asio::any_io_executor executor) {
+    using duration = std::chrono::steady_clock::duration;
+    asio::steady_timer timer(executor);
+    const auto& alive_every = notes_.alive_every();
+    auto sample_at = now().monotonic;
+    auto alive_at = sample_at;
+    for (;;) {
+        const auto at = now();
+        if (alive_every && at.monotonic >= alive_at) {
+            notes_.is_alive();
+            alive_at = at.monotonic + *alive_every;
+        }
+        if (at.monotonic >= sample_at) {
+            sample_once(at, sample_at);
+            sample_at = at.monotonic + duration(status_board::sample_every);
+        }
+        timer.expires_at(alive_every ? std::min(sample_at, alive_at) : sample_at);
+        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+}
+
+void process_watch::sample_once(instant now, monotonic_time due) {
+    board_.sample(now, std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - due));
+    if (notes_.are_wanted()) {
+        notes_.status(line_of(board_.report(now)));
+    }
+}
+
+}  // namespace walrelay::app

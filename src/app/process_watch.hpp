@@ -1,0 +1,48 @@
+// How a process that runs a relay is watched from outside, over all lives of the relay: its port,
+// its board, and what systemd is told.
+#pragma once
+
+#include "app/service_notes.hpp"
+#include "app/status_board.hpp"
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "http/listener.hpp"
+#include "http/server.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace walrelay::app {
+
+class process_watch {
+public:
+    /// Takes the port. errc::configuration_invalid where it cannot be had.
+    [[nodiscard]] static result<std::unique_ptr<process_watch>> begin(
+        const config::settings& settings);
+
+    /// Whether anybody watches.
+    [[nodiscard]] bool is_wanted() const { return port_ || notes_.are_wanted(); }
+    [[nodiscard]] status_board& board() { return board_; }
+    [[nodiscard]] service_notes& notes() { return notes_; }
+
+    /// Answers and samples on this executor, as long as what is returned lives. This must outlive
+    /// the executor's context.
+    [[nodiscard]] std::unique_ptr<http::server> watch_over(
+        const boost::asio::any_io_executor& executor);
+
+private:
+    explicit process_watch(const config::settings& settings);
+
+    boost::asio::awaitable<void> sample(boost::asio::any_io_executor executor);
+    void sample_once(instant now, monotonic_time due);
+
+    const config::settings& settings_;
+    status_board board_;
+    service_notes notes_;
+    std::optional<http::listener> port_;
+};
+
+}  // namespace walrelay::app

@@ -1,0 +1,187 @@
+#include "app/status_board.hpp"
+
+#include "app/clock.hpp"
+#include "app/process_facts.hpp"
+#include "log/log_memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+/// An answer that is older says nothing of now.
+constexpr std::chrono::seconds facts_hold{60};
+constexpr std::size_t marks_of_a_minute = 61;
+constexpr std::size_t samples_of_15_minutes = 900;
+
+template <class Duration>
+double seconds(Duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+float seconds_or_unknown(const std::optional<std::chrono::microseconds>& time) {
+    return time ? static_cast<float>(seconds(*time)) : -1;
+}
+
+std::uint64_t rows_in(const relay_counts& counts) {
+    std::uint64_t rows = 0;
+    for (const auto& table : counts.tables) {
+        rows += table.rows_received;
+    }
+    return rows;
+}
+
+}  // namespace
+
+template <class Facts>
+void status_board::asked<Facts>::answer(std::optional<Facts> found, instant now) {
+    facts = std::move(found);
+    if (facts) {
+        at = now.monotonic;
+    }
+}
+
+template <class Facts>
+http::polled<Facts> status_board::asked<Facts>::shown(instant now, bool is_there) const {
+    if (!at) {
+        return {};
+    }
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now.monotonic - *at);
+    return {is_there && age < facts_hold ? facts : std::nullopt, age};
+}
+
+status_board::status_board(const config::settings& settings, std::string version, instant started)
+    : settings_(settings),
+      version_(std::move(version)),
+      started_(started.wall),
+      since_(started.wall) {
+    counts_.tables.resize(settings.outbox.size());
+}
+
+void status_board::detach() {
+    counts_ = counts_now();
+    relay_.reset();
+}
+
+void status_board::has_halted(const error& why) {
+    halted_for_ = why;
+}
+
+void status_board::streams_with(std::string database, output_plugin plugin) {
+    database_ = std::move(database);
+    plugin_ = to_string(plugin);
+}
+
+void status_board::slot_was_read(std::optional<slot_usage> usage, instant now) {
+    if (usage) {
+        clock_offset_ = usage->server_time - now.wall;
+    }
+    slot_.answer(std::move(usage), now);
+}
+
+void status_board::stream_was_read(std::optional<stream_usage> usage, instant now) {
+    stream_.answer(usage, now);
+}
+
+void status_board::letters_were_counted(std::optional<letter_totals> totals, instant now) {
+    letters_.answer(totals, now);
+}
+
+relay_status status_board::status(instant now) const {
+    if (relay_) {
+        return relay_->status(now);
+    }
+    relay_status status;
+    if (halted_for_) {
+        status.state = relay_state::halted;
+        status.reason = halted_for_->what;
+        status.fix = halted_for_->remedy;
+    }
+    return status;
+}
+
+void status_board::note_state(relay_state state, instant now) {
+    if (std::exchange(state_, state) != state) {
+        since_ = now.wall;
+    }
+}
+
+void status_board::sample(instant now, std::chrono::microseconds late) {
+    loop_lag_.add(late);
+    const auto status = this->status(now);
+    note_state(status.state, now);
+    const auto counts = counts_now();
+    const mark here{now.monotonic, rows_in(counts), counts.messages_stored,
+                    counts.commit_to_ack.counts()};
+    http::sample one{now.wall};
+    one.lag_seconds = static_cast<float>(seconds(status.lag));
+    if (!marks_.empty()) {
+        const auto& before = marks_.back();
+        const auto passed = seconds(here.at - before.at);
+        one.rows_per_second =
+            passed > 0 ? static_cast<float>(static_cast<double>(here.rows - before.rows) / passed)
+                       : 0;
+        one.p50_seconds = seconds_or_unknown(quantile(before.latencies, here.latencies, 0.5));
+        one.p99_seconds = seconds_or_unknown(quantile(before.latencies, here.latencies, 0.99));
+    }
+    if (const auto slot = slot_.shown(now, status.postgres_connected).facts) {
+        one.retained_bytes = static_cast<float>(slot->retained_bytes);
+    }
+    marks_.push_back(here);
+    if (marks_.size() > marks_of_a_minute) {
+        marks_.pop_front();
+    }
+    history_.push_back(one);
+    if (history_.size() > samples_of_15_minutes) {
+        history_.pop_front();
+    }
+}
+
+http::recent_rates status_board::recent_rates() const {
+    http::recent_rates rates;
+    if (marks_.size() < 2) {
+        return rates;
+    }
+    const auto& from = marks_.front();
+    const auto& to = marks_.back();
+    const auto passed = std::max(seconds(to.at - from.at), 0.001);
+    rates.rows_per_second = static_cast<double>(to.rows - from.rows) / passed;
+    rates.messages_per_second = static_cast<double>(to.messages - from.messages) / passed;
+    rates.p50 = quantile(from.latencies, to.latencies, 0.5);
+    rates.p99 = quantile(from.latencies, to.latencies, 0.99);
+    return rates;
+}
+
+http::relay_report status_board::report(instant now) {
+    http::relay_report report;
+    report.now = now.wall;
+    report.started = started_;
+    report.version = version_;
+    report.slot = settings_.postgres.slot;
+    report.database = database_;
+    report.stream = settings_.nats.stream;
+    report.plugin = plugin_;
+    for (const auto& each : settings_.outbox) {
+        report.tables.push_back(to_string(each.table));
+    }
+    report.status = status(now);
+    note_state(report.status.state, now);
+    report.since = since_;
+    report.counts = counts_now();
+    report.recent = recent_rates();
+    report.slot_facts = slot_.shown(now, report.status.postgres_connected);
+    report.stream_facts = stream_.shown(now, report.status.broker_connected);
+    report.letters = letters_.shown(now, report.status.postgres_connected);
+    report.clock_offset = report.slot_facts.facts ? clock_offset_ : std::nullopt;
+    report.loop_lag = loop_lag_;
+    report.process = read_process_facts();
+    report.log = remembered_log().lines();
+    return report;
+}
+
+http::report_source status_board::source() {
+    return {[this] { return report(now()); }, [this] { return history(); }};
+}
+
+}  // namespace walrelay::app

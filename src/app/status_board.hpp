@@ -1,0 +1,100 @@
+// What a process knows of its relay, for those who watch it: the state at this moment, counts over
+// all lives of the relay, what the servers were asked in the background, and the last 15 minutes.
+//
+// On the relay's thread. Asks no server.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/instant.hpp"
+#include "core/usage.hpp"
+#include "http/report.hpp"
+#include "http/routes.hpp"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::app {
+
+class status_board {
+public:
+    /// How often `sample` is to be called.
+    static constexpr std::chrono::seconds sample_every{1};
+
+    /// The settings must outlive it.
+    status_board(const config::settings& settings, std::string version, instant started);
+
+    struct watched_relay {
+        std::function<relay_status(instant)> status;
+        std::function<relay_counts()> counts;
+    };
+    /// A relay lives now.
+    void attach(watched_relay relay) { relay_ = std::move(relay); }
+    /// It has ended. Its counts stay.
+    void detach();
+    /// The process stays, and an operator must decide.
+    void has_halted(const error& why);
+    [[nodiscard]] const relay_counts& counts() const { return counts_; }
+
+    void streams_with(std::string database, output_plugin plugin);
+    /// What was asked in the background; nothing where the server had no answer.
+    void slot_was_read(std::optional<slot_usage> usage, instant now);
+    void stream_was_read(std::optional<stream_usage> usage, instant now);
+    void letters_were_counted(std::optional<letter_totals> totals, instant now);
+
+    /// `late` is how much later this is called than was asked for.
+    void sample(instant now, std::chrono::microseconds late);
+
+    [[nodiscard]] relay_status status(instant now) const;
+    [[nodiscard]] http::relay_report report(instant now);
+    [[nodiscard]] std::vector<http::sample> history() const {
+        return {history_.begin(), history_.end()};
+    }
+    [[nodiscard]] http::report_source source();
+
+private:
+    template <class Facts>
+    struct asked {
+        std::optional<Facts> facts;
+        std::optional<monotonic_time> at;
+
+        void answer(std::optional<Facts> found, instant now);
+        [[nodiscard]] http::polled<Facts> shown(instant now, bool is_there) const;
+    };
+    /// What is counted, at one moment.
+    struct mark {
+        monotonic_time at;
+        std::uint64_t rows = 0;
+        std::uint64_t messages = 0;
+        latency_histogram::ranges latencies{};
+    };
+
+    [[nodiscard]] relay_counts counts_now() const { return relay_ ? relay_->counts() : counts_; }
+    void note_state(relay_state state, instant now);
+    [[nodiscard]] http::recent_rates recent_rates() const;
+
+    const config::settings& settings_;
+    std::string version_;
+    wall_time started_;
+    std::optional<watched_relay> relay_;
+    relay_counts counts_;
+    std::optional<error> halted_for_;
+    relay_state state_ = relay_state::starting;
+    wall_time since_;
+    std::string database_;
+    std::string plugin_;
+    asked<slot_usage> slot_;
+    asked<stream_usage> stream_;
+    asked<letter_totals> letters_;
+    std::optional<std::chrono::microseconds> clock_offset_;
+    latency_histogram loop_lag_;
+    std::deque<mark> marks_;
+    std::deque<http::sample> history_;
+};
+
+}  // namespace walrelay::app

@@ -1,0 +1,184 @@
+#include "app/status_text.hpp"
+
+#include "core/one_line.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+
+namespace walrelay::app {
+namespace {
+
+using simdjson::dom::element;
+
+constexpr double schema_known = 1;
+constexpr std::size_t text_bytes_max = 500;
+
+/// What answers need not be a relay: anything may be missing.
+std::optional<double> number(const element& from, std::string_view pointer) {
+    double value = 0;
+    return from.at_pointer(pointer).get(value) == simdjson::SUCCESS ? std::optional(value)
+                                                                    : std::nullopt;
+}
+
+std::string text(const element& from, std::string_view pointer) {
+    std::string_view value;
+    return from.at_pointer(pointer).get(value) == simdjson::SUCCESS
+               ? one_line(value, text_bytes_max)
+               : "";
+}
+
+bool flag(const element& from, std::string_view pointer) {
+    bool value = false;
+    return from.at_pointer(pointer).get(value) == simdjson::SUCCESS && value;
+}
+
+std::string bytes(const element& from, std::string_view pointer) {
+    const auto value = number(from, pointer);
+    return value ? show_bytes(*value) : "?";
+}
+
+std::string seconds(const element& from, std::string_view pointer) {
+    const auto value = number(from, pointer);
+    return value ? show_seconds(*value) : "?";
+}
+
+std::string count(const element& from, std::string_view pointer) {
+    const auto value = number(from, pointer);
+    return value ? fmt::format("{:.0f}", *value) : "?";
+}
+
+void append(std::string& to, std::string_view name, const std::string& what) {
+    to += fmt::format("{:<13}{}\n", name, what);
+}
+
+void append_state(std::string& to, const element& of) {
+    auto line = text(of, "/state");
+    std::ranges::replace(line, '_', ' ');
+    if (const auto since = number(of, "/since")) {
+        line += " for " + show_seconds(number(of, "/now").value_or(*since) - *since);
+    }
+    append(to, "state", line + (flag(of, "/leader") ? ", holds the slot" : ""));
+    if (const auto reason = text(of, "/reason"); !reason.empty()) {
+        append(to, "reason", reason);
+    }
+    if (const auto fix = text(of, "/fix"); !fix.empty()) {
+        append(to, "fix", fix);
+    }
+}
+
+/// Why a server has not said more.
+void append_trouble(std::string& to, const element& of, std::string_view pointer) {
+    if (const auto trouble = text(of, pointer); !trouble.empty()) {
+        append(to, "", trouble);
+    }
+}
+
+void append_facts(std::string& to, const element& of) {
+    append(to, "slot", text(of, "/slot/name"));
+    if (number(of, "/slot/facts/lag_bytes")) {
+        const bool is_limited = number(of, "/slot/facts/safe_wal_bytes").has_value();
+        append(
+            to, "",
+            fmt::format(
+                "lag {}, holds {} of WAL, {}{}, asked {} ago", bytes(of, "/slot/facts/lag_bytes"),
+                bytes(of, "/slot/facts/retained_bytes"), text(of, "/slot/facts/wal_status"),
+                is_limited
+                    ? ", " + bytes(of, "/slot/facts/safe_wal_bytes") + " until it can be lost"
+                    : "",
+                seconds(of, "/slot/age_seconds")));
+    }
+    append_trouble(to, of, "/slot/trouble");
+    append(to, "stream", text(of, "/stream/name"));
+    if (number(of, "/stream/facts/messages")) {
+        append(to, "",
+               fmt::format("{} messages, {}, last sequence {}, asked {} ago",
+                           count(of, "/stream/facts/messages"), bytes(of, "/stream/facts/bytes"),
+                           count(of, "/stream/facts/last_sequence"),
+                           seconds(of, "/stream/age_seconds")));
+    }
+    append_trouble(to, of, "/stream/trouble");
+    if (number(of, "/dead_letters/facts/row")) {
+        append(to, "dead letters",
+               fmt::format("{} of rows that no message can be made of, {} that the broker refuses",
+                           count(of, "/dead_letters/facts/row"),
+                           count(of, "/dead_letters/facts/broker")));
+    }
+}
+
+void append_flow(std::string& to, const element& of) {
+    append(to, "lag", seconds(of, "/lag_seconds"));
+    append(to, "window",
+           fmt::format("{} of {} messages{}", count(of, "/window/messages"),
+                       count(of, "/window/limit_messages"),
+                       flag(of, "/window/reading_paused") ? ", full: not reading" : ""));
+    append(to, "last minute",
+           fmt::format("{:.1f} rows/s, p50 {}, p99 {}",
+                       number(of, "/last_minute/rows_per_second").value_or(0),
+                       seconds(of, "/last_minute/p50_seconds"),
+                       seconds(of, "/last_minute/p99_seconds")));
+    if (number(of, "/last_minute/slowest/seconds")) {
+        append(to, "slowest",
+               fmt::format("{}: id {}, subject {}, position {}",
+                           seconds(of, "/last_minute/slowest/seconds"),
+                           text(of, "/last_minute/slowest/id"),
+                           text(of, "/last_minute/slowest/subject"),
+                           text(of, "/last_minute/slowest/position")));
+        if (const auto trace = text(of, "/last_minute/slowest/traceparent"); !trace.empty()) {
+            append(to, "", "traceparent " + trace);
+        }
+    }
+    append(to, "write-backs", count(of, "/write_back_pending_rows") + " rows wait");
+}
+
+}  // namespace
+
+std::string show_bytes(double bytes) {
+    constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
+    constexpr double step = 1000;
+    std::size_t unit = 0;
+    while (bytes >= step && unit + 1 < units.size()) {
+        bytes /= step;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+std::string show_seconds(double seconds) {
+    constexpr double milliseconds_in_a_second = 1000;
+    constexpr double minute = 60;
+    constexpr double hour = 3600;
+    constexpr double day = 86400;
+    if (seconds > 0 && seconds < 1) {
+        return fmt::format("{:.2f} ms", seconds * milliseconds_in_a_second);
+    }
+    if (seconds < minute) {
+        return fmt::format("{:.1f} s", seconds);
+    }
+    if (seconds < hour) {
+        return fmt::format("{:.1f} min", seconds / minute);
+    }
+    return seconds < day ? fmt::format("{:.1f} h", seconds / hour)
+                         : fmt::format("{:.1f} d", seconds / day);
+}
+
+std::optional<shown_status> show_status(std::string_view json) {
+    simdjson::dom::parser parser;
+    element of;
+    if (parser.parse(json.data(), json.size()).get(of) != simdjson::SUCCESS ||
+        number(of, "/schema") != schema_known || text(of, "/state").empty()) {
+        return std::nullopt;
+    }
+    shown_status shown{"", flag(of, "/ready")};
+    append_state(shown.text, of);
+    append_facts(shown.text, of);
+    if (number(of, "/lag_seconds")) {
+        append_flow(shown.text, of);
+    }
+    return shown;
+}
+
+}  // namespace walrelay::app

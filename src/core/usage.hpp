@@ -1,0 +1,40 @@
+// What the servers say of slot, stream and dead letters while a relay runs. Plain values, for
+// people and alerts; nothing is decided by them.
+#pragma once
+
+#include "core/relay_counts.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace walrelay {
+
+/// From pg_replication_slots.
+struct slot_usage {
+    /// From what the slot has confirmed, and from the oldest WAL that it keeps, to the end of the
+    /// WAL.
+    std::uint64_t lag_bytes = 0;
+    std::uint64_t retained_bytes = 0;
+    /// How much may be written before the slot can be lost; nothing where there is no limit.
+    std::optional<std::int64_t> safe_wal_bytes = {};
+    std::string wal_status = {};  // reserved | extended | unreserved | lost
+    /// Transactions since the oldest one whose catalog rows the slot keeps.
+    std::uint64_t catalog_xmin_age = 0;
+    /// The server's clock.
+    std::chrono::sys_time<std::chrono::microseconds> server_time = {};
+};
+
+/// From $JS.API.STREAM.INFO.
+struct stream_usage {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t last_sequence = 0;
+};
+
+/// How many rows walrelay.dead_letter shows, by letter_reason.
+using letter_totals = std::array<std::uint64_t, letter_reason_count>;
+
+}  // namespace walrelay

@@ -1,0 +1,224 @@
+#include "http/metrics.hpp"
+
+#include "http/metric_writer.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace walrelay::http {
+namespace {
+
+template <class Duration>
+double seconds(Duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+double number(bool flag) {
+    return flag ? 1 : 0;
+}
+
+void write_identity(metric_writer& to, const relay_report& of) {
+    to.family("build_info", "gauge", "The version of walrelay.");
+    to.sample(1.0, {{"version", of.version}});
+    to.family("info", "gauge", "What this relay reads and where it publishes.");
+    to.sample(1.0, {{"slot", of.slot},
+                    {"database", of.database},
+                    {"stream", of.stream},
+                    {"plugin", of.plugin}});
+}
+
+void write_state(metric_writer& to, const relay_report& of) {
+    to.family("state", "gauge", "1 for the state of the relay, 0 for all others.");
+    for (std::size_t each = 0; each < relay_state_count; ++each) {
+        const auto state = static_cast<relay_state>(each);
+        to.sample(number(state == of.status.state), {{"state", to_string(state)}});
+    }
+    to.family("leader", "gauge", "1 while this relay holds the slot.");
+    to.sample(number(of.status.is_leader));
+    to.family("connected", "gauge", "1 while the server is connected.");
+    to.sample(number(of.status.postgres_connected), {{"side", "postgres"}});
+    to.sample(number(of.status.broker_connected), {{"side", "nats"}});
+    to.family("reconnects_total", "counter",
+              "Connections that ended and tries that failed, each followed by another try.");
+    for (std::size_t each = 0; each < lost_reason_count; ++each) {
+        const auto* const reason = to_string(static_cast<lost_reason>(each));
+        to.sample(of.counts.postgres_losses[each], {{"side", "postgres"}, {"reason", reason}});
+        to.sample(of.counts.broker_losses[each], {{"side", "nats"}, {"reason", reason}});
+    }
+}
+
+void write_tables(metric_writer& to, const relay_report& of) {
+    const auto for_each = [&](auto&& write) {
+        for (std::size_t index = 0; index < of.tables.size(); ++index) {
+            write(of.tables[index], of.counts.tables[index]);
+        }
+    };
+    to.family("rows_received_total", "counter",
+              "Rows of the outbox that the slot sent, also again.");
+    for_each([&](const std::string& name, const table_counts& counts) {
+        to.sample(counts.rows_received, {{"table", name}});
+    });
+    to.family("write_back_rows_total", "counter", "Rows whose status was written back.");
+    for_each([&](const std::string& name, const table_counts& counts) {
+        to.sample(counts.rows_written_back, {{"table", name}});
+    });
+    to.family("dead_letters_total", "counter", "Rows that were set aside as dead letters.");
+    for_each([&](const std::string& name, const table_counts& counts) {
+        for (std::size_t each = 0; each < letter_reason_count; ++each) {
+            to.sample(counts.dead_letters[each],
+                      {{"table", name}, {"reason", to_string(static_cast<letter_reason>(each))}});
+        }
+    });
+}
+
+void write_flow(metric_writer& to, const relay_report& of) {
+    const auto& counts = of.counts;
+    to.family("transactions_received_total", "counter",
+              "Transactions that the slot sent to their end.");
+    to.sample(counts.transactions_received);
+    to.family("wal_received_bytes_total", "counter", "Bytes of the replication stream.");
+    to.sample(counts.wal_received_bytes);
+    to.family("messages_stored_total", "counter", "Messages that the broker has acked.");
+    to.sample(counts.messages_stored);
+    to.family("messages_skipped_total", "counter",
+              "Rows that were not published because the stream has them.");
+    to.sample(counts.skipped_already_stored, {{"reason", "already_stored"}});
+    to.sample(counts.skipped_duplicate_id, {{"reason", "duplicate_id"}});
+    to.family("publish_failures_total", "counter", "Publishes that the broker did not store.");
+    for (std::size_t each = 0; each < publish_trouble_count; ++each) {
+        to.sample(counts.publish_failures[each],
+                  {{"class", to_string(static_cast<publish_trouble>(each))}});
+    }
+    to.family("commit_to_ack_seconds", "histogram",
+              "From the commit of a row to the broker's ack, by the clocks of both machines.");
+    to.histogram(counts.commit_to_ack);
+    to.family("publish_ack_seconds", "histogram", "From a publish to the broker's ack.");
+    to.histogram(counts.publish_to_ack);
+}
+
+void write_time(metric_writer& to, std::string_view name, std::string_view help, wall_time at) {
+    if (at != wall_time{}) {
+        to.family(name, "gauge", help);
+        to.sample(seconds(at.time_since_epoch()));
+    }
+}
+
+void write_load(metric_writer& to, const relay_report& of) {
+    const auto gauge = [&](std::string_view name, std::string_view help, double value) {
+        to.family(name, "gauge", help);
+        to.sample(value);
+    };
+    const auto& status = of.status;
+    gauge("lag_seconds",
+          "Since the commit of the oldest row that is not stored; 0 if there is none.",
+          seconds(status.lag));
+    gauge("oldest_unacked_seconds",
+          "Since the oldest publish that has no answer; 0 if there is none.",
+          seconds(status.oldest_unacked));
+    write_time(to, "last_commit_timestamp_seconds", "Commit of the row that was stored last.",
+               of.counts.last_commit);
+    write_time(to, "last_stored_timestamp_seconds", "When a message was stored last.",
+               of.counts.last_stored);
+    write_time(to, "last_server_message_timestamp_seconds", "When PostgreSQL sent something last.",
+               of.counts.last_frame);
+    gauge("window_messages", "Messages that are not stored yet.",
+          static_cast<double>(status.window_messages));
+    gauge("window_bytes", "Bytes of those messages.", static_cast<double>(status.window_bytes));
+    gauge("window_limit_messages", "The most messages of the window.",
+          static_cast<double>(status.window_limit_messages));
+    gauge("window_limit_bytes", "The most bytes of the window.",
+          static_cast<double>(status.window_limit_bytes));
+    gauge("reading_paused", "1 while the window is full and the slot is not read.",
+          number(status.reading_paused));
+    gauge("write_back_pending_rows", "Rows that are not written back yet.",
+          static_cast<double>(status.write_back_pending));
+}
+
+void write_slot(metric_writer& to, const slot_usage& slot) {
+    const auto gauge = [&](std::string_view name, std::string_view help, auto value) {
+        to.family(name, "gauge", help);
+        to.sample(static_cast<double>(value));
+    };
+    gauge("slot_lag_bytes", "WAL that the slot has not confirmed.", slot.lag_bytes);
+    gauge("slot_retained_bytes", "WAL that the server keeps for the slot.", slot.retained_bytes);
+    if (slot.safe_wal_bytes) {
+        gauge("slot_safe_wal_bytes", "WAL that may be written before the slot is lost.",
+              *slot.safe_wal_bytes);
+    }
+    to.family("slot_wal_status", "gauge", "1 for the slot's wal_status, 0 for all others.");
+    for (const char* const each : {"reserved", "extended", "unreserved", "lost"}) {
+        to.sample(number(slot.wal_status == each), {{"status", each}});
+    }
+    gauge("slot_catalog_xmin_age_transactions",
+          "Transactions since the oldest one whose catalog rows the slot keeps.",
+          slot.catalog_xmin_age);
+}
+
+void write_facts(metric_writer& to, const relay_report& of) {
+    if (of.slot_facts.facts) {
+        write_slot(to, *of.slot_facts.facts);
+    }
+    if (of.clock_offset) {
+        to.family("clock_offset_seconds", "gauge", "PostgreSQL's clock minus the relay's.");
+        to.sample(seconds(*of.clock_offset));
+    }
+    if (const auto& stream = of.stream_facts.facts) {
+        to.family("stream_messages", "gauge", "Messages in the stream.");
+        to.sample(stream->messages);
+        to.family("stream_bytes", "gauge", "Bytes of the stream.");
+        to.sample(stream->bytes);
+        to.family("stream_last_sequence", "gauge", "The last sequence of the stream.");
+        to.sample(stream->last_sequence);
+    }
+    if (const auto& letters = of.letters.facts) {
+        to.family("dead_letters", "gauge", "Rows in walrelay.dead_letter.");
+        for (std::size_t each = 0; each < letter_reason_count; ++each) {
+            to.sample((*letters)[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
+        }
+    }
+    to.family("facts_age_seconds", "gauge", "Since a server was last asked in the background.");
+    const auto age = [&](const auto& facts, std::string_view about) {
+        if (facts.age) {
+            to.sample(seconds(*facts.age), {{"about", about}});
+        }
+    };
+    age(of.slot_facts, "slot");
+    age(of.stream_facts, "stream");
+    age(of.letters, "dead_letters");
+}
+
+void write_process(metric_writer& to, const relay_report& of) {
+    to.family("event_loop_lag_seconds", "histogram",
+              "How late a timer of the relay's one thread was.");
+    to.histogram(of.loop_lag);
+    to.family("process_cpu_seconds_total", "counter", "CPU time of the process.");
+    to.sample(of.process.cpu_seconds);
+    to.family("process_resident_memory_bytes", "gauge", "Resident memory of the process.");
+    to.sample(of.process.resident_bytes);
+    to.family("process_open_fds", "gauge", "Open file descriptors.");
+    to.sample(of.process.open_files);
+    to.family("process_max_fds", "gauge", "The most file descriptors.");
+    to.sample(of.process.most_files);
+    to.family("process_start_time_seconds", "gauge", "When the process was started.");
+    to.sample(seconds(of.started.time_since_epoch()));
+}
+
+}  // namespace
+
+std::string metrics_text(const relay_report& of) {
+    metric_writer to;
+    write_identity(to, of);
+    write_state(to, of);
+    write_tables(to, of);
+    write_flow(to, of);
+    // What a standby would say of lag and window says nothing of the rows.
+    if (of.status.state != relay_state::standby) {
+        write_load(to, of);
+    }
+    write_facts(to, of);
+    write_process(to, of);
+    return to.take();
+}
+
+}  // namespace walrelay::http

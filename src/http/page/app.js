@@ -1,0 +1,272 @@
+"use strict";
+// Polls /status once a second and shows it. Whatever comes from there is text, never markup.
+
+const el = (id) => document.getElementById(id);
+const put = (id, text) => { const at = el(id); if (at.textContent !== text) at.textContent = text; };
+const make = (name, text, kind) => {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+};
+
+const unknown = "–";
+const known = (value) => value !== null && value !== undefined;
+const whole = (value) => known(value) ? Math.round(value).toLocaleString("en") : unknown;
+function bytes(value) {
+  if (!known(value)) return unknown;
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) { value /= 1000; unit++; }
+  return value.toFixed(unit === 0 || value >= 100 ? 0 : 1) + " " + units[unit];
+}
+function time(seconds) {
+  if (!known(seconds)) return unknown;
+  if (seconds < 0.001) return Math.round(seconds * 1e6) + " µs";
+  if (seconds < 1) return (seconds * 1e3).toFixed(seconds < 0.01 ? 2 : 0) + " ms";
+  if (seconds < 60) return seconds.toFixed(1) + " s";
+  if (seconds < 3600) return Math.floor(seconds / 60) + " min " + Math.floor(seconds % 60) + " s";
+  if (seconds < 86400) return Math.floor(seconds / 3600) + " h " + Math.floor(seconds % 3600 / 60) + " min";
+  return Math.floor(seconds / 86400) + " d " + Math.floor(seconds % 86400 / 3600) + " h";
+}
+const rate = (value) => known(value) ? (value < 10 ? value.toFixed(1) : whole(value)) : unknown;
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
+
+function list(id, pairs) {
+  const at = el(id);
+  const nodes = [];
+  for (const [name, value] of pairs) nodes.push(make("dt", name), make("dd", value));
+  at.replaceChildren(...nodes);
+}
+
+const states = {
+  starting: ["warn", "The relay is starting."],
+  standby: ["good", "Another relay holds the slot. This one takes over when the slot is free."],
+  snapshot: ["good", "Rows that were there before the slot are being published."],
+  catching_up: ["warn", "Streaming, and behind."],
+  streaming: ["good", "Streaming."],
+  waiting_postgres: ["bad", "PostgreSQL is away. The slot keeps the rows; the relay tries again by itself."],
+  waiting_broker: ["bad", "NATS is away. The slot keeps the rows; the relay tries again by itself."],
+  draining: ["warn", "The relay is stopping and waits for acks."],
+  halted: ["bad", "Halted: an operator must decide."],
+};
+
+function verdict(of) {
+  if (of.state === "streaming" && of.lag_seconds === 0) return "Every row that the slot has sent is in the stream.";
+  const words = (states[of.state] || ["warn", of.state])[1];
+  return of.lag_seconds > 0 && of.state !== "standby"
+    ? words + " The oldest row that is not in the stream was committed " + time(of.lag_seconds) + " ago." : words;
+}
+
+function note(text, command) {
+  const item = make("li");
+  item.append(make("p", text));
+  if (command) {
+    const line = make("p");
+    line.append(make("code", command), " ");
+    const copy = make("button", "copy");
+    copy.type = "button";
+    copy.addEventListener("click", () => {
+      const done = navigator.clipboard ? navigator.clipboard.writeText(command) : Promise.reject();
+      done.then(() => { copy.textContent = "copied"; }, () => { copy.textContent = "not copied: select it"; });
+    });
+    line.append(copy);
+    item.append(line);
+  }
+  return item;
+}
+
+let attentionShown = "";
+function attention(of) {
+  const found = [];
+  if (of.reason) found.push([of.reason + (of.fix ? ". Fix: " + of.fix : ""),
+    of.fix.includes("walrelay resume") ? "walrelay resume" : of.state === "halted" ? "walrelay check" : ""]);
+  const letters = of.dead_letters.facts;
+  if (letters && letters.row + letters.broker > 0) {
+    found.push(["Dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +
+      whole(letters.broker) + " that the broker refuses.", "walrelay dead-letter list"]);
+  }
+  const slot = of.slot.facts;
+  if (slot && (slot.wal_status === "unreserved" || slot.wal_status === "lost")) {
+    found.push(["The slot is in danger: wal_status is " + slot.wal_status + ". Raise max_slot_wal_keep_size.", "walrelay check"]);
+  }
+  if (slot && known(slot.safe_wal_bytes) && slot.safe_wal_bytes < slot.retained_bytes) {
+    found.push(["More than half of max_slot_wal_keep_size is in use: " + bytes(slot.safe_wal_bytes) + " are left.", "walrelay check"]);
+  }
+  if (of.oldest_unacked_seconds > 5) found.push(["The broker has not answered a publish for " + time(Math.floor(of.oldest_unacked_seconds)) + ".", ""]);
+  const now = JSON.stringify(found);
+  if (now === attentionShown) return;
+  attentionShown = now;
+  el("attention").hidden = found.length === 0;
+  el("attention-list").replaceChildren(...found.map(([text, command]) => note(text, command)));
+}
+
+let logShown = "";
+function log(of) {
+  const now = JSON.stringify(of.log);
+  if (now === logShown) return;
+  logShown = now;
+  el("log").replaceChildren(...of.log.slice().reverse().map((line) =>
+    make("li", clock(line.time) + " " + line.level + "  " + line.text,
+      line.level === "error" ? "bad" : line.level === "warning" ? "warn" : "")));
+}
+
+function connection(id, up) {
+  put(id, up ? "connected" : "not connected");
+  el(id).className = up ? "good" : "bad";
+}
+
+function show(of) {
+  const [kind] = states[of.state] || ["warn"];
+  document.title = of.state.replace("_", " ") + " – walrelay " + of.slot.name;
+  put("route", "slot " + of.slot.name + " → stream " + of.stream.name);
+  put("state", of.state.replace("_", " "));
+  el("state").className = "state " + kind;
+  put("role", of.leader ? "holds the slot" : "");
+  put("up", "up " + time(of.now - of.started) + ", version " + of.version);
+  put("verdict", verdict(of));
+  const standby = of.state === "standby";
+  connection("postgres-state", of.postgres_connected);
+  if (standby) { put("postgres-state", "standing by"); el("postgres-state").className = "good"; }
+  connection("broker-state", of.broker_connected);
+  const slot = of.slot.facts || {};
+  list("postgres", [["database", of.slot.database || unknown], ["plugin", of.slot.plugin || unknown],
+    ["slot lag", bytes(slot.lag_bytes)], ["WAL held", bytes(slot.retained_bytes)],
+    ["status", slot.wal_status || unknown], ["asked", known(of.slot.age_seconds) ? time(of.slot.age_seconds) + " ago" : unknown]]);
+  put("relay-state", of.window.reading_paused ? "window full: not reading" : of.state.replace("_", " ") + " for " + time(of.now - of.since));
+  const minute = of.last_minute;
+  list("relay", [["rows", rate(minute.rows_per_second) + "/s"], ["p50 / p99", time(minute.p50_seconds) + " / " + time(minute.p99_seconds)],
+    ["slowest", minute.slowest ? time(minute.slowest.seconds) : unknown], ["lag", standby ? unknown : time(of.lag_seconds)],
+    ["write-backs", whole(of.write_back_pending_rows)],
+    ["window", whole(of.window.messages) + " of " + whole(of.window.limit_messages)]]);
+  el("window").value = of.window.limit_messages ? of.window.messages / of.window.limit_messages : 0;
+  const stream = of.stream.facts || {};
+  list("broker", [["messages", whole(stream.messages)], ["size", bytes(stream.bytes)], ["last sequence", whole(stream.last_sequence)],
+    ["stored here", whole(of.totals.messages_stored)],
+    ["last ack", known(of.last_stored) ? time(Math.max(0, of.now - of.last_stored)) + " ago" : unknown],
+    ["asked", known(of.stream.age_seconds) ? time(of.stream.age_seconds) + " ago" : unknown]]);
+  el("tables").replaceChildren(...of.tables.map((table) => {
+    const row = make("tr");
+    row.append(make("td", table.name), make("td", whole(table.rows)), make("td", whole(table.written_back)), make("td", whole(table.dead_letters)));
+    return row;
+  }));
+  attention(of);
+  log(of);
+}
+
+// The samples are rows of: time, rows a second, lag, p50, p99, WAL held.
+const span = 900;
+let samples = [];
+const graphs = [
+  ["Rows a second", [1], rate], ["Lag", [2], time], ["Latency, p50 and p99", [3, 4], time], ["WAL held", [5], bytes],
+].map(([name, columns, text]) => {
+  const figure = make("figure");
+  const caption = make("figcaption");
+  const now = make("span");
+  caption.append(make("span", name), now);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 " + span + " 100");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("role", "img");
+  const paths = columns.map((column, index) => {
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    if (index > 0) path.setAttribute("class", "second");
+    svg.append(path);
+    return path;
+  });
+  figure.append(caption, svg);
+  return { name, columns, text, now, svg, paths, figure };
+});
+
+function draw() {
+  const end = samples.length ? samples[samples.length - 1][0] : 0;
+  for (const graph of graphs) {
+    const of = (column) => samples.map((each) => each[column]).filter(known);
+    const most = Math.max(0, ...graph.columns.flatMap(of));
+    graph.columns.forEach((column, index) => {
+      let drawn = "";
+      let pen = false;
+      for (const each of samples) {
+        if (!known(each[column])) { pen = false; continue; }
+        const x = (span - (end - each[0])).toFixed(1);
+        const y = (98 - (most > 0 ? each[column] / most : 0) * 94).toFixed(1);
+        drawn += (pen ? "L" : "M") + x + " " + y + (pen ? "" : "h0.1");
+        pen = true;
+      }
+      graph.paths[index].setAttribute("d", drawn);
+    });
+    const last = graph.columns.map((column) => {
+      const all = of(column);
+      return all.length ? graph.text(all[all.length - 1]) : unknown;
+    }).join(" / ");
+    graph.now.textContent = last + ", most " + graph.text(most);
+    graph.svg.setAttribute("aria-label", graph.name + " over the last 15 minutes: last " + last + ", most " + graph.text(most));
+  }
+}
+
+function extend(of) {
+  // What the relay samples itself is fetched again after a gap; in between, one point a second.
+  const before = samples.length ? samples[samples.length - 1] : null;
+  if (before && of.now - before[0] < 0.9) return;
+  const passed = lastTotals ? of.now - lastTotals[0] : 0;
+  const rows = of.tables.reduce((sum, table) => sum + table.rows, 0);
+  const earlier = lastTotals;
+  lastTotals = [of.now, rows];
+  if (!earlier || passed <= 0) return;
+  const perSecond = Math.max(0, rows - earlier[1]) / passed;
+  const slot = of.slot.facts;
+  samples.push([of.now, perSecond, of.lag_seconds, of.last_minute.p50_seconds, of.last_minute.p99_seconds, slot ? slot.retained_bytes : null]);
+  samples = samples.filter((each) => of.now - each[0] <= span);
+}
+
+let lastTotals = null;
+let answered = 0;
+let wait = 1000;
+let paused = false;
+let timer = 0;
+let polling = false;
+
+async function fetched(path) {
+  const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(5000) });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.json();
+}
+
+async function poll() {
+  clearTimeout(timer);
+  if (polling || paused || document.hidden) return;
+  polling = true;
+  try {
+    const away = Date.now() - answered;
+    if (away > 5000) {
+      samples = (await fetched("status/history")).samples;
+      lastTotals = null;
+    }
+    const of = await fetched("status");
+    answered = Date.now();
+    wait = 1000;
+    document.body.classList.remove("stale");
+    put("updated", "updated " + clock(of.now));
+    show(of);
+    extend(of);
+    draw();
+  } catch (failure) {
+    wait = Math.min(wait * 2, 10000);
+    document.body.classList.add("stale");
+    put("state", "no answer");
+    el("state").className = "state bad";
+    put("verdict", "The relay does not answer. What is shown below is old.");
+    put("updated", answered ? "no answer for " + time((Date.now() - answered) / 1000) : "no answer yet");
+  }
+  polling = false;
+  timer = setTimeout(poll, wait);
+}
+
+el("lines").append(...graphs.map((graph) => graph.figure));
+el("pause").addEventListener("click", () => {
+  paused = !paused;
+  el("pause").textContent = paused ? "go on" : "pause";
+  poll();
+});
+document.addEventListener("visibilitychange", poll);
+poll();

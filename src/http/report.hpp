@@ -1,0 +1,80 @@
+// All that is shown of a running relay, at one moment. Plain data: whoever has it fills it in, and
+// the writers of this folder make text of it.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/latency_histogram.hpp"
+#include "core/log_line.hpp"
+#include "core/relay_counts.hpp"
+#include "core/relay_status.hpp"
+#include "core/usage.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::http {
+
+/// Something that was asked for in the background, and how long ago that was. It is nothing while
+/// the server is away; the age of the last answer goes on.
+template <class Facts>
+struct polled {
+    std::optional<Facts> facts = {};
+    std::optional<std::chrono::milliseconds> age = {};
+};
+
+/// One second of the relay. What is not known is negative.
+struct sample {
+    wall_time at;
+    float rows_per_second = 0;
+    float lag_seconds = 0;
+    float p50_seconds = -1;
+    float p99_seconds = -1;
+    float retained_bytes = -1;
+};
+
+/// Of the last minute, or of as much of it as there was.
+struct recent_rates {
+    double rows_per_second = 0;
+    double messages_per_second = 0;
+    std::optional<std::chrono::microseconds> p50 = {};
+    std::optional<std::chrono::microseconds> p99 = {};
+};
+
+/// From /proc/self and getrusage.
+struct process_report {
+    double cpu_seconds = 0;
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t open_files = 0;
+    std::uint64_t most_files = 0;
+};
+
+struct relay_report {
+    wall_time now;
+    wall_time started;
+    std::string version;
+    std::string slot;
+    std::string database;  // empty before it is known
+    std::string stream;
+    std::string plugin;  // empty before it is known
+    /// In the order of relay_counts::tables.
+    std::vector<std::string> tables;
+    relay_status status;
+    /// When that state began, to the second.
+    wall_time since;
+    relay_counts counts;
+    recent_rates recent;
+    polled<slot_usage> slot_facts;
+    polled<stream_usage> stream_facts;
+    polled<letter_totals> letters;
+    /// PostgreSQL's clock minus the relay's, when it was asked last.
+    std::optional<std::chrono::microseconds> clock_offset;
+    /// How late a timer of the relay's one thread was.
+    latency_histogram loop_lag;
+    process_report process;
+    std::vector<log_line> log;
+};
+
+}  // namespace walrelay::http

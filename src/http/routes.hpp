@@ -1,0 +1,32 @@
+// What is answered to a request: pure, from the path and what the relay says of itself.
+#pragma once
+
+#include "http/report.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::http {
+
+struct answer {
+    unsigned status = 0;
+    std::string_view content_type = {};
+    std::string body = {};
+};
+
+/// Asked for when a request needs it, on the relay's thread. Neither asks a server for anything.
+struct report_source {
+    std::function<relay_report()> report;
+    std::function<std::vector<sample>()> history;
+};
+
+/// `target` is that of the request line; what follows a `?` is of no interest.
+[[nodiscard]] answer answer_to(std::string_view target, const report_source& from);
+
+/// Whether the header `Host` names an IP address, localhost or one of `names`: whoever has made a
+/// name of his own point to this machine is not let in (DNS rebinding).
+[[nodiscard]] bool is_known_host(std::string_view host, const std::vector<std::string>& names);
+
+}  // namespace walrelay::http

@@ -1,0 +1,208 @@
+#include "http/status_json.hpp"
+
+#include "core/position.hpp"
+#include "http/json_writer.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace walrelay::http {
+namespace {
+
+constexpr int schema = 1;
+
+template <class Duration>
+double seconds(Duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+template <class Duration>
+std::optional<double> seconds(const std::optional<Duration>& time) {
+    return time ? std::optional(seconds(*time)) : std::nullopt;
+}
+
+/// Since 1970; null before it has happened.
+void write_time(json_writer& to, std::string_view name, wall_time at) {
+    if (at == wall_time{}) {
+        to.null(name);
+    } else {
+        to.number(name, seconds(at.time_since_epoch()));
+    }
+}
+
+template <class Facts, class Write>
+void write_facts(json_writer& to, const polled<Facts>& of, Write write) {
+    to.number("age_seconds", seconds(of.age));
+    if (!of.facts) {
+        to.null("facts");
+        return;
+    }
+    to.open_object("facts");
+    write(*of.facts);
+    to.close_object();
+}
+
+void write_slot(json_writer& to, const relay_report& of) {
+    to.open_object("slot").text("name", of.slot).text("database", of.database);
+    to.text("plugin", of.plugin);
+    if (of.status.confirmed) {
+        to.text("confirmed", to_string(*of.status.confirmed));
+    } else {
+        to.null("confirmed");
+    }
+    write_facts(to, of.slot_facts, [&](const slot_usage& slot) {
+        to.number("lag_bytes", slot.lag_bytes).number("retained_bytes", slot.retained_bytes);
+        if (slot.safe_wal_bytes) {
+            to.number("safe_wal_bytes", *slot.safe_wal_bytes);
+        } else {
+            to.null("safe_wal_bytes");
+        }
+        to.text("wal_status", slot.wal_status);
+        to.number("catalog_xmin_age_transactions", slot.catalog_xmin_age);
+    });
+    to.close_object();
+}
+
+void write_stream(json_writer& to, const relay_report& of) {
+    to.open_object("stream").text("name", of.stream);
+    write_facts(to, of.stream_facts, [&](const stream_usage& stream) {
+        to.number("messages", stream.messages).number("bytes", stream.bytes);
+        to.number("last_sequence", stream.last_sequence);
+    });
+    to.close_object();
+}
+
+void write_letters(json_writer& to, const relay_report& of) {
+    to.open_object("dead_letters");
+    write_facts(to, of.letters, [&](const letter_totals& letters) {
+        for (std::size_t each = 0; each < letter_reason_count; ++each) {
+            to.number(to_string(static_cast<letter_reason>(each)), letters[each]);
+        }
+    });
+    to.close_object();
+}
+
+void write_window(json_writer& to, const relay_status& status) {
+    to.open_object("window").number("messages", status.window_messages);
+    to.number("bytes", status.window_bytes);
+    to.number("limit_messages", status.window_limit_messages);
+    to.number("limit_bytes", status.window_limit_bytes);
+    to.flag("reading_paused", status.reading_paused).close_object();
+    to.number("write_back_pending_rows", status.write_back_pending);
+    to.number("lag_seconds", seconds(status.lag));
+    to.number("oldest_unacked_seconds", seconds(status.oldest_unacked));
+}
+
+void write_recent(json_writer& to, const relay_report& of) {
+    to.open_object("last_minute").number("rows_per_second", of.recent.rows_per_second);
+    to.number("messages_per_second", of.recent.messages_per_second);
+    to.number("p50_seconds", seconds(of.recent.p50));
+    to.number("p99_seconds", seconds(of.recent.p99));
+    if (const auto& slow = of.status.slowest) {
+        to.open_object("slowest").number("seconds", seconds(slow->took));
+        to.text("id", slow->id).text("subject", slow->subject);
+        to.text("position", to_string(slow->where)).text("traceparent", slow->trace);
+        write_time(to, "stored", slow->stored_at);
+        to.close_object();
+    } else {
+        to.null("slowest");
+    }
+    to.close_object();
+}
+
+void write_totals(json_writer& to, const relay_counts& counts) {
+    const auto sum = [](const auto& of) {
+        std::uint64_t all = 0;
+        for (const auto each : of) {
+            all += each;
+        }
+        return all;
+    };
+    to.open_object("totals").number("transactions_received", counts.transactions_received);
+    to.number("wal_received_bytes", counts.wal_received_bytes);
+    to.number("messages_stored", counts.messages_stored);
+    to.number("skipped_already_stored", counts.skipped_already_stored);
+    to.number("skipped_duplicate_id", counts.skipped_duplicate_id);
+    to.number("publish_failures", sum(counts.publish_failures));
+    to.number("postgres_reconnects", sum(counts.postgres_losses));
+    to.number("broker_reconnects", sum(counts.broker_losses)).close_object();
+    write_time(to, "last_commit", counts.last_commit);
+    write_time(to, "last_stored", counts.last_stored);
+    write_time(to, "last_server_message", counts.last_frame);
+}
+
+void write_tables(json_writer& to, const relay_report& of) {
+    to.open_array("tables");
+    for (std::size_t index = 0; index < of.tables.size(); ++index) {
+        const auto& counts = of.counts.tables[index];
+        std::uint64_t letters = 0;
+        for (const auto each : counts.dead_letters) {
+            letters += each;
+        }
+        to.open_object().text("name", of.tables[index]).number("rows", counts.rows_received);
+        to.number("written_back", counts.rows_written_back).number("dead_letters", letters);
+        to.close_object();
+    }
+    to.close_array();
+}
+
+void write_log(json_writer& to, const relay_report& of) {
+    to.open_array("log");
+    for (const auto& line : of.log) {
+        to.open_object();
+        write_time(to, "time", line.at);
+        to.text("level", line.level).text("text", line.text).close_object();
+    }
+    to.close_array();
+}
+
+}  // namespace
+
+std::string status_json(const relay_report& of) {
+    json_writer to;
+    const auto& status = of.status;
+    to.open_object().number("schema", schema).text("version", of.version);
+    write_time(to, "now", of.now);
+    write_time(to, "started", of.started);
+    to.text("state", to_string(status.state));
+    write_time(to, "since", of.since);
+    to.flag("ready", is_ready(status.state)).flag("leader", status.is_leader);
+    to.text("reason", status.reason).text("fix", status.fix);
+    to.flag("postgres_connected", status.postgres_connected);
+    to.flag("broker_connected", status.broker_connected);
+    to.number("clock_offset_seconds", seconds(of.clock_offset));
+    write_slot(to, of);
+    write_stream(to, of);
+    write_letters(to, of);
+    write_window(to, status);
+    write_recent(to, of);
+    write_totals(to, of.counts);
+    write_tables(to, of);
+    to.number("cpu_seconds", of.process.cpu_seconds);
+    to.number("resident_bytes", of.process.resident_bytes);
+    write_log(to, of);
+    return to.close_object().take() + "\n";
+}
+
+std::string history_json(std::span<const sample> samples) {
+    const auto known = [](float value) {
+        return value < 0 ? std::nullopt : std::optional<double>(value);
+    };
+    json_writer to;
+    to.open_object().number("schema", schema).open_array("columns");
+    for (const char* const each : {"time", "rows_per_second", "lag_seconds", "p50_seconds",
+                                   "p99_seconds", "retained_bytes"}) {
+        to.text("", each);
+    }
+    to.close_array().open_array("samples");
+    for (const auto& each : samples) {
+        to.open_array().number("", seconds(each.at.time_since_epoch()));
+        to.number("", known(each.rows_per_second)).number("", known(each.lag_seconds));
+        to.number("", known(each.p50_seconds)).number("", known(each.p99_seconds));
+        to.number("", known(each.retained_bytes)).close_array();
+    }
+    return to.close_array().close_object().take() + "\n";
+}
+
+}  // namespace walrelay::http

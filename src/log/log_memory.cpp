@@ -1,0 +1,28 @@
+#include "log/log_memory.hpp"
+
+#include "core/one_line.hpp"
+
+#include <string>
+
+namespace walrelay {
+
+void log_memory::keep(wall_time at, std::string_view level, std::string_view text) {
+    log_line line{at, std::string(level), one_line(text, line_bytes_max)};
+    const std::scoped_lock lock(guard_);
+    lines_.push_back(std::move(line));
+    if (lines_.size() > lines_max) {
+        lines_.pop_front();
+    }
+}
+
+std::vector<log_line> log_memory::lines() const {
+    const std::scoped_lock lock(guard_);
+    return {lines_.begin(), lines_.end()};
+}
+
+log_memory& remembered_log() {
+    static log_memory memory;
+    return memory;
+}
+
+}  // namespace walrelay

@@ -1,0 +1,85 @@
+#include "postgres/tables/usage.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr const char* slot_sql = R"sql(
+SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint,
+       pg_wal_lsn_diff(wal.ends, s.restart_lsn)::bigint,
+       s.safe_wal_size, s.wal_status, age(s.catalog_xmin),
+       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+  FROM pg_replication_slots AS s,
+       (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+                    ELSE pg_current_wal_flush_lsn() END AS ends) AS wal
+ WHERE s.slot_name = $1
+)sql";
+
+constexpr const char* readable_sql =
+    "SELECT coalesce(has_table_privilege(to_regclass('walrelay.dead_letter')::oid, 'SELECT'),"
+    " false)";
+
+constexpr const char* letters_sql =
+    "SELECT count(*) FILTER (WHERE error_code = 0 AND attempts = 0),"
+    " count(*) FILTER (WHERE error_code <> 0 OR attempts > 0)"
+    " FROM walrelay.dead_letter WHERE retries >= 0";
+
+/// 0 for NULL, and for what is below 0: the end of the WAL is asked for a moment before.
+std::uint64_t size_in(const row_set& rows, std::size_t column) {
+    const auto text = rows.text(0, column);
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value < 0 ? 0 : static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, std::string slot) {
+    using found = std::optional<slot_usage>;
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto rows = co_await sql.query(slot_sql, std::move(parameters));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return found{};
+    }
+    enum column : std::size_t { lag, retained, safe, status, xmin_age, clock };
+    slot_usage usage;
+    usage.lag_bytes = size_in(*rows, lag);
+    usage.retained_bytes = size_in(*rows, retained);
+    if (rows->at(0, safe)) {
+        usage.safe_wal_bytes = static_cast<std::int64_t>(size_in(*rows, safe));
+    }
+    usage.wal_status = rows->text(0, status);
+    usage.catalog_xmin_age = size_in(*rows, xmin_age);
+    usage.server_time += std::chrono::microseconds(size_in(*rows, clock));
+    co_return found{std::move(usage)};
+}
+
+awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql) {
+    using found = std::optional<letter_totals>;
+    const auto readable = co_await sql.query(readable_sql);
+    if (!readable) {
+        co_return readable.error();
+    }
+    if (!readable->flag(0, 0)) {
+        co_return found{};
+    }
+    const auto rows = co_await sql.query(letters_sql);
+    if (!rows) {
+        co_return rows.error();
+    }
+    letter_totals totals{};
+    totals[static_cast<std::size_t>(letter_reason::row)] = size_in(*rows, 0);
+    totals[static_cast<std::size_t>(letter_reason::broker)] = size_in(*rows, 1);
+    co_return found{totals};
+}
+
+}  // namespace walrelay::postgres

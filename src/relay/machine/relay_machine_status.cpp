@@ -1,0 +1,91 @@
+// How the relay machine is, for those who watch it. Changes nothing.
+
+#include "relay/machine/relay_machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace walrelay::relay {
+namespace {
+
+/// A relay that is further behind has something to catch up with.
+constexpr std::chrono::seconds far_behind{10};
+
+void explain(relay_status& status, const std::optional<error>& why) {
+    // The words of a server stay in the log: they may quote a row.
+    if (why) {
+        status.reason = why->what;
+        status.fix = why->remedy;
+    }
+}
+
+}  // namespace
+
+relay_counts relay_machine::counts() const {
+    auto counts = watch_.counts();
+    counts.messages_stored += lane_->stored_count();
+    counts.skipped_already_stored += intake_.already_stored();
+    for (std::size_t table = 0; table < counts.tables.size(); ++table) {
+        counts.tables[table].rows_received += intake_.received()[table];
+    }
+    return counts;
+}
+
+relay_state relay_machine::state_at(std::chrono::microseconds lag) const {
+    if (halted_for_) {
+        return relay_state::halted;
+    }
+    if (phase_ != phase::running) {
+        return relay_state::draining;
+    }
+    if (!broker_.is_up()) {
+        return watch_.broker_trouble() ? relay_state::waiting_broker : relay_state::starting;
+    }
+    if (!postgres_.is_up()) {
+        return watch_.postgres_trouble() ? relay_state::waiting_postgres
+               : is_standby()            ? relay_state::standby
+                                         : relay_state::starting;
+    }
+    if (backfilling_) {
+        return relay_state::snapshot;
+    }
+    return lag > far_behind ? relay_state::catching_up : relay_state::streaming;
+}
+
+relay_status relay_machine::status(instant now) const {
+    using std::chrono::duration_cast;
+    using std::chrono::microseconds;
+    constexpr microseconds none{0};
+    relay_status status;
+    // When a row was committed is not known of all that are settled without the stream.
+    if (const auto* const oldest = lane_->oldest(); oldest && oldest->committed_at != wall_time{}) {
+        status.lag = std::max(none, now.wall - oldest->committed_at);
+    }
+    if (const auto since = lane_->waiting_since()) {
+        status.oldest_unacked = std::max(none, duration_cast<microseconds>(now.monotonic - *since));
+    }
+    status.state = state_at(status.lag);
+    if (status.state == relay_state::waiting_broker) {
+        explain(status, watch_.broker_trouble());
+    } else if (status.state == relay_state::waiting_postgres) {
+        explain(status, watch_.postgres_trouble());
+    } else if (status.state == relay_state::halted) {
+        explain(status, halted_for_);
+    }
+    status.is_leader = postgres_.is_up();
+    status.postgres_connected = postgres_.is_up();
+    status.broker_connected = broker_.is_up();
+    status.window_messages = lane_->size();
+    status.window_bytes = lane_->size_bytes();
+    status.window_limit_messages = options_.lane.window_messages;
+    status.window_limit_bytes = options_.lane.window_bytes;
+    status.reading_paused = postgres_.is_up() && !lane_->has_room();
+    status.write_back_pending = write_backs_.rows().size();
+    if (knows_slot()) {
+        status.confirmed = confirmed();
+    }
+    status.slowest = watch_.slowest(now.monotonic);
+    return status;
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,64 @@
+// What the relay machine says of itself: counts, the last trouble on each side, the slowest
+// message. Pure. Each event of the machine that is of interest is one call; nothing here decides
+// anything.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/instant.hpp"
+#include "core/relay_counts.hpp"
+#include "relay/intake/dead_letters.hpp"
+#include "relay/intake/intake.hpp"
+#include "relay/lane/lane.hpp"
+#include "relay/lane/publish_outcome.hpp"
+
+#include <cstddef>
+#include <optional>
+
+namespace walrelay::relay {
+
+class relay_watch {
+public:
+    explicit relay_watch(std::size_t tables) { counts_.tables.resize(tables); }
+
+    /// A relay before this one, of the same configuration, has counted these.
+    void go_on_from(const relay_counts& earlier) { counts_ = earlier; }
+    [[nodiscard]] const relay_counts& counts() const { return counts_; }
+
+    void frame(std::size_t bytes, instant now) {
+        counts_.wal_received_bytes += bytes;
+        counts_.last_frame = now.wall;
+    }
+    void transaction() { ++counts_.transactions_received; }
+    /// Before the lane hears of it.
+    void reply(const lane& lane, publish_token token, const publish_outcome& outcome, instant now);
+    void dead_letters_stored(const dead_letters& letters, const intake& tables);
+    void written_back(std::size_t table, std::size_t rows) {
+        counts_.tables[table].rows_written_back += rows;
+    }
+
+    void broker_lost(const error& why);
+    void postgres_lost(const error& why);
+    /// Another consumer holds the slot: PostgreSQL itself is well.
+    void stands_by() { postgres_trouble_.reset(); }
+
+    /// The last one; nothing before the first.
+    [[nodiscard]] const std::optional<error>& broker_trouble() const { return broker_trouble_; }
+    [[nodiscard]] const std::optional<error>& postgres_trouble() const { return postgres_trouble_; }
+    /// Of the last minute, or of the last half of it.
+    [[nodiscard]] std::optional<slow_message> slowest(monotonic_time now) const;
+
+private:
+    static constexpr std::chrono::seconds half_a_minute{30};
+
+    void not_stored(outcome_class kind);
+    void note_slow(const message& stored, std::chrono::microseconds took, instant now);
+
+    relay_counts counts_;
+    std::optional<error> broker_trouble_;
+    std::optional<error> postgres_trouble_;
+    slow_message slowest_;
+    slow_message slowest_before_;
+    monotonic_time slowest_since_;
+};
+
+}  // namespace walrelay::relay

@@ -1,0 +1,74 @@
+#include "app/status_text.hpp"
+
+#include "http/status_json.hpp"
+#include "unit/http/sample_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(StatusText, ShowsWhatARelayAnswers) {
+    auto report = http::sample_report();
+    slow_message slow;
+    slow.took = std::chrono::milliseconds(250);
+    slow.id = "order-1";
+    slow.trace = "00-ab";
+    report.status.slowest = slow;
+    const auto shown = show_status(http::status_json(report));
+    ASSERT_TRUE(shown);
+    EXPECT_TRUE(shown->ready);
+    EXPECT_THAT(shown->text, HasSubstr("streaming for 1.5 min, holds the slot\n"));
+    EXPECT_THAT(shown->text, HasSubstr("lag 1.0 kB, holds 2.0 kB of WAL, reserved, 3.0 kB until "
+                                       "it can be lost, asked 1.5 s ago\n"));
+    EXPECT_THAT(shown->text, HasSubstr("17 messages, 1.8 kB, last sequence 19"));
+    EXPECT_THAT(shown->text, HasSubstr("6 of rows that no message can be made of, 8 that"));
+    EXPECT_THAT(shown->text, HasSubstr("250.00 ms: id order-1"));
+    EXPECT_THAT(shown->text, HasSubstr("traceparent 00-ab"));
+}
+
+TEST(StatusText, SaysWhyItIsNotReady) {
+    auto report = http::sample_report();
+    report.status.state = relay_state::waiting_broker;
+    report.status.reason = "the broker is away";
+    report.status.fix = "start it";
+    report.slot_facts = {};
+    const auto shown = show_status(http::status_json(report));
+    ASSERT_TRUE(shown);
+    EXPECT_FALSE(shown->ready);
+    EXPECT_THAT(shown->text, HasSubstr("waiting broker"));
+    EXPECT_THAT(shown->text, HasSubstr("the broker is away\n"));
+    EXPECT_THAT(shown->text, HasSubstr("start it\n"));
+    EXPECT_THAT(shown->text, Not(HasSubstr("of WAL")));
+}
+
+TEST(StatusText, SaysNothingOfWhatIsNoStatus) {
+    for (const auto* const text :
+         {"", "{}", "[]", "no JSON", "{\"schema\":1}", "{\"state\":\"x\"}",
+          "{\"schema\":2,\"state\":\"x\"}", "{\"schema\":1,\"state\":5}"}) {
+        EXPECT_FALSE(show_status(text)) << text;
+    }
+}
+
+TEST(StatusText, KeepsForeignTextOnOneLine) {
+    const auto shown =
+        show_status("{\"schema\":1,\"state\":\"streaming\",\"reason\":\"a\\nb\\u001b[2J\"}");
+    ASSERT_TRUE(shown);
+    EXPECT_THAT(shown->text, HasSubstr("a\\nb\\x1b[2J\n"));
+}
+
+TEST(StatusText, TakesUnitsThatFit) {
+    EXPECT_EQ(show_bytes(999), "999 B");
+    EXPECT_EQ(show_bytes(48'200'000), "48.2 MB");
+    EXPECT_EQ(show_seconds(0), "0.0 s");
+    EXPECT_EQ(show_seconds(0.00031), "0.31 ms");
+    EXPECT_EQ(show_seconds(90), "1.5 min");
+    EXPECT_EQ(show_seconds(172'800), "2.0 d");
+}
+
+}  // namespace
+}  // namespace walrelay::app

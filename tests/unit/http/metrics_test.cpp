@@ -1,0 +1,145 @@
+#include "http/metrics.hpp"
+
+#include "http/metric_writer.hpp"
+#include "unit/http/sample_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace walrelay::http {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream from(text);
+    for (std::string line; std::getline(from, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+std::vector<std::string> series_of(const relay_report& report) {
+    auto lines = lines_of(metrics_text(report));
+    std::erase_if(lines, [](const std::string& line) { return line.starts_with('#'); });
+    return lines;
+}
+
+TEST(MetricWriter, EscapesTheValuesOfLabels) {
+    metric_writer to;
+    to.family("info", "gauge", "Help.");
+    to.sample(1.0, {{"a", "x\"y\\z\nw"}, {"b", ""}});
+    EXPECT_EQ(to.take(),
+              "# HELP walrelay_info Help.\n# TYPE walrelay_info gauge\n"
+              "walrelay_info{a=\"x\\\"y\\\\z\\nw\",b=\"\"} 1\n");
+}
+
+TEST(MetricWriter, AddsTheBucketsOfAHistogramUp) {
+    latency_histogram times;
+    times.add(std::chrono::microseconds(50));
+    times.add(std::chrono::microseconds(90));
+    times.add(std::chrono::hours(1));
+    metric_writer to;
+    to.family("t_seconds", "histogram", "Help.");
+    to.histogram(times);
+    const auto lines = lines_of(to.take());
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"0.00005\"} 1"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"0.0001\"} 2"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"60\"} 2"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"+Inf\"} 3"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_count 3"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_sum 3600.00014"));
+}
+
+TEST(Metrics, SayWhatTheReportSays) {
+    const auto lines = series_of(sample_report());
+    EXPECT_THAT(lines, Contains("walrelay_state{state=\"streaming\"} 1"));
+    EXPECT_THAT(lines, Contains("walrelay_state{state=\"standby\"} 0"));
+    EXPECT_THAT(lines, Contains("walrelay_leader 1"));
+    EXPECT_THAT(lines, Contains("walrelay_connected{side=\"nats\"} 1"));
+    EXPECT_THAT(lines, Contains("walrelay_reconnects_total{side=\"nats\",reason=\"ended\"} 5"));
+    EXPECT_THAT(lines, Contains("walrelay_rows_received_total{table=\"public.events_0\"} 11"));
+    EXPECT_THAT(
+        lines,
+        Contains("walrelay_dead_letters_total{table=\"public.events_0\",reason=\"broker\"} 3"));
+    EXPECT_THAT(lines, Contains("walrelay_messages_stored_total 9"));
+    EXPECT_THAT(lines, Contains("walrelay_publish_failures_total{class=\"transient\"} 4"));
+    EXPECT_THAT(lines, Contains("walrelay_lag_seconds 1.5"));
+    EXPECT_THAT(lines, Contains("walrelay_slot_retained_bytes 2000"));
+    EXPECT_THAT(lines, Contains("walrelay_slot_wal_status{status=\"reserved\"} 1"));
+    EXPECT_THAT(lines, Contains("walrelay_slot_safe_wal_bytes 3000"));
+    EXPECT_THAT(lines, Contains("walrelay_stream_last_sequence 19"));
+    EXPECT_THAT(lines, Contains("walrelay_dead_letters{reason=\"row\"} 6"));
+    EXPECT_THAT(lines, Contains("walrelay_facts_age_seconds{about=\"slot\"} 1.5"));
+    EXPECT_THAT(lines, Contains("walrelay_clock_offset_seconds -0.002"));
+}
+
+TEST(Metrics, LeaveOutWhatIsNotKnown) {
+    auto report = sample_report();
+    report.slot_facts.facts->safe_wal_bytes.reset();
+    EXPECT_THAT(metrics_text(report), Not(HasSubstr("safe_wal_bytes")));
+    report.slot_facts.facts.reset();
+    report.stream_facts.facts.reset();
+    report.letters.facts.reset();
+    const auto lines = series_of(report);
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_slot_"))));
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_stream_"))));
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_dead_letters{"))));
+    EXPECT_THAT(lines, Contains("walrelay_facts_age_seconds{about=\"slot\"} 1.5"));
+}
+
+TEST(Metrics, OfAStandbySayNothingOfALag) {
+    auto report = sample_report();
+    report.status.state = relay_state::standby;
+    EXPECT_THAT(metrics_text(report), Not(HasSubstr("walrelay_lag_seconds")));
+}
+
+TEST(Metrics, StayWithinThreeHundredSeriesForFiveTables) {
+    const auto lines = series_of(sample_report(5));
+    EXPECT_LE(lines.size(), 300U);
+    std::set<std::string> names;
+    for (const auto& line : lines) {
+        EXPECT_TRUE(names.insert(line.substr(0, line.rfind(' '))).second) << line;
+    }
+}
+
+TEST(Metrics, NameNoSlotAndNoStreamBesideTheInfo) {
+    for (const auto& line : series_of(sample_report())) {
+        if (!line.starts_with("walrelay_info{")) {
+            EXPECT_THAT(line, Not(HasSubstr("slot=")));
+            EXPECT_THAT(line, Not(HasSubstr("OUTBOX")));
+        }
+    }
+}
+
+TEST(Metrics, HaveHelpAndTypeBeforeTheirSamples) {
+    std::set<std::string> declared;
+    for (const auto& line : lines_of(metrics_text(sample_report()))) {
+        if (line.starts_with("# TYPE ")) {
+            const auto name = line.substr(7, line.rfind(' ') - 7);
+            EXPECT_TRUE(declared.insert(name).second) << name;
+        } else if (!line.starts_with('#')) {
+            auto name = line.substr(0, line.find_first_of("{ "));
+            for (const std::string suffix : {"_bucket", "_sum", "_count"}) {
+                if (!declared.contains(name) && name.ends_with(suffix)) {
+                    name.resize(name.size() - suffix.size());
+                }
+            }
+            EXPECT_TRUE(declared.contains(name)) << line;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace walrelay::http

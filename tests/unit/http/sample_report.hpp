@@ -1,0 +1,47 @@
+// A relay as it is reported, with something in every part.
+#pragma once
+
+#include "http/report.hpp"
+
+#include <string>
+
+namespace walrelay::http {
+
+inline relay_report sample_report(std::size_t tables = 1) {
+    using namespace std::chrono_literals;
+    relay_report report;
+    report.now = wall_time{1'700'000'100s};
+    report.started = wall_time{1'700'000'000s};
+    report.since = wall_time{1'700'000'010s};
+    report.version = "1.2.3";
+    report.slot = "walrelay";
+    report.database = "app";
+    report.stream = "OUTBOX";
+    report.plugin = "pgoutput";
+    report.status.state = relay_state::streaming;
+    report.status.is_leader = true;
+    report.status.postgres_connected = true;
+    report.status.broker_connected = true;
+    report.status.window_messages = 7;
+    report.status.window_limit_messages = 4096;
+    report.status.lag = 1500ms;
+    report.status.confirmed = lsn{0x16F8E10};
+    for (std::size_t index = 0; index < tables; ++index) {
+        report.tables.push_back("public.events_" + std::to_string(index));
+        report.counts.tables.push_back({11, 10, {2, 3}});
+    }
+    report.counts.messages_stored = 9;
+    report.counts.publish_failures[0] = 4;
+    report.counts.broker_losses[1] = 5;
+    report.counts.commit_to_ack.add(400us);
+    report.counts.commit_to_ack.add(2h);
+    report.counts.last_stored = report.now;
+    report.slot_facts = {slot_usage{1000, 2000, 3000, "reserved", 44, {}}, 1500ms};
+    report.stream_facts = {stream_usage{17, 1800, 19}, 2s};
+    report.letters = {letter_totals{6, 8}, 3s};
+    report.clock_offset = -2ms;
+    report.log = {{report.now, "info", "streaming"}};
+    return report;
+}
+
+}  // namespace walrelay::http

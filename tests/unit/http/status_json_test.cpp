@@ -1,0 +1,101 @@
+#include "http/status_json.hpp"
+
+#include "unit/http/sample_report.hpp"
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::http {
+namespace {
+
+class StatusJson : public testing::Test {
+protected:
+    simdjson::dom::element read(const std::string& text) { return parser_.parse(text).value(); }
+    simdjson::dom::element status(const relay_report& of) { return read(status_json(of)); }
+
+    static std::string text(const simdjson::dom::element& from, const char* pointer) {
+        return std::string(from.at_pointer(pointer).get_string().value());
+    }
+    static double number(const simdjson::dom::element& from, const char* pointer) {
+        return from.at_pointer(pointer).get_double().value();
+    }
+
+private:
+    simdjson::dom::parser parser_;
+};
+
+TEST_F(StatusJson, SaysWhatTheReportSays) {
+    const auto said = status(sample_report());
+    EXPECT_EQ(number(said, "/schema"), 1);
+    EXPECT_EQ(text(said, "/state"), "streaming");
+    EXPECT_TRUE(said.at_pointer("/ready").get_bool().value());
+    EXPECT_TRUE(said.at_pointer("/leader").get_bool().value());
+    EXPECT_EQ(number(said, "/since"), 1'700'000'010);
+    EXPECT_EQ(text(said, "/slot/confirmed"), "0/16F8E10");
+    EXPECT_EQ(number(said, "/slot/age_seconds"), 1.5);
+    EXPECT_EQ(number(said, "/slot/facts/retained_bytes"), 2000);
+    EXPECT_EQ(number(said, "/stream/facts/messages"), 17);
+    EXPECT_EQ(number(said, "/dead_letters/facts/broker"), 8);
+    EXPECT_EQ(number(said, "/lag_seconds"), 1.5);
+    EXPECT_EQ(number(said, "/totals/messages_stored"), 9);
+    EXPECT_EQ(number(said, "/tables/0/dead_letters"), 5);
+    EXPECT_EQ(text(said, "/log/0/text"), "streaming");
+    EXPECT_TRUE(said.at_pointer("/last_minute/slowest").is_null());
+}
+
+TEST_F(StatusJson, IsNullWhereNothingIsKnown) {
+    auto report = sample_report();
+    report.slot_facts = {};
+    report.status.confirmed.reset();
+    report.counts.last_commit = {};
+    const auto said = status(report);
+    EXPECT_TRUE(said.at_pointer("/slot/facts").is_null());
+    EXPECT_TRUE(said.at_pointer("/slot/age_seconds").is_null());
+    EXPECT_TRUE(said.at_pointer("/slot/confirmed").is_null());
+    EXPECT_TRUE(said.at_pointer("/last_commit").is_null());
+}
+
+TEST_F(StatusJson, NamesTheSlowestMessage) {
+    auto report = sample_report();
+    slow_message slow;
+    slow.took = std::chrono::milliseconds(250);
+    slow.id = "order-1";
+    slow.trace = "00-ab";
+    slow.where = {{7, 1}, {lsn{16}, lsn{8}, 0}};
+    report.status.slowest = slow;
+    const auto said = status(report);
+    EXPECT_EQ(number(said, "/last_minute/slowest/seconds"), 0.25);
+    EXPECT_EQ(text(said, "/last_minute/slowest/id"), "order-1");
+    EXPECT_EQ(text(said, "/last_minute/slowest/position"), to_string(slow.where));
+}
+
+TEST_F(StatusJson, StaysJsonWhateverOthersHaveWritten) {
+    auto report = sample_report();
+    report.status.reason = "\"\\\n\x01\xff</script>\xe2\x80\xae";
+    report.tables.front() = "public.\"quoted\"";
+    report.log.front().text = std::string("zero \0 byte", 11);
+    const auto said = status(report);
+    EXPECT_NE(text(said, "/reason").find("</script>"), std::string::npos);
+    EXPECT_EQ(text(said, "/tables/0/name"), "public.\"quoted\"");
+}
+
+TEST_F(StatusJson, ShowsTheHistoryWithGapsWhereNothingIsKnown) {
+    const std::vector<sample> samples{
+        {wall_time{std::chrono::seconds(5)}, 2.5F, 0.5F, 0.25F, -1, -1},
+        {wall_time{std::chrono::seconds(6)}}};
+    const auto text = history_json(samples);
+    const auto said = read(text);
+    EXPECT_EQ(number(said, "/samples/0/0"), 5);
+    EXPECT_EQ(number(said, "/samples/0/1"), 2.5);
+    EXPECT_EQ(number(said, "/samples/0/3"), 0.25);
+    EXPECT_TRUE(said.at_pointer("/samples/0/4").is_null());
+    EXPECT_EQ(said.at_pointer("/samples").get_array().value().size(), 2U);
+    EXPECT_EQ(said.at_pointer("/columns").get_array().value().size(),
+              said.at_pointer("/samples/0").get_array().value().size());
+}
+
+}  // namespace
+}  // namespace walrelay::http

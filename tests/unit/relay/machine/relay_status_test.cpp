@@ -1,0 +1,172 @@
+// What the relay machine says of itself.
+#include "unit/relay/machine/relay_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using test::relay_script;
+
+/// When the transactions of test::begin_frame were committed.
+constexpr wall_time committed{std::chrono::sys_days{std::chrono::year{2000} / 1 / 1}};
+
+class RelayStatus : public testing::Test {
+protected:
+    void connect() {
+        script.start();
+        script.broker_connects(0);
+        script.postgres_connects();
+    }
+    [[nodiscard]] relay_status status(std::chrono::microseconds after = 0us) const {
+        return machine.status({{}, committed + after});
+    }
+    void is(relay_state state, bool leader) const {
+        EXPECT_STREQ(to_string(status().state), to_string(state));
+        EXPECT_EQ(status().is_leader, leader);
+    }
+
+    relay_script script;
+    relay_machine& machine = script.machine();
+};
+
+TEST_F(RelayStatus, StartsUntilBothServersAreThere) {
+    script.start();
+    is(relay_state::starting, false);
+    script.broker_connects(0);
+    is(relay_state::starting, false);
+    script.postgres_connects();
+    is(relay_state::streaming, true);
+}
+
+TEST_F(RelayStatus, WaitsForTheBrokerAsTheLeaderThatItIs) {
+    connect();
+    script.broker_fails();
+    is(relay_state::waiting_broker, true);
+    EXPECT_FALSE(status().reason.empty());
+    EXPECT_FALSE(status().broker_connected);
+    EXPECT_EQ(machine.counts().broker_losses[static_cast<std::size_t>(lost_reason::ended)], 1U);
+    script.passes(1s);
+    script.broker_connects(0);
+    is(relay_state::streaming, true);
+    EXPECT_TRUE(status().reason.empty());
+}
+
+TEST_F(RelayStatus, WaitsForPostgresWithoutTheSlot) {
+    connect();
+    script.postgres_fails(errc::postgres_unavailable);
+    is(relay_state::waiting_postgres, false);
+    EXPECT_EQ(machine.counts().postgres_losses[static_cast<std::size_t>(lost_reason::unavailable)],
+              1U);
+}
+
+TEST_F(RelayStatus, StandsByWhileAnotherConsumerHoldsTheSlot) {
+    script.start();
+    script.broker_connects(0);
+    for (int tries = 0; tries < 4; ++tries) {
+        script.postgres_fails(errc::slot_in_use);
+        script.passes(1s);
+    }
+    is(relay_state::standby, false);
+    script.postgres_fails(errc::postgres_unavailable);
+    is(relay_state::waiting_postgres, false);
+    script.passes(30s);
+    script.postgres_fails(errc::slot_in_use);
+    is(relay_state::standby, false);
+    script.passes(1s);
+    script.postgres_connects();
+    script.broker_connects(0);
+    is(relay_state::streaming, true);
+}
+
+TEST_F(RelayStatus, PublishesASnapshot) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects_with_rows(lsn{800}, 0);
+    is(relay_state::snapshot, true);
+}
+
+TEST_F(RelayStatus, HasHaltedWhereAnOperatorIsNeeded) {
+    connect();
+    script.postgres_fails(errc::postgres_unsuitable);
+    is(relay_state::halted, false);
+    EXPECT_FALSE(status().reason.empty());
+}
+
+TEST_F(RelayStatus, DrainsWhenItIsAskedToStop) {
+    connect();
+    script.transaction(800, {"a"});
+    script.stops();
+    EXPECT_EQ(status().state, relay_state::draining);
+}
+
+TEST_F(RelayStatus, TellsHowFarBehindTheOldestRowIs) {
+    connect();
+    EXPECT_EQ(status(1h).lag, 0us);
+    script.transaction(800, {"a", "b"});
+    EXPECT_EQ(status(3s).lag, 3s);
+    EXPECT_EQ(status(3s).state, relay_state::streaming);
+    EXPECT_EQ(status(11s).state, relay_state::catching_up);
+    EXPECT_EQ(status(3s).window_messages, 2U);
+    script.acks(2);
+    EXPECT_EQ(status(1h).lag, 0us);
+    EXPECT_EQ(status(1h).state, relay_state::streaming);
+}
+
+TEST_F(RelayStatus, TellsHowFarBehindADeadLetterIsThatIsNotStoredYet) {
+    connect();
+    script.frame(test::begin_frame(lsn{800}));
+    script.frame(test::insert_frame(16384, {"a", std::nullopt, "{}"}));
+    EXPECT_EQ(status(3s).lag, 3s);
+    script.dead_letter_is_stored();
+    EXPECT_EQ(status(3s).lag, 0s);
+    EXPECT_EQ(machine.counts().tables.at(0).dead_letters,
+              (std::array<std::uint64_t, letter_reason_count>{1, 0}));
+}
+
+TEST_F(RelayStatus, TellsHowLongTheOldestPublishHasWaited) {
+    connect();
+    script.transaction(800, {"a"});
+    EXPECT_EQ(machine.status({monotonic_time{4s}, committed}).oldest_unacked, 4s);
+    script.acks(1);
+    EXPECT_EQ(machine.status({monotonic_time{9s}, committed}).oldest_unacked, 0s);
+}
+
+TEST_F(RelayStatus, CountsRowsTransactionsAndMessages) {
+    connect();
+    script.transaction(800, {"a", "b"});
+    script.acks(2);
+    script.transaction(1600, {"c"});
+    const auto counts = machine.counts();
+    EXPECT_EQ(counts.tables.at(0).rows_received, 3U);
+    EXPECT_EQ(counts.transactions_received, 2U);
+    EXPECT_EQ(counts.messages_stored, 2U);
+    EXPECT_GT(counts.wal_received_bytes, 100U);
+    EXPECT_EQ(counts.skipped_already_stored, 0U);
+}
+
+TEST_F(RelayStatus, CountsRowsThatTheStreamHasAlready) {
+    connect();
+    script.transaction(800, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects();
+    script.transaction(800, {"a"});
+    EXPECT_EQ(machine.counts().tables.at(0).rows_received, 2U);
+    EXPECT_EQ(machine.counts().skipped_already_stored, 1U);
+    EXPECT_EQ(machine.counts().messages_stored, 1U);
+}
+
+TEST_F(RelayStatus, SaysThatAFullWindowKeepsItFromReading) {
+    connect();
+    script.transaction(800, {"a", "b", "c", "d"});
+    EXPECT_TRUE(status().reading_paused);
+    script.acks(1);
+    EXPECT_FALSE(status().reading_paused);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

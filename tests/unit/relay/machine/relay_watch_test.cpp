@@ -1,0 +1,112 @@
+#include "relay/machine/relay_watch.hpp"
+
+#include "unit/relay/lane/fenced_lane_fixture.hpp"
+
+namespace walrelay::relay {
+namespace {
+
+constexpr wall_time committed{1'000s};
+
+class RelayWatch : public FencedLane {
+protected:
+    RelayWatch() {
+        tested.open(1, {0, {}});
+        tested.believe(tail_belief::exact);
+    }
+
+    /// Commits one at `committed`, which the broker answers so long after that.
+    void answer(std::uint64_t commit, std::chrono::microseconds after, publish_outcome with,
+                std::chrono::seconds since_start = 0s) {
+        message& filled = tested.vacancy();
+        filled.where = {here, {lsn{commit * 8}, {}, 0}};
+        filled.committed_at = committed;
+        filled.id = std::to_string(commit);
+        filled.subject = "events.a";
+        filled.add_header("traceparent", "00-" + filled.id);
+        tested.admit();
+        const auto sent = tested.next_to_send(start + since_start);
+        ASSERT_TRUE(sent);
+        watch.reply(tested, sent->token, with, {start + since_start + 2ms, committed + after});
+        std::ignore = tested.on_reply(sent->token, with, start + since_start + 2ms);
+    }
+
+    [[nodiscard]] std::string slowest(std::chrono::seconds since_start) const {
+        const auto found = watch.slowest(start + since_start);
+        return found ? found->id : "";
+    }
+
+    relay_watch watch{1};
+};
+
+TEST_F(RelayWatch, TimesTheWayFromTheCommitAndFromThePublish) {
+    answer(1, 40ms, stored(1));
+    const auto& counts = watch.counts();
+    EXPECT_EQ(counts.commit_to_ack.sum_microseconds(), 40'000U);
+    EXPECT_EQ(counts.publish_to_ack.sum_microseconds(), 2'000U);
+    EXPECT_EQ(counts.last_commit, committed);
+    EXPECT_EQ(counts.last_stored, committed + 40ms);
+}
+
+TEST_F(RelayWatch, LeavesRowsOfBeforeTheSlotOutOfTheTimeSinceTheCommit) {
+    message& filled = tested.vacancy();
+    filled.where = {here, {before_slot(lsn{800}), {}, 0}};
+    filled.id = "old";
+    tested.admit();
+    const auto sent = tested.next_to_send(start);
+    ASSERT_TRUE(sent);
+    watch.reply(tested, sent->token, stored(1), {start, committed});
+    EXPECT_EQ(watch.counts().commit_to_ack.count(), 0U);
+    EXPECT_EQ(watch.counts().publish_to_ack.count(), 1U);
+}
+
+TEST_F(RelayWatch, CountsWhatTheBrokerDoesNotStore) {
+    answer(1, 1ms, failed(outcome_class::transient));
+    const auto& counts = watch.counts();
+    EXPECT_EQ(counts.publish_failures[static_cast<std::size_t>(publish_trouble::transient)], 1U);
+    EXPECT_EQ(counts.publish_to_ack.count(), 0U);
+}
+
+TEST_F(RelayWatch, CountsADuplicate) {
+    answer(1, 1ms, duplicate(1));
+    EXPECT_EQ(watch.counts().skipped_duplicate_id, 1U);
+    EXPECT_EQ(watch.counts().publish_to_ack.count(), 0U);
+}
+
+TEST_F(RelayWatch, DoesNotCountAReplyOfAnEarlierConnection) {
+    answer(1, 1ms, stored(1));
+    watch.reply(tested, {0, 1}, stored(1), {start, committed});
+    EXPECT_EQ(watch.counts().publish_to_ack.count(), 1U);
+}
+
+TEST_F(RelayWatch, NamesTheSlowestMessageOfTheLastMinute) {
+    answer(1, 5ms, stored(1));
+    answer(2, 900ms, stored(2));
+    answer(3, 7ms, stored(3));
+    const auto slow = watch.slowest(start);
+    ASSERT_TRUE(slow);
+    EXPECT_EQ(slow->id, "2");
+    EXPECT_EQ(slow->took, 900ms);
+    EXPECT_EQ(slow->trace, "00-2");
+    EXPECT_EQ(slow->where.at.commit, lsn{16});
+}
+
+TEST_F(RelayWatch, ForgetsASlowMessageAfterAMinute) {
+    answer(1, 900ms, stored(1), 100s);
+    answer(2, 5ms, stored(2), 140s);
+    EXPECT_EQ(slowest(140s), "1");
+    answer(3, 4ms, stored(3), 171s);
+    EXPECT_EQ(slowest(171s), "2");
+    EXPECT_EQ(slowest(300s), "");
+}
+
+TEST_F(RelayWatch, GoesOnFromWhatARelayBeforeItHasCounted) {
+    answer(1, 5ms, stored(1));
+    relay_watch next{1};
+    next.go_on_from(watch.counts());
+    next.frame(10, {start, committed});
+    EXPECT_EQ(next.counts().commit_to_ack.count(), 1U);
+    EXPECT_EQ(next.counts().wal_received_bytes, 10U);
+}
+
+}  // namespace
+}  // namespace walrelay::relay
