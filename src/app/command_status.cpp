@@ -44,7 +44,7 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
     } else {
         said.slot = sql.error();
     }
-    said.stream = co_await glance_at_stream(on.blocking, settings);
+    said.stream = co_await servers::glance_at_stream(on.blocking, settings);
     co_return said;
 }
 

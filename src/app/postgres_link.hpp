@@ -47,8 +47,6 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     std::optional<postgres::connection> onlooker;
     /// Where somebody watches: what the slot takes is asked over it.
     std::optional<postgres::connection> for_facts;
-    /// Where somebody watches: what the slot takes is asked over it.
-    std::optional<postgres::connection> for_facts;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
     bool parked = false;
@@ -98,9 +96,6 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
         }
         if (onlooker) {
             onlooker->close();
-        }
-        if (for_facts) {
-            for_facts->close();
         }
         if (for_facts) {
             for_facts->close();
