@@ -191,7 +191,8 @@ const std::vector<key> table{
      "opens none."},
     {"http", "hosts", "", texts(&http::hosts, check_host),
      "Names under which it may be asked, besides IP addresses and `localhost`. Requests that name "
-     "another host are refused."},
+     "another host are refused.",
+     "[\"relay.internal\"]"},
     {"log", "level", "--log-level",
      choice(&log::level, {{"trace", log_level::trace},
                           {"debug", log_level::debug},

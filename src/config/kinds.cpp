@@ -127,7 +127,7 @@ kind texts(place<std::vector<std::string>> at, text_check check) {
     const auto show = [at](const destination& from) {
         std::vector<std::string> shown = at.in(from);
         std::transform(shown.begin(), shown.end(), shown.begin(), in_quotes);
-        return '[' + joined(shown) + ']';
+        return shown.empty() ? std::string() : '[' + joined(shown) + ']';
     };
     return {value_kind::text_list, {}, store, show};
 }
