@@ -4,6 +4,9 @@
 #include "config/quote.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 
 namespace walrelay::config {
 namespace {
