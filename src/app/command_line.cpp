@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <initializer_list>
 #include <iostream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
@@ -80,10 +80,65 @@ void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& lin
     check.add_flag("--json", line.json, "print the findings as JSON");
 }
 
+using known_commands = std::vector<std::pair<const CLI::App*, command>>;
+
+void add_config(CLI::App& program, command_line& line, known_commands& known) {
+    auto* const config = program.add_subcommand(
+        "config", "print a commented walrelay.toml, with --table filled in for that table");
+    auto* const check_only =
+        config->add_flag("--check", line.check_only,
+                         "check the configuration in place of printing one; no server is asked");
+    add_settings(*config, line);
+    config->get_option("--config")->needs(check_only);
+    known.emplace_back(config, command::config);
+}
+
+/// The commands that take the whole configuration as flags, and what else each of them takes.
+void add_main_commands(CLI::App& program, command_line& line, known_commands& known) {
+    auto* const run = program.add_subcommand("run", "tail the slot and publish until stopped");
+    auto* const init = program.add_subcommand(
+        "init", "create what is missing: publication, slot, stream, schema walrelay");
+    auto* const check = program.add_subcommand(
+        "check", "look at both sides before starting; every finding with its remedy");
+    auto* const verify = program.add_subcommand(
+        "verify", "compare the outbox tables with the stream: missing, twice, out of order");
+    for (auto* const each : {run, init, check, verify}) {
+        add_settings(*each, line);
+    }
+    add_flags(*run, *init, *check, line);
+    add_verify(*verify, line.verify);
+    known.insert(known.end(), {{run, command::run},
+                               {init, command::init},
+                               {check, command::check},
+                               {verify, command::verify}});
+}
+
+/// In the order in which the help shows them.
+known_commands add_commands(CLI::App& program, command_line& line) {
+    known_commands known;
+    add_main_commands(program, line, known);
+    auto* const status = program.add_subcommand(
+        "status", "show how the relay is; exit code 0 if it is ready, 1 if not");
+    add_settings(*status, line, "outbox");
+    add_status(*status, line.status);
+    known.emplace_back(status, command::status);
+    known.emplace_back(
+        add_dead_letter(program, line.dead_letter,
+                        [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
+        command::dead_letter);
+    auto* const resume = program.add_subcommand(
+        "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
+    add_settings(*resume, line, "outbox");
+    known.emplace_back(resume, command::resume);
+    add_config(program, line, known);
+    known.emplace_back(program.add_subcommand("version", "print the version"), command::version);
+    return known;
+}
+
 /// The one that was given; there must be one.
-command command_of(std::initializer_list<std::pair<const CLI::App*, command>> known) {
-    const auto* const given = std::find_if(known.begin(), known.end(),
-                                           [](const auto& each) { return each.first->parsed(); });
+command command_of(const known_commands& known) {
+    const auto given = std::find_if(known.begin(), known.end(),
+                                    [](const auto& each) { return each.first->parsed(); });
     WALRELAY_ASSERT(given != known.end());
     return given->second;
 }
@@ -95,60 +150,14 @@ parsed_command_line parse_command_line(int argc, const char* const* argv) {
     program.require_subcommand(1);
     program.footer("Any key of the configuration can be given as WALRELAY_<SECTION>_<KEY>.");
     command_line line;
-
-    auto* const run = program.add_subcommand("run", "tail the slot and publish until stopped");
-    auto* const init = program.add_subcommand(
-        "init", "create what is missing: publication, slot, stream, schema walrelay");
-    auto* const check = program.add_subcommand(
-        "check", "look at both sides before starting; every finding with its remedy");
-    auto* const dead_letter = add_dead_letter(program, line.dead_letter, [&line](CLI::App& action) {
-        add_settings(action, line, "outbox");
-    });
-    auto* const verify = program.add_subcommand(
-        "verify", "compare the outbox tables with the stream: missing, twice, out of order");
-    auto* const resume = program.add_subcommand(
-        "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
-    add_settings(*resume, line, "outbox");
-    auto* const config = program.add_subcommand(
-        "config", "print a commented walrelay.toml, with --table filled in for that table");
-    auto* const check_only =
-        config->add_flag("--check", line.check_only,
-                         "check the configuration in place of printing one; no server is asked");
-    auto* const status = program.add_subcommand(
-        "status", "show how the relay is; exit code 0 if it is ready, 1 if not");
-    add_settings(*status, line, "outbox");
-    add_status(*status, line.status);
-    auto* const version = program.add_subcommand("version", "print the version");
-    for (auto* const each : {run, init, check, verify, config}) {
-        add_settings(*each, line);
-    }
-    config->get_option("--config")->needs(check_only);
-    add_flags(*run, *init, *check, line);
-    add_verify(*verify, line.verify);
-
+    const auto known = add_commands(program, line);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& problem) {
         const bool answered = program.exit(problem, std::cout, std::cerr) == 0;
         return {std::nullopt, answered ? exit_done : exit_usage};
     }
-    line.wanted = run->parsed()           ? command::run
-                  : init->parsed()        ? command::init
-                  : check->parsed()       ? command::check
-                  : verify->parsed()      ? command::verify
-                  : dead_letter->parsed() ? command::dead_letter
-                  : resume->parsed()      ? command::resume
-                  : config->parsed()      ? command::config
-                                          : command::version;
-    static_cast<void>(version);
-    line.wanted = command_of({{run, command::run},
-                              {init, command::init},
-                              {check, command::check},
-                              {verify, command::verify},
-                              {dead_letter, command::dead_letter},
-                              {resume, command::resume},
-                              {status, command::status},
-                              {version, command::version}});
+    line.wanted = command_of(known);
     return {std::move(line), exit_done};
 }
 

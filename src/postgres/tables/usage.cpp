@@ -10,7 +10,7 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr const char* slot_sql = R"sql(
+constexpr const char* slot_usage_sql = R"sql(
 SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint,
        pg_wal_lsn_diff(wal.ends, s.restart_lsn)::bigint,
        s.safe_wal_size, s.wal_status, age(s.catalog_xmin),
@@ -21,11 +21,11 @@ SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint,
  WHERE s.slot_name = $1
 )sql";
 
-constexpr const char* readable_sql =
+constexpr const char* letters_readable_sql =
     "SELECT coalesce(has_table_privilege(to_regclass('walrelay.dead_letter')::oid, 'SELECT'),"
     " false)";
 
-constexpr const char* letters_sql =
+constexpr const char* letter_totals_sql =
     "SELECT count(*) FILTER (WHERE error_code = 0 AND attempts = 0),"
     " count(*) FILTER (WHERE error_code <> 0 OR attempts > 0)"
     " FROM walrelay.dead_letter WHERE retries >= 0";
@@ -43,7 +43,7 @@ std::uint64_t size_in(const row_set& rows, std::size_t column) {
 awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, std::string slot) {
     using found = std::optional<slot_usage>;
     std::vector<std::string> parameters{std::move(slot)};
-    const auto rows = co_await sql.query(slot_sql, std::move(parameters));
+    const auto rows = co_await sql.query(slot_usage_sql, std::move(parameters));
     if (!rows) {
         co_return rows.error();
     }
@@ -65,14 +65,14 @@ awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, st
 
 awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql) {
     using found = std::optional<letter_totals>;
-    const auto readable = co_await sql.query(readable_sql);
+    const auto readable = co_await sql.query(letters_readable_sql);
     if (!readable) {
         co_return readable.error();
     }
     if (!readable->flag(0, 0)) {
         co_return found{};
     }
-    const auto rows = co_await sql.query(letters_sql);
+    const auto rows = co_await sql.query(letter_totals_sql);
     if (!rows) {
         co_return rows.error();
     }
