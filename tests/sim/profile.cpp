@@ -19,7 +19,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(hazard::count)> hazar
     "publish_dropped", "publish_rejected", "publish_unsendable", "reply_lost",
     "reply_late",      "reply_doubled",    "reply_of_old_epoch", "tail_stale",
     "mark_fails",      "broker_refuses",   "postgres_refuses",   "frame_cuts_connection",
-    "slot_lingers",    "connection_full",  "adapter_throws",
+    "slot_lingers",    "connection_full",
 };
 constexpr std::array<const char*, static_cast<std::size_t>(mishap::count)> mishap_names{
     "broker_cut",     "broker_crash",   "leader_change", "power_loss",      "stranger_writes",
@@ -302,6 +302,10 @@ profile draw_profile(randomness& random) {
         forget_often(random, drawn);
     }
     respect_the_promise(drawn);
+    randomness aside = random;
+    drawn.throws_seed = aside.next();
+    drawn.throws_per_million =
+        aside.chance(250) ? static_cast<std::uint32_t>(aside.skewed(3000)) : 0;
     return drawn;
 }
 
@@ -336,6 +340,9 @@ std::string describe(const profile& drawn) {
             text << ' ' << mishap_names[index] << "=every " << in_seconds(drawn.intervals[index])
                  << " s";
         }
+    }
+    if (drawn.throws_per_million > 0) {
+        text << " a call throws=" << drawn.throws_per_million << "/1000000";
     }
     text << '\n';
     return text.str();

@@ -47,7 +47,6 @@ enum class hazard {
     frame_cuts_connection,
     slot_lingers,     // the server notices late that its client is gone
     connection_full,  // takes no more publishes for a while
-    adapter_throws,   // a call of the relay's surroundings; the program ends
     count,
 };
 
@@ -116,6 +115,10 @@ struct profile {
     sim_time faulty_time{0};
     std::array<std::uint32_t, static_cast<std::size_t>(hazard::count)> rates{};  // per mille
     std::array<sim_time, static_cast<std::size_t>(mishap::count)> intervals{};   // 0 is never
+    /// Of calls of a relay's surroundings that end with an exception, and with it the program. They
+    /// are drawn aside, so that a seed without them goes on as it did before there were any.
+    std::uint32_t throws_per_million = 0;
+    std::uint64_t throws_seed = 0;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

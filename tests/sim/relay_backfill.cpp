@@ -127,13 +127,14 @@ void relay_database::find_rows(lsn before, std::size_t seen) {
 
 void relay_database::feed_rows() {
     life_.happens([this](relay::relay_driver& driver) {
+        const auto some = around_.where.random().between(1, 20);
         if (!backfill_ || !backfill_->ready || finishing_ || !driver.machine().wants_rows()) {
             return;
         }
-        some_rows rows(around_, *backfill_, around_.where.random().between(1, 20));
+        const auto left = backfill_->rows.size() - backfill_->next;
+        some_rows rows(around_, *backfill_, some);
         const auto turn = driver.read_rows(rows);
-        if (turn == relay::relay_driver::reading::dry && backfill_ &&
-            backfill_->next == backfill_->rows.size()) {
+        if (turn == relay::relay_driver::reading::dry && backfill_ && left < some) {
             driver.rows_ended();
         }
     });

@@ -203,10 +203,14 @@ void relay_database::resume_reading() {
 
 void relay_database::read_frames() {
     life_.happens([this](relay::relay_driver& driver) {
-        if (finishing_ || !session_) {
+        if (finishing_) {
             return;
         }
-        some_frames frames(session_, around_.where.random().between(1, 20));
+        const auto some = around_.where.random().between(1, 20);
+        if (!session_) {
+            return;
+        }
+        some_frames frames(session_, some);
         static_cast<void>(driver.read_frames(frames));
     });
 }
@@ -241,7 +245,7 @@ void relay_database::leave_out(relay::leave_out wanted) {
         around_.source.leave_out(row.id);
         around_.watch.on_left_out(row.id);
     }
-    life_.happens_after(sim_time(0), [](relay::relay_driver& driver) { driver.rows_left_out({}); });
+    life_.happens([](relay::relay_driver& driver) { driver.rows_left_out({}); });
 }
 
 void relay_database::fetch_row(relay::fetch_row wanted) {

@@ -39,8 +39,12 @@ struct adapter_failure {};
 
 class relay_life : public std::enable_shared_from_this<relay_life> {
 public:
-    relay_life(const relay_surroundings& around, std::string name)
-        : around_(around), name_(std::move(name)), configured_(around.configured) {}
+    /// `number` is of the lives of this process.
+    relay_life(const relay_surroundings& around, std::string name, std::uint64_t number)
+        : around_(around),
+          name_(std::move(name)),
+          configured_(around.configured),
+          throws_(around.how.throws_seed + number) {}
     relay_life(const relay_life&) = delete;
     relay_life& operator=(const relay_life&) = delete;
     virtual ~relay_life() = default;
@@ -71,10 +75,11 @@ public:
         around_.where.after(span, if_it_lasts([this, what = std::move(what)] { happens(what); }));
     }
     /// A call of the surroundings may end with an exception.
-    void may_throw() const {
-        constexpr std::uint32_t rarely = 30;
-        if (around_.where.strikes(around_.how.rate(hazard::adapter_throws)) &&
-            around_.where.random().chance(rarely)) {
+    void may_throw() {
+        constexpr std::uint64_t million = 1000000;
+        const auto& how = around_.how;
+        if (how.throws_per_million > 0 && !around_.where.is_calm() &&
+            throws_.below(million) < how.throws_per_million) {
             throw adapter_failure{};
         }
     }
@@ -83,6 +88,7 @@ private:
     relay_surroundings around_;
     std::string name_;
     configuration configured_;
+    randomness throws_;
 };
 
 }  // namespace walrelay::sim

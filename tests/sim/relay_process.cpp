@@ -47,7 +47,7 @@ relay::relay_options options_of(const profile& how, const configuration& wanted)
 class relay_process::life final : public relay_life, public relay::host {
 public:
     life(relay_process& of, const relay_surroundings& around)
-        : relay_life(around, of.name_),
+        : relay_life(around, of.name_, ++of.lives_),
           process_(of),
           driver_(options_of(around.how, configured()), mappers(configured()),
                   around.where.random().next(), *this, broker_, database_),

@@ -59,6 +59,7 @@ private:
     relay_surroundings around_;
     std::string name_;
     configuration configured_;
+    std::uint64_t lives_ = 0;
     std::shared_ptr<life> life_;
     std::optional<int> exit_code_;
     bool told_to_stop_ = false;

@@ -70,10 +70,10 @@ void relay_driver::settle() {
         return;
     }
     broker_.flush();
+    arm_timer();
     if (machine_.wants_frames() || machine_.wants_rows()) {
         database_.resume_reading();
     }
-    arm_timer();
 }
 
 std::optional<action> relay_driver::next_action(monotonic_time started) {
@@ -133,8 +133,8 @@ void relay_driver::end(const finish& how) {
     ended_ = true;
     broker_epoch_ = 0;
     postgres_epoch_ = 0;
-    database_.close();
     broker_.close();
+    database_.close();
     host_.end(how);
 }
 
