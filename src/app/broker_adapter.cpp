@@ -22,7 +22,7 @@ broker_adapter::broker_adapter(servers::executors on, const config::settings& se
                                relay::relay_driver& driver)
     : on_(std::move(on)), settings_(settings), driver_(driver) {}
 
-void broker_adapter::spawn(asio::awaitable<void> work) {
+void broker_adapter::spawn(asio::awaitable<void> work) const {
     asio::co_spawn(on_.loop, std::move(work), rethrow{});
 }
 

@@ -34,7 +34,7 @@ public:
     void read_stored(relay::read_stored wanted) override;
 
 private:
-    void spawn(boost::asio::awaitable<void> work);
+    void spawn(boost::asio::awaitable<void> work) const;
     boost::asio::awaitable<void> make_connection(relay::connect_broker wanted,
                                                  relay::known_of_stream known);
     /// An idle relay publishes nothing that would tell of another stream of the same name.

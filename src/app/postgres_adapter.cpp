@@ -21,7 +21,7 @@ history postgres_adapter::origin() const {
     return link_ ? link_->origin : history{};
 }
 
-void postgres_adapter::spawn(work what) {
+void postgres_adapter::spawn(work what) const {
     asio::co_spawn(on_.loop, std::move(what), rethrow{});
 }
 

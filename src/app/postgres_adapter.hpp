@@ -52,7 +52,7 @@ private:
     using link_handle = std::shared_ptr<link>;
     using work = boost::asio::awaitable<void>;
 
-    void spawn(work what);
+    void spawn(work what) const;
     /// The connection of this epoch; null where that is gone.
     [[nodiscard]] link_handle link_of(std::uint64_t epoch) const;
     void lose(const link& over, const error& why);

@@ -17,7 +17,7 @@ overloaded(Handlers...) -> overloaded<Handlers...>;
 /// Sets it for a while, also where that ends with an exception.
 class while_true {
 public:
-    explicit while_true(bool& flag) : flag_(flag) { flag_ = true; }
+    explicit while_true(bool& flag) : flag_(flag) { flag = true; }
     ~while_true() { flag_ = false; }
     while_true(const while_true&) = delete;
     while_true& operator=(const while_true&) = delete;
