@@ -13,13 +13,13 @@ namespace {
 constexpr int schema = 1;
 
 template <class Duration>
-double seconds(Duration time) {
+double in_seconds(Duration time) {
     return std::chrono::duration<double>(time).count();
 }
 
 template <class Duration>
-std::optional<double> seconds(const std::optional<Duration>& time) {
-    return time ? std::optional(seconds(*time)) : std::nullopt;
+std::optional<double> in_seconds(const std::optional<Duration>& time) {
+    return time ? std::optional(in_seconds(*time)) : std::nullopt;
 }
 
 /// Since 1970; null before it has happened.
@@ -27,13 +27,13 @@ void write_time(json_writer& to, std::string_view name, wall_time at) {
     if (at == wall_time{}) {
         to.null(name);
     } else {
-        to.number(name, seconds(at.time_since_epoch()));
+        to.number(name, in_seconds(at.time_since_epoch()));
     }
 }
 
 template <class Facts, class Write>
 void write_facts(json_writer& to, const polled<Facts>& of, Write write) {
-    to.number("age_seconds", seconds(of.age));
+    to.number("age_seconds", in_seconds(of.age));
     if (!of.facts) {
         to.null("facts");
         return;
@@ -90,17 +90,17 @@ void write_window(json_writer& to, const relay_status& status) {
     to.number("limit_bytes", status.window_limit_bytes);
     to.flag("reading_paused", status.reading_paused).close_object();
     to.number("write_back_pending_rows", status.write_back_pending);
-    to.number("lag_seconds", seconds(status.lag));
-    to.number("oldest_unacked_seconds", seconds(status.oldest_unacked));
+    to.number("lag_seconds", in_seconds(status.lag));
+    to.number("oldest_unacked_seconds", in_seconds(status.oldest_unacked));
 }
 
 void write_recent(json_writer& to, const relay_report& of) {
     to.open_object("last_minute").number("rows_per_second", of.recent.rows_per_second);
     to.number("messages_per_second", of.recent.messages_per_second);
-    to.number("p50_seconds", seconds(of.recent.p50));
-    to.number("p99_seconds", seconds(of.recent.p99));
+    to.number("p50_seconds", in_seconds(of.recent.p50));
+    to.number("p99_seconds", in_seconds(of.recent.p99));
     if (const auto& slow = of.status.slowest) {
-        to.open_object("slowest").number("seconds", seconds(slow->took));
+        to.open_object("slowest").number("seconds", in_seconds(slow->took));
         to.text("id", slow->id).text("subject", slow->subject);
         to.text("position", to_string(slow->where)).text("traceparent", slow->trace);
         write_time(to, "stored", slow->stored_at);
@@ -171,7 +171,7 @@ std::string status_json(const relay_report& of) {
     to.text("reason", status.reason).text("fix", status.fix);
     to.flag("postgres_connected", status.postgres_connected);
     to.flag("broker_connected", status.broker_connected);
-    to.number("clock_offset_seconds", seconds(of.clock_offset));
+    to.number("clock_offset_seconds", in_seconds(of.clock_offset));
     write_slot(to, of);
     write_stream(to, of);
     write_letters(to, of);
@@ -197,7 +197,7 @@ std::string history_json(std::span<const sample> samples) {
     }
     to.close_array().open_array("samples");
     for (const auto& each : samples) {
-        to.open_array().number("", seconds(each.at.time_since_epoch()));
+        to.open_array().number("", in_seconds(each.at.time_since_epoch()));
         to.number("", known(each.rows_per_second)).number("", known(each.lag_seconds));
         to.number("", known(each.p50_seconds)).number("", known(each.p99_seconds));
         to.number("", known(each.retained_bytes)).close_array();
