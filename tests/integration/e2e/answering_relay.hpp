@@ -46,7 +46,8 @@ public:
     [[nodiscard]] testing::AssertionResult is(const std::string& state, bool ready,
                                               bool leader) const {
         if (!comes_to_say("/status", "\"state\":\"" + state + "\"")) {
-            return testing::AssertionFailure() << "never " << state << ": " << get("/status").body;
+            return testing::AssertionFailure()
+                   << "never " << state << ": " << get("/status").body << process_.log();
         }
         const auto metrics = get("/metrics").body;
         const auto status = get("/status").body;
