@@ -86,8 +86,8 @@ std::string filled_file(const table_facts& table, const postgres_facts& facts,
     return config::sample_file(made);
 }
 
-int fail(const std::string& why) {
-    fmt::print(stderr, "walrelay: {}\n", why);
+int fail(const error& why) {
+    fmt::print(stderr, "walrelay: {}\n", one_line(to_string(why)));
     return exit_findings;
 }
 
@@ -95,19 +95,19 @@ awaitable<int> print_for_table(servers::executors on, const config::settings& se
                                const config::flag_values& flags) {
     auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
     if (!sql) {
-        co_return fail(to_string(sql.error()));
+        co_return fail(sql.error());
     }
     auto wanted = servers::inspection_of(settings);
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
-        co_return fail(to_string(facts.error()));
+        co_return fail(facts.error());
     }
     const auto& table = facts->tables.front();
     if (!table.exists) {
-        co_return fail(fmt::format(
-            "table {} is not in the database {}. To mend it: name the table with its schema, as "
-            "in --table public.outbox_events",
-            one_line(to_string(table.table)), one_line(facts->database)));
+        co_return fail(
+            {errc::postgres_unsuitable,
+             "table " + to_string(table.table) + " is not in the database " + facts->database,
+             "name the table with its schema, as in --table public.outbox_events"});
     }
     fmt::print("{}", filled_file(table, *facts, flags));
     co_return exit_done;

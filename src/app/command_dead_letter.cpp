@@ -3,7 +3,6 @@
 #include "app/fail.hpp"
 #include "app/text_table.hpp"
 #include "core/one_line.hpp"
-#include "log/log.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/dead_letter_desk.hpp"
 #include "servers/postgres_access.hpp"
@@ -23,11 +22,6 @@ using postgres::dead_letter_form;
 
 constexpr const char* no_table =
     "no dead letters: the table walrelay.dead_letter does not exist yet\n";
-
-int fail(const error& why) {
-    log_error(to_string(why));
-    return exit_operator_needed;
-}
 
 dead_letter_form form_of(const tasks::dead_letter_request& request) {
     return request.json ? dead_letter_form::json : dead_letter_form::columns;
@@ -101,7 +95,8 @@ void print_members(const char* title, const postgres::row_set& members) {
     fmt::print("{}\n", title);
     for (const auto& row : members.rows()) {
         const auto name = one_line(row.front().value_or(""));
-        const auto type = row.size() > 2 ? " (" + row[1].value_or("") + ")" : std::string{};
+        const auto type =
+            row.size() > 2 ? " (" + one_line(row[1].value_or("")) + ")" : std::string{};
         fmt::print("    {}{}: {}\n", name, type, row.back() ? one_line(*row.back()) : "NULL");
     }
 }
@@ -146,7 +141,8 @@ awaitable<int> retry(postgres::connection& sql, const tasks::dead_letter_request
         co_return fail(rows.error());
     }
     for (std::size_t row = 0; row < rows->size(); ++row) {
-        fmt::print("{} goes to the relay as {}\n", rows->text(row, 0), rows->text(row, 1));
+        fmt::print("{} goes to the relay as {}\n", rows->text(row, 0),
+                   one_line(rows->text(row, 1)));
     }
     if (request.all && rows->empty()) {
         fmt::print("no dead letters that were never retried\n");

@@ -2,7 +2,7 @@
 #include "app/exit_code.hpp"
 #include "app/status_fetch.hpp"
 #include "app/status_text.hpp"
-#include "http/json_writer.hpp"
+#include "http/status_json.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/usage.hpp"
@@ -48,49 +48,28 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
     co_return said;
 }
 
-void write_slot(http::json_writer& to, const asked_servers& said) {
-    if (!said.slot || !*said.slot) {
-        to.null("facts");
-        return;
-    }
-    const auto& usage = **said.slot;
-    to.open_object("facts").number("lag_bytes", usage.lag_bytes);
-    to.number("retained_bytes", usage.retained_bytes).text("wal_status", usage.wal_status);
-    if (usage.safe_wal_bytes) {
-        to.number("safe_wal_bytes", *usage.safe_wal_bytes);
-    } else {
-        to.null("safe_wal_bytes");
-    }
-    to.close_object();
-}
-
-void write_stream(http::json_writer& to, const asked_servers& said) {
-    if (!said.stream || !*said.stream) {
-        to.null("facts");
-        return;
-    }
-    const auto& usage = (*said.stream)->usage;
-    to.open_object("facts").number("messages", usage.messages).number("bytes", usage.bytes);
-    to.number("last_sequence", usage.last_sequence).close_object();
+template <class Facts>
+std::optional<Facts> known(const result<std::optional<Facts>>& said) {
+    return said ? *said : std::nullopt;
 }
 
 /// In the form of /status, as far as it can be known.
 std::string without_a_relay(const config::settings& settings, const error& no_relay,
                             const asked_servers& said) {
-    std::string reason = no_relay.what;
-    if (said.halt && !said.halt->resumed_at) {
-        reason += ". The slot is halted: " + said.halt->reason;
-    }
+    const bool is_halted = said.halt && !said.halt->resumed_at;
+    const auto reason =
+        no_relay.what + (is_halted ? ". The slot is halted: " + said.halt->reason : "");
     http::json_writer to;
     to.open_object().number("schema", 1).text("state", "no_answer").flag("ready", false);
-    to.text("reason", reason).text("fix", said.halt ? said.halt->fix : "");
+    to.text("reason", reason).text("fix", is_halted ? said.halt->fix : "");
     to.open_object("slot").text("name", settings.postgres.slot).number("age_seconds", 0);
-    write_slot(to, said);
+    write_facts(to, known(said.slot));
     to.text("trouble",
             said.slot ? (*said.slot ? "" : "there is no such slot") : to_string(said.slot.error()));
     to.close_object();
     to.open_object("stream").text("name", settings.nats.stream).number("age_seconds", 0);
-    write_stream(to, said);
+    const auto stream = known(said.stream);
+    write_facts(to, stream ? std::optional(stream->usage) : std::nullopt);
     to.text("trouble", said.stream ? (*said.stream ? "" : "there is no such stream")
                                    : to_string(said.stream.error()));
     return to.close_object().close_object().take() + "\n";

@@ -1,5 +1,7 @@
 #include "app/service_notes.hpp"
 
+#include "core/one_line.hpp"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -72,7 +74,10 @@ service_notes::~service_notes() {
     }
 }
 
-void service_notes::status(std::string line) {
+void service_notes::status(std::string_view text) {
+    // A line feed would begin a note of its own, and a reason can be anybody's words.
+    constexpr std::size_t bytes_max = 1000;
+    auto line = one_line(text, bytes_max);
     if (line != last_status_) {
         say("STATUS=" + line);
         last_status_ = std::move(line);

@@ -28,8 +28,8 @@ public:
     void ready() { say("READY=1"); }
     void stopping() { say("STOPPING=1"); }
     void is_alive() { say("WATCHDOG=1"); }
-    /// One line; said again only where it has changed.
-    void status(std::string line);
+    /// Said again only where it has changed, as one short line.
+    void status(std::string_view text);
 
 private:
     void say(std::string_view note) const;

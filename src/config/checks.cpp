@@ -59,14 +59,10 @@ std::optional<complaint> unless(bool well, const std::string& text, const char* 
     return well ? std::nullopt : std::optional(complaint{in_quotes(text) + is_not, remedy});
 }
 
-bool consists_of(std::string_view text, std::string_view characters) {
-    return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
-
 bool is_port(std::string_view text) {
     std::uint16_t port = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
-    return consists_of(text, "0123456789") && read.ec == std::errc();
+    return made_of(text, {digits}) && read.ec == std::errc();
 }
 
 }  // namespace
@@ -151,8 +147,8 @@ std::optional<complaint> check_listen(const std::string& text) {
     const auto colon = text.rfind(':');
     const std::string_view host = std::string_view(text).substr(0, colon);
     const bool is_v6 = host.size() > 2 && host.starts_with('[') && host.ends_with(']') &&
-                       consists_of(host.substr(1, host.size() - 2), "0123456789abcdefABCDEF:.");
-    const bool is_address = is_v6 || consists_of(host, "0123456789.");
+                       made_of(host.substr(1, host.size() - 2), {digits, "abcdefABCDEF:."});
+    const bool is_address = is_v6 || made_of(host, {digits, "."});
     if (text == "off" ||
         (colon != std::string::npos && is_address && is_port(text.substr(colon + 1)))) {
         return std::nullopt;
@@ -162,9 +158,7 @@ std::optional<complaint> check_listen(const std::string& text) {
 }
 
 std::optional<complaint> check_host(const std::string& text) {
-    constexpr std::string_view characters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-    if (consists_of(text, characters)) {
+    if (made_of(text, {lower_case, upper_case, digits, "-._"})) {
         return std::nullopt;
     }
     return complaint{in_quotes(text) + " is no name of a host",

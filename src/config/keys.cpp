@@ -16,9 +16,9 @@ std::string key::variable() const {
 }
 
 std::string key::kind_in_words() const {
-    constexpr std::array<std::string_view, 9> words{
-        "string",    "list of strings", "boolean",          "integer",          "duration",
-        "byte size", "choice",          "table of strings", "not available yet"};
+    constexpr std::array<std::string_view, 8> words{"string",  "list of strings", "boolean",
+                                                    "integer", "duration",        "byte size",
+                                                    "choice",  "table of strings"};
     std::string made{words.at(static_cast<std::size_t>(takes.name))};
     for (const std::string& text : takes.accepted) {
         made += (made == "choice" ? " of `\"" : ", `\"") + text + "\"`";

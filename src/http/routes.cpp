@@ -1,5 +1,6 @@
 #include "http/routes.hpp"
 
+#include "core/one_line.hpp"
 #include "http/metrics.hpp"
 #include "http/page.hpp"
 #include "http/status_json.hpp"
@@ -27,7 +28,7 @@ answer readiness(const relay_report& of) {
     std::string text = ready ? "ready: " : "not ready: ";
     text += to_string(status.state);
     if (!status.reason.empty()) {
-        text += ": " + status.reason;
+        text += ": " + one_line(status.reason);
     }
     return say(ready, std::move(text));
 }

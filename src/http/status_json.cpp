@@ -1,10 +1,10 @@
 #include "http/status_json.hpp"
 
 #include "core/position.hpp"
-#include "http/json_writer.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 namespace walrelay::http {
@@ -22,6 +22,11 @@ std::optional<double> in_seconds(const std::optional<Duration>& time) {
     return time ? std::optional(in_seconds(*time)) : std::nullopt;
 }
 
+template <class Counts>
+std::uint64_t sum_of(const Counts& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
 /// Since 1970; null before it has happened.
 void write_time(json_writer& to, std::string_view name, wall_time at) {
     if (at == wall_time{}) {
@@ -29,18 +34,6 @@ void write_time(json_writer& to, std::string_view name, wall_time at) {
     } else {
         to.number(name, in_seconds(at.time_since_epoch()));
     }
-}
-
-template <class Facts, class Write>
-void write_facts(json_writer& to, const polled<Facts>& of, Write write) {
-    to.number("age_seconds", in_seconds(of.age));
-    if (!of.facts) {
-        to.null("facts");
-        return;
-    }
-    to.open_object("facts");
-    write(*of.facts);
-    to.close_object();
 }
 
 void write_slot(json_writer& to, const relay_report& of) {
@@ -51,35 +44,30 @@ void write_slot(json_writer& to, const relay_report& of) {
     } else {
         to.null("confirmed");
     }
-    write_facts(to, of.slot_facts, [&](const slot_usage& slot) {
-        to.number("lag_bytes", slot.lag_bytes).number("retained_bytes", slot.retained_bytes);
-        if (slot.safe_wal_bytes) {
-            to.number("safe_wal_bytes", *slot.safe_wal_bytes);
-        } else {
-            to.null("safe_wal_bytes");
-        }
-        to.text("wal_status", slot.wal_status);
-        to.number("catalog_xmin_age_transactions", slot.catalog_xmin_age);
-    });
+    to.number("age_seconds", in_seconds(of.slot_facts.age));
+    write_facts(to, of.slot_facts.facts);
     to.close_object();
 }
 
 void write_stream(json_writer& to, const relay_report& of) {
     to.open_object("stream").text("name", of.stream);
-    write_facts(to, of.stream_facts, [&](const stream_usage& stream) {
-        to.number("messages", stream.messages).number("bytes", stream.bytes);
-        to.number("last_sequence", stream.last_sequence);
-    });
+    to.number("age_seconds", in_seconds(of.stream_facts.age));
+    write_facts(to, of.stream_facts.facts);
     to.close_object();
 }
 
 void write_letters(json_writer& to, const relay_report& of) {
     to.open_object("dead_letters");
-    write_facts(to, of.letters, [&](const letter_totals& letters) {
+    to.number("age_seconds", in_seconds(of.letters.age));
+    if (const auto& letters = of.letters.facts) {
+        to.open_object("facts");
         for (std::size_t each = 0; each < letter_reason_count; ++each) {
-            to.number(to_string(static_cast<letter_reason>(each)), letters[each]);
+            to.number(to_string(static_cast<letter_reason>(each)), (*letters)[each]);
         }
-    });
+        to.close_object();
+    } else {
+        to.null("facts");
+    }
     to.close_object();
 }
 
@@ -112,21 +100,14 @@ void write_recent(json_writer& to, const relay_report& of) {
 }
 
 void write_totals(json_writer& to, const relay_counts& counts) {
-    const auto sum = [](const auto& of) {
-        std::uint64_t all = 0;
-        for (const auto each : of) {
-            all += each;
-        }
-        return all;
-    };
     to.open_object("totals").number("transactions_received", counts.transactions_received);
     to.number("wal_received_bytes", counts.wal_received_bytes);
     to.number("messages_stored", counts.messages_stored);
     to.number("skipped_already_stored", counts.skipped_already_stored);
     to.number("skipped_duplicate_id", counts.skipped_duplicate_id);
-    to.number("publish_failures", sum(counts.publish_failures));
-    to.number("postgres_reconnects", sum(counts.postgres_losses));
-    to.number("broker_reconnects", sum(counts.broker_losses)).close_object();
+    to.number("publish_failures", sum_of(counts.publish_failures));
+    to.number("postgres_reconnects", sum_of(counts.postgres_losses));
+    to.number("broker_reconnects", sum_of(counts.broker_losses)).close_object();
     write_time(to, "last_commit", counts.last_commit);
     write_time(to, "last_stored", counts.last_stored);
     write_time(to, "last_server_message", counts.last_frame);
@@ -136,12 +117,9 @@ void write_tables(json_writer& to, const relay_report& of) {
     to.open_array("tables");
     for (std::size_t index = 0; index < of.tables.size(); ++index) {
         const auto& counts = of.counts.tables[index];
-        std::uint64_t letters = 0;
-        for (const auto each : counts.dead_letters) {
-            letters += each;
-        }
         to.open_object().text("name", of.tables[index]).number("rows", counts.rows_received);
-        to.number("written_back", counts.rows_written_back).number("dead_letters", letters);
+        to.number("written_back", counts.rows_written_back);
+        to.number("dead_letters", sum_of(counts.dead_letters));
         to.close_object();
     }
     to.close_array();
@@ -158,6 +136,31 @@ void write_log(json_writer& to, const relay_report& of) {
 }
 
 }  // namespace
+
+void write_facts(json_writer& to, const std::optional<slot_usage>& slot) {
+    if (!slot) {
+        to.null("facts");
+        return;
+    }
+    to.open_object("facts").number("lag_bytes", slot->lag_bytes);
+    to.number("retained_bytes", slot->retained_bytes);
+    if (slot->safe_wal_bytes) {
+        to.number("safe_wal_bytes", *slot->safe_wal_bytes);
+    } else {
+        to.null("safe_wal_bytes");
+    }
+    to.text("wal_status", slot->wal_status);
+    to.number("catalog_xmin_age_transactions", slot->catalog_xmin_age).close_object();
+}
+
+void write_facts(json_writer& to, const std::optional<stream_usage>& stream) {
+    if (!stream) {
+        to.null("facts");
+        return;
+    }
+    to.open_object("facts").number("messages", stream->messages).number("bytes", stream->bytes);
+    to.number("last_sequence", stream->last_sequence).close_object();
+}
 
 std::string status_json(const relay_report& of) {
     json_writer to;

@@ -1,8 +1,10 @@
 // /status and /status/history: what the dashboard and `walrelay status` show.
 #pragma once
 
+#include "http/json_writer.hpp"
 #include "http/report.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,6 +12,10 @@ namespace walrelay::http {
 
 /// "schema" is 1; docs/monitoring.md describes it. Without payloads and without passwords.
 [[nodiscard]] std::string status_json(const relay_report& of);
+
+/// As "facts", which is null where there are none.
+void write_facts(json_writer& to, const std::optional<slot_usage>& slot);
+void write_facts(json_writer& to, const std::optional<stream_usage>& stream);
 
 /// The oldest first.
 [[nodiscard]] std::string history_json(std::span<const sample> samples);

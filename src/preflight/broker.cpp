@@ -1,4 +1,4 @@
-// What is wrong with a stream, and the command that mends it.
+// What is wrong with a stream, and the command that fixes it.
 
 #include "core/finding.hpp"
 #include "outbox/table_mapper.hpp"
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::preflight {
@@ -18,6 +19,19 @@ std::string join(const std::vector<std::string>& parts) {
         joined += (joined.empty() ? "" : ",") + part;
     }
     return joined;
+}
+
+/// Subjects can be anybody's: a shell runs nothing of what stands in single quotes.
+std::string for_a_shell(std::string_view text) {
+    std::string quoted = "'";
+    for (const char each : text) {
+        quoted += each == '\'' ? std::string(R"('\'')") : std::string(1, each);
+    }
+    return quoted + "'";
+}
+
+std::string edit(const expectations& wanted, const std::string& options) {
+    return "nats stream edit " + wanted.stream + " " + options;
 }
 
 void look_at_subjects(const expectations& wanted, const stream_facts& stream,
@@ -42,7 +56,7 @@ void look_at_subjects(const expectations& wanted, const stream_facts& stream,
         found.error("stream " + wanted.stream + " (subjects " + join(stream.subjects) +
                         ") does not cover the subjects of " + to_string(table.table) + " (" +
                         pattern + ")",
-                    "nats stream edit " + wanted.stream + " --subjects=\"" + join(more) + "\"");
+                    edit(wanted, "--subjects=" + for_a_shell(join(more))));
     }
 }
 
@@ -57,9 +71,7 @@ void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
                               " deletes messages (max_age) before the rows of " + name +
                               " are due (outbox.delete_after): these rows are never deleted",
                           "make delete_after of " + name +
-                              " shorter, or max_age longer: nats stream "
-                              "edit " +
-                              wanted.stream + " --max-age=...");
+                              " shorter, or max_age longer: " + edit(wanted, "--max-age=..."));
         }
     }
 }
@@ -70,10 +82,10 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
     const auto replace =
         "name another stream in nats.stream, which walrelay init creates, with subjects of its own "
         "(nats.subjects and outbox.subject); " +
-        (stream.sealed ? std::string("nobody can change a sealed stream")
-                       : "to keep the subjects, give " + wanted.stream +
-                             " others before, which deletes nothing: nats stream edit " +
-                             wanted.stream + " --subjects=...");
+        (stream.sealed
+             ? std::string("nobody can change a sealed stream")
+             : "to keep the subjects, give " + wanted.stream +
+                   " others before, which deletes nothing: " + edit(wanted, "--subjects=..."));
     if (stream.retention != stream_retention::limits) {
         found.error(
             "stream " + wanted.stream + " has " +
@@ -86,8 +98,7 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
         found.error("stream " + wanted.stream + " is sealed", replace);
     }
     if (stream.no_ack) {
-        found.error("stream " + wanted.stream + " does not ack (no_ack)",
-                    "nats stream edit " + wanted.stream + " --ack");
+        found.error("stream " + wanted.stream + " does not ack (no_ack)", edit(wanted, "--ack"));
     }
     if (stream.mirror_or_sourced) {
         found.error("stream " + wanted.stream +
@@ -105,12 +116,8 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
         found.warning("stream " + wanted.stream +
                           " deletes messages by age (max_age): after an "
                           "idle time without any message, rows are recognised by Nats-Msg-Id alone",
-                      "nats stream edit " + wanted.stream + " --max-age=0");
+                      edit(wanted, "--max-age=0"));
     }
-}
-
-std::string edit(const expectations& wanted, const std::string& options) {
-    return "nats stream edit " + wanted.stream + " " + options;
 }
 
 /// Where the stream refuses what is new, rows wait for as long as it is full.

@@ -35,9 +35,9 @@ void look_at_children(const expectations& wanted, const table_facts& facts, find
     found.error("rows of " + list_of(unknown) + ", which inherit" +
                     (unknown.size() == 1 ? "s" : "") + " from table " + to_string(facts.table) +
                     ", would not be relayed: in the WAL they are rows of the child",
-                "add an [[outbox]] for each child, with table = \"" + to_string(unknown.front()) +
-                    "\"; or, if nothing is inserted there any more, ALTER TABLE " +
-                    to_string(unknown.front()) + " NO INHERIT " + to_string(facts.table) + ";");
+                "add an [[outbox]] for each child, with table = '" + quote_table(unknown.front()) +
+                    "'; or, if nothing is inserted there any more, ALTER TABLE " +
+                    quote_table(unknown.front()) + " NO INHERIT " + quote_table(facts.table) + ";");
 }
 
 void look_at_moves(const outbox_table& wanted, const table_facts& facts, const std::string& column,

@@ -44,6 +44,18 @@ TEST(Routes, AreReadyInTheStatesThatDoWhatTheRelayIsThereFor) {
               "not ready: waiting_broker: it broke\n");
 }
 
+TEST(Routes, SayWhyInOneLineWhateverAServerSaid) {
+    const report_source from{[] {
+                                 auto report = sample_report();
+                                 report.status.state = relay_state::halted;
+                                 report.status.reason = "refused\r\nready: streaming\x1b[2J";
+                                 return report;
+                             },
+                             [] { return std::vector<sample>(); }};
+    EXPECT_EQ(answer_to("/readyz", from).body,
+              "not ready: halted: refused\\x0d\\nready: streaming\\x1b[2J\n");
+}
+
 TEST(Routes, TellTheLeaderByTheSlotAlone) {
     EXPECT_EQ(ask("/leader", relay_state::waiting_broker, true).status, 200U);
     EXPECT_EQ(ask("/leader", relay_state::standby, false).status, 503U);

@@ -109,7 +109,7 @@ TEST(BrokerPreflight, FindsAStreamThatDoesNotCoverTheSubject) {
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_EQ(found[0].severity, finding_severity::error);
     EXPECT_THAT(found[0].what, HasSubstr("events.*.>"));
-    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"orders.>,events.*.>\"");
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects='orders.>,events.*.>'");
 }
 
 TEST(BrokerPreflight, FindsAStreamThatCoversOnlySomeSubjects) {
@@ -119,7 +119,16 @@ TEST(BrokerPreflight, FindsAStreamThatCoversOnlySomeSubjects) {
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_FALSE(can_start(found));
     // What the new subject covers must not be listed beside it.
-    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects=\"events.*.>\"");
+    EXPECT_EQ(found[0].remedy, "nats stream edit OUTBOX --subjects='events.*.>'");
+}
+
+TEST(BrokerPreflight, QuotesSubjectsOfOthersSoThatAShellRunsNothingOfThem) {
+    auto facts = good();
+    facts.stream->subjects = {"$(reboot)", "it's.`reboot`"};
+    const auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].remedy,
+              R"(nats stream edit OUTBOX --subjects='$(reboot),it'\''s.`reboot`,events.*.>')");
 }
 
 TEST(BrokerPreflight, FindsTheWrongRetention) {

@@ -117,5 +117,15 @@ TEST(DescendantsPreflight, EveryChildMustBeConfigured) {
     EXPECT_THAT(all[0], is(finding_severity::error, "public.a, public.b, which inherit from"));
 }
 
+TEST(DescendantsPreflight, NamesAChildInTheRemedyAsSqlTakesIt) {
+    auto facts = good();
+    facts.tables[0].children = {{"public", "Odd\" Child; DROP"}};
+    const auto all = found(facts);
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_THAT(all[0].remedy, HasSubstr(R"(table = '"public"."Odd"" Child; DROP"')"));
+    EXPECT_THAT(all[0].remedy, HasSubstr(R"(ALTER TABLE "public"."Odd"" Child; DROP" NO INHERIT )"
+                                         R"("public"."outbox";)"));
+}
+
 }  // namespace
 }  // namespace walrelay::preflight
