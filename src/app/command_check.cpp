@@ -23,9 +23,8 @@ namespace {
 using boost::asio::awaitable;
 
 finding finding_of(const error& why) {
-    const auto what = why.server_said.empty()
-                          ? why.what
-                          : why.what + " (the server says: " + why.server_said + ")";
+    const auto what =
+        why.server_said.empty() ? why.what : why.what + " (server: " + why.server_said + ")";
     return {
         finding_severity::error, what,
         why.remedy.empty() ? "see that the server runs and can be reached from here" : why.remedy};

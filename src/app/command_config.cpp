@@ -41,7 +41,7 @@ void note_columns(const table_facts& table, const outbox::table_proposal& propos
     for (const auto& [role, column] : proposal.roles) {
         played.push_back(fmt::format("{} = {}", to_string(role), config::toml_text(column)));
     }
-    for (const auto role : outbox::all_roles) {
+    for (const auto role : all_roles) {
         const bool is_played = std::any_of(proposal.roles.begin(), proposal.roles.end(),
                                            [role](const auto& each) { return each.first == role; });
         if (!is_played) {

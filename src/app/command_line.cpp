@@ -64,7 +64,7 @@ void add_status(CLI::App& command, status_options& options) {
 }
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
-    run.add_flag("--skip-roll-call", line.skip_roll_call,
+    run.add_flag("--skip-startup-check", line.skip_startup_check,
                  "go on past a halt, and without the rows that the startup check misses; for one "
                  "start, do not leave it in a unit file");
     run.add_flag("--accept-history", line.accept_history,

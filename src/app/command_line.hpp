@@ -24,13 +24,13 @@ struct command_line {
     command wanted = command::run;
     std::optional<std::string> config_file;
     config::flag_values flags;
-    bool print_only = false;      // init --print
-    bool new_slot = false;        // init
-    bool switch_plugin = false;   // init
-    bool skip_roll_call = false;  // run
-    bool accept_history = false;  // run
-    bool json = false;            // check --json
-    bool check_only = false;      // config --check
+    bool print_only = false;          // init --print
+    bool new_slot = false;            // init
+    bool switch_plugin = false;       // init
+    bool skip_startup_check = false;  // run
+    bool accept_history = false;      // run
+    bool json = false;                // check --json
+    bool check_only = false;          // config --check
     tasks::dead_letter_request dead_letter = {};
     tasks::verify_options verify;
     status_options status = {};

@@ -86,8 +86,8 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
     const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);
-    if (decided.skip_roll_call) {
-        process.skip_roll_call();
+    if (decided.skip_startup_check) {
+        process.skip_startup_check();
     }
     if (decided.accept_history) {
         process.accept_history();

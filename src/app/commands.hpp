@@ -9,7 +9,7 @@ namespace walrelay::app {
 
 /// What an operator decides for the first start of a relay alone.
 struct run_once {
-    bool skip_roll_call = false;
+    bool skip_startup_check = false;
     bool accept_history = false;
 };
 

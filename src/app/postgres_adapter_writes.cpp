@@ -7,7 +7,7 @@
 #include "postgres/catalog/table_look.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
-#include "tasks/roll_call/roll_taking.hpp"
+#include "tasks/startup_check/startup_check.hpp"
 
 #include <string>
 #include <utility>

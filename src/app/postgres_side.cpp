@@ -16,7 +16,7 @@
 #include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
 #include "tasks/backfill/backfill_source.hpp"
-#include "tasks/roll_call/roll_taking.hpp"
+#include "tasks/startup_check/startup_check.hpp"
 
 #include <fmt/format.h>
 
@@ -43,15 +43,6 @@ std::vector<table_name> filter_of(const postgres_facts& facts) {
     }
     names.push_back(control_table());
     return names;
-}
-
-/// Whether rows are changed or read in their tables, for which the transactions that wrote them
-/// must be visible.
-bool uses_rows_again(const std::vector<outbox_table>& tables) {
-    return std::ranges::any_of(tables, [](const outbox_table& table) {
-        return !table.on_published.empty() || !table.on_dead_letter.empty() ||
-               table.delete_after == std::chrono::milliseconds(0) || table.republish;
-    });
 }
 
 /// A prefix of messages that nobody can guess, so that nobody can send any.
@@ -170,15 +161,16 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
         co_return server.error();
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
-    postgres::start_options options{settings.postgres.slot,
-                                    *plugin,
-                                    settings.postgres.publication,
-                                    filter_of(facts),
-                                    servers::message_prefixes_of(settings),
-                                    nonce(),
-                                    published_operations(settings.outbox) != "insert",
-                                    uses_rows_again(settings.outbox),
-                                    known.earlier_process};
+    postgres::start_options options{
+        settings.postgres.slot,
+        *plugin,
+        settings.postgres.publication,
+        filter_of(facts),
+        servers::message_prefixes_of(settings),
+        nonce(),
+        published_operations(settings.outbox) != "insert",
+        std::ranges::any_of(settings.outbox, &outbox_table::needs_visible_rows),
+        known.earlier_process};
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {

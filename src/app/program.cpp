@@ -29,7 +29,7 @@ int run_command(const command_line& line, const config::settings& settings) {
         case command::config:
             return command_config_of_table(settings, line.flags);
         default:
-            return command_run(settings, {line.skip_roll_call, line.accept_history});
+            return command_run(settings, {line.skip_startup_check, line.accept_history});
     }
 }
 

@@ -97,7 +97,7 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
     from.flags = line.flags;
     if (!find_file(line, from)) {
         fmt::print(stderr,
-                   "walrelay: the configuration file {} cannot be read. To mend it: check the name "
+                   "walrelay: the configuration file {} cannot be read; fix: check the name "
                    "and that this user may read it\n",
                    *line.config_file);
         return std::nullopt;

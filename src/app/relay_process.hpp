@@ -27,7 +27,7 @@ public:
                   std::vector<outbox::table_mapper> mappers, std::uint64_t seed);
 
     /// Before `start`: goes on without the rows that are missing now.
-    void skip_roll_call() {
+    void skip_startup_check() {
         driver_.go_on_without_missing();
         postgres_.go_on_whatever_was_halted();
     }

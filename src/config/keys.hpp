@@ -44,8 +44,4 @@ inline constexpr std::array<std::string_view, 6> section_names{"postgres", "nats
 /// The key of `section.name`; nullptr if there is none.
 [[nodiscard]] const key* find_key(std::string_view full_name);
 
-/// The roles that `outbox.columns` knows, and where the column of each is kept.
-using column_place = std::optional<std::string> outbox_columns::*;
-[[nodiscard]] const std::vector<std::pair<std::string, column_place>>& column_roles();
-
 }  // namespace walrelay::config

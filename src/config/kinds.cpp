@@ -4,6 +4,7 @@
 #include "config/identifier.hpp"
 #include "config/keys.hpp"
 #include "config/nearest.hpp"
+#include "core/column_role.hpp"
 
 #include <map>
 
@@ -47,17 +48,12 @@ std::optional<text_members> read_members(
     return members.size() == table->size() ? std::optional(std::move(members)) : std::nullopt;
 }
 
-auto find_role(const std::string& name) {
-    const auto& roles = column_roles();
-    return std::find_if(roles.begin(), roles.end(),
-                        [&](const auto& each) { return each.first == name; });
-}
-
 std::optional<complaint> check_role(const std::string& name, const std::string& text) {
-    if (find_role(name) == column_roles().end()) {
+    if (!role_named(name)) {
         std::vector<std::string> known;
-        for (const auto& [role, at] : column_roles()) {
-            known.push_back(role);
+        known.reserve(all_roles.size());
+        for (const auto role : all_roles) {
+            known.emplace_back(to_string(role));
         }
         const auto meant = nearest(name, known);
         return complaint{"is not a role of a column",
@@ -83,19 +79,6 @@ std::optional<complaint> check_rule_member(const std::string& name, const std::s
 }
 
 }  // namespace
-
-const std::vector<std::pair<std::string, column_place>>& column_roles() {
-    static const std::vector<std::pair<std::string, column_place>> roles{
-        {"id", &outbox_columns::id},
-        {"aggregate_type", &outbox_columns::aggregate_type},
-        {"aggregate_id", &outbox_columns::aggregate_id},
-        {"event_type", &outbox_columns::event_type},
-        {"payload", &outbox_columns::payload},
-        {"metadata", &outbox_columns::metadata},
-        {"version", &outbox_columns::version},
-        {"created_at", &outbox_columns::created_at}};
-    return roles;
-}
 
 kind text(place<std::string> at, text_check check) {
     return single(
@@ -184,7 +167,7 @@ kind columns(place<outbox_columns> at) {
         if (const auto members = read_members(found, check_role, wrong)) {
             at.in(to) = {};
             for (const auto& [name, column] : *members) {
-                at.in(to).*(find_role(name)->second) = column;
+                configured_column(at.in(to), *role_named(name)) = column;
             }
         }
     };

@@ -8,7 +8,7 @@ std::string to_string(const problem& found) {
     if (found.what.starts_with(invalid_value)) {
         return where + found.what + " for " + found.key + ": " + found.remedy;
     }
-    const std::string remedy = found.remedy.empty() ? "" : ". To mend it: " + found.remedy;
+    const std::string remedy = found.remedy.empty() ? "" : "; fix: " + found.remedy;
     return where + (found.key.empty() ? "" : found.key + ": ") + found.what + remedy;
 }
 

@@ -20,7 +20,7 @@ struct problem {
 /// What a text is called that is none of those a key takes; a sentence goes on with the key.
 inline constexpr const char* invalid_value = "invalid value ";
 
-/// One line: "walrelay.toml:12: delivery.ack_timeout: ... To mend it: ...", or
+/// One line: "walrelay.toml:12: delivery.ack_timeout: ..; fix: ...", or
 /// `walrelay.toml:12: invalid value "no" for delivery.on_poison: use one of dead_letter, halt`.
 [[nodiscard]] std::string to_string(const problem& found);
 

@@ -1,6 +1,8 @@
 // Text of a user inside a message: always one line, never endless.
 #pragma once
 
+#include "core/joined.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -11,15 +13,5 @@ namespace walrelay::config {
 
 /// The same in double quotes. Not for values that may hold a secret.
 [[nodiscard]] std::string in_quotes(std::string_view text);
-
-/// The texts with commas between.
-template <class Texts>
-[[nodiscard]] std::string joined(const Texts& texts) {
-    std::string list;
-    for (const auto& text : texts) {
-        list += (list.empty() ? "" : ", ") + std::string(text);
-    }
-    return list;
-}
 
 }  // namespace walrelay::config

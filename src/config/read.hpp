@@ -20,8 +20,8 @@ struct complaint {
     // A plain aggregate could be made from one string, and then a result<std::string> of this error
     // would not know which of the two a string is.
     complaint() = default;
-    complaint(std::string wrong, std::string mend)
-        : what(std::move(wrong)), remedy(std::move(mend)) {}
+    complaint(std::string wrong, std::string fix)
+        : what(std::move(wrong)), remedy(std::move(fix)) {}
 
     std::string what;
     std::string remedy;

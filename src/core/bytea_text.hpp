@@ -3,14 +3,9 @@
 // does: a decoder does not know what a domain stands for.
 #pragma once
 
-#include "core/change.hpp"
-
 #include <string_view>
 
 namespace walrelay {
-
-/// PostgreSQL, src/include/catalog/pg_type.dat.
-inline constexpr type_oid bytea_oid = 17;
 
 inline constexpr std::string_view bytea_mark = "\\x";
 

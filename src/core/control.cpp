@@ -7,13 +7,12 @@
 namespace walrelay {
 
 bool needs_mark(const outbox_table& table, const std::vector<std::string>& partition_columns) {
-    const bool updates = !table.on_published.empty() || !table.on_dead_letter.empty();
     const bool moves = std::any_of(partition_columns.begin(), partition_columns.end(),
                                    [&](const std::string& column) {
                                        return mentions_column(table.on_published, column) ||
                                               mentions_column(table.on_dead_letter, column);
                                    });
-    return updates && (moves || table.republish.has_value());
+    return table.updates_rows() && (moves || table.republish.has_value());
 }
 
 }  // namespace walrelay

@@ -107,10 +107,10 @@ advice advice_for(errc code) noexcept {
 std::string to_string(const error& failure) {
     std::string line = failure.what;
     if (!failure.server_said.empty()) {
-        line += " (the server says: " + failure.server_said + ")";
+        line += " (server: " + failure.server_said + ")";
     }
     if (!failure.remedy.empty()) {
-        line += ". To mend it: " + failure.remedy;
+        line += "; fix: " + failure.remedy;
     }
     return line;
 }

@@ -1,7 +1,7 @@
 // What can go wrong, in words and in consequences.
 //
 // An `error` is a value: a code of our own category, what happened to which thing, what a server
-// said about it, and the command that mends it. Every code can be asked what is to be done now.
+// said about it, and the command that fixes it. Every code can be asked what is to be done now.
 #pragma once
 
 #include <boost/assert/source_location.hpp>
@@ -84,7 +84,7 @@ struct error {
     errc code;
     /// What happened, and to which table, slot, stream, row or LSN. One sentence without full stop.
     std::string what;
-    /// The command or the change that mends it; empty where waiting is the answer.
+    /// The command or the change that fixes it; empty where waiting is the answer.
     std::string remedy = {};
     /// The words of a server, apart from ours: they may quote data of the user.
     std::string server_said = {};

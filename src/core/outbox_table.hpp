@@ -75,6 +75,20 @@ struct outbox_table {
     std::optional<std::chrono::milliseconds> delete_after = std::nullopt;
 
     [[nodiscard]] bool is_tableless() const { return !message_prefix.empty(); }
+    [[nodiscard]] bool deletes_at_once() const {
+        return delete_after == std::chrono::milliseconds(0);
+    }
+    /// Whether an UPDATE of walrelay's own is run on rows.
+    [[nodiscard]] bool updates_rows() const {
+        return !on_published.empty() || !on_dead_letter.empty();
+    }
+    /// Whether something is done to a row as soon as its message is acked.
+    [[nodiscard]] bool writes_back() const { return !on_published.empty() || deletes_at_once(); }
+    /// Whether rows are changed or read in their tables before the slot is told of them, for which
+    /// the transactions that wrote them must be visible.
+    [[nodiscard]] bool needs_visible_rows() const {
+        return updates_rows() || deletes_at_once() || republish.has_value();
+    }
 };
 
 }  // namespace walrelay

@@ -111,7 +111,7 @@ void log_error(std::string_view text) {
 }
 
 void log_finding(const finding& found) {
-    const auto line = found.what + ". To mend it: " + found.remedy;
+    const auto line = found.what + "; fix: " + found.remedy;
     switch (found.severity) {
         case finding_severity::note:
             log_info(found.what + ": " + found.remedy);

@@ -1,9 +1,11 @@
 #include "outbox/id_inverse.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 #include "outbox/header_value.hpp"
 #include "outbox/resolved_columns.hpp"
 #include "outbox/table_plan.hpp"
+#include "outbox/type_kind.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -96,18 +98,16 @@ bool fits(std::string_view text, value_form form) {
 }
 
 value_form form_of(type_oid type, const domain_types& domains) {
-    const auto domain = std::find_if(domains.begin(), domains.end(),
-                                     [&](const auto& each) { return each.first == type; });
-    switch (domain == domains.end() ? type : domain->second) {
-        case 17:
+    switch (base_of(type, domains)) {
+        case oid::bytea:
             return value_form::bytea;
-        case 20:
+        case oid::int8:
             return value_form::int8;
-        case 21:
+        case oid::int2:
             return value_form::int2;
-        case 23:
+        case oid::int4:
             return value_form::int4;
-        case 2950:
+        case oid::uuid:
             return value_form::uuid;
         default:
             return value_form::any;

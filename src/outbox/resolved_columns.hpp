@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/change.hpp"
-#include "outbox/column_role.hpp"
+#include "core/column_role.hpp"
 #include "outbox/table_plan.hpp"
 #include "outbox/text_template.hpp"
 #include "outbox/type_kind.hpp"

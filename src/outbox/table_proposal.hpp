@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/column_role.hpp"
 #include "core/outbox_table.hpp"
-#include "outbox/column_role.hpp"
 #include "outbox/type_kind.hpp"
 
 #include <string>

@@ -1,26 +1,10 @@
 #include "outbox/type_kind.hpp"
 
-#include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 
 #include <algorithm>
 
 namespace walrelay::outbox {
-namespace {
-
-namespace oid {
-constexpr type_oid boolean = 16;
-constexpr type_oid int8 = 20;
-constexpr type_oid int2 = 21;
-constexpr type_oid int4 = 23;
-constexpr type_oid json = 114;
-constexpr type_oid float4 = 700;
-constexpr type_oid float8 = 701;
-constexpr type_oid timestamp = 1114;
-constexpr type_oid timestamptz = 1184;
-constexpr type_oid numeric = 1700;
-constexpr type_oid jsonb = 3802;
-}  // namespace oid
-
 type_oid base_of(type_oid type, const domain_types& domains) {
     // A domain can stand for another domain; the bound is for a list that goes in circles.
     for (std::size_t step = 0; step < domains.size(); ++step) {
@@ -34,14 +18,12 @@ type_oid base_of(type_oid type, const domain_types& domains) {
     return type;
 }
 
-}  // namespace
-
 type_kind kind_of(type_oid type, const domain_types& domains) {
     switch (base_of(type, domains)) {
         case oid::json:
         case oid::jsonb:
             return type_kind::json;
-        case bytea_oid:
+        case oid::bytea:
             return type_kind::bytea;
         case oid::boolean:
             return type_kind::boolean;

@@ -22,8 +22,10 @@ enum class type_kind : std::uint8_t {
     timestamp,  // timestamp, timestamptz
 };
 
-/// A domain counts as what it stands for. Source of the oids: PostgreSQL, pg_type.dat, where the
-/// oids of built-in types are fixed.
+/// What a domain stands for; any other type itself.
+[[nodiscard]] type_oid base_of(type_oid type, const domain_types& domains);
+
+/// A domain counts as what it stands for.
 [[nodiscard]] type_kind kind_of(type_oid type, const domain_types& domains);
 
 /// The media type of a column's bytes when they are a body.

@@ -1,6 +1,7 @@
 // What is wrong with a stream, and the command that fixes it.
 
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "outbox/table_mapper.hpp"
 #include "preflight/preflight.hpp"
 #include "preflight/transport.hpp"
@@ -12,14 +13,6 @@
 
 namespace walrelay::preflight {
 namespace {
-
-std::string join(const std::vector<std::string>& parts) {
-    std::string joined;
-    for (const auto& part : parts) {
-        joined += (joined.empty() ? "" : ",") + part;
-    }
-    return joined;
-}
 
 /// Subjects can be anybody's: a shell runs nothing of what stands in single quotes.
 std::string for_a_shell(std::string_view text) {
@@ -53,10 +46,10 @@ void look_at_subjects(const expectations& wanted, const stream_facts& stream,
         std::copy_if(stream.subjects.begin(), stream.subjects.end(), std::back_inserter(more),
                      [&](const std::string& each) { return !subject_covers(pattern, each); });
         more.push_back(pattern);
-        found.error("stream " + wanted.stream + " (subjects " + join(stream.subjects) +
+        found.error("stream " + wanted.stream + " (subjects " + joined(stream.subjects, ",") +
                         ") does not cover the subjects of " + to_string(table.table) + " (" +
                         pattern + ")",
-                    edit(wanted, "--subjects=" + for_a_shell(join(more))));
+                    edit(wanted, "--subjects=" + for_a_shell(joined(more, ","))));
     }
 }
 

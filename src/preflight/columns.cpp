@@ -3,6 +3,7 @@
 #include "preflight/columns.hpp"
 
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 
@@ -29,14 +30,6 @@ bool is_sent(const std::string& name, const table_facts& table, const postgres_f
         return false;
     }
     return table.published.empty() || contains(table.published, name);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& each : names) {
-        text += (text.empty() ? "" : ", ") + each;
-    }
-    return text;
 }
 
 /// Of those that are left out.

@@ -38,13 +38,6 @@ std::vector<std::string> names_of(std::string_view list) {
     return names;
 }
 
-/// A row of theirs is not confirmed before the application's commit can be seen.
-bool waits_for_commits(const outbox_table& table) {
-    const bool deletes_at_once = table.delete_after && table.delete_after->count() == 0;
-    return !table.on_published.empty() || !table.on_dead_letter.empty() || deletes_at_once ||
-           table.republish;
-}
-
 }  // namespace
 
 void look_at_commit_wait(const std::vector<outbox_table>& wanted, const postgres_facts& facts,
@@ -68,7 +61,7 @@ void look_at_commit_wait(const std::vector<outbox_table>& wanted, const postgres
         "name only the standby servers: ALTER SYSTEM SET synchronous_standby_names = '...'; SELECT "
         "pg_reload_conf(); (where no standby is meant: ''); application_name in postgres.conninfo "
         "gives walrelay another name";
-    const auto table = std::ranges::find_if(wanted, waits_for_commits);
+    const auto table = std::ranges::find_if(wanted, &outbox_table::needs_visible_rows);
     if (table == wanted.end()) {
         found.warning(what, remedy);
         return;

@@ -3,6 +3,7 @@
 #include "preflight/descendants.hpp"
 
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 
 #include <algorithm>
@@ -10,14 +11,6 @@
 
 namespace walrelay::preflight {
 namespace {
-
-std::string list_of(const std::vector<table_name>& tables) {
-    std::string list;
-    for (const auto& each : tables) {
-        list += (list.empty() ? "" : ", ") + to_string(each);
-    }
-    return list;
-}
 
 /// PostgreSQL writes a row that goes into a child under the child's own name.
 void look_at_children(const expectations& wanted, const table_facts& facts, findings_list& found) {
@@ -32,7 +25,8 @@ void look_at_children(const expectations& wanted, const table_facts& facts, find
     if (unknown.empty()) {
         return;
     }
-    found.error("rows of " + list_of(unknown) + ", which inherit" +
+    const auto name = [](const table_name& each) { return to_string(each); };
+    found.error("rows of " + joined(unknown, ", ", name) + ", which inherit" +
                     (unknown.size() == 1 ? "s" : "") + " from table " + to_string(facts.table) +
                     ", would not be relayed: in the WAL they are rows of the child",
                 "add an [[outbox]] for each child, with table = '" + quote_table(unknown.front()) +

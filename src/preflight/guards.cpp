@@ -1,6 +1,7 @@
 #include "preflight/guards.hpp"
 
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 
 #include <algorithm>
@@ -14,22 +15,6 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
 }
 
-std::string comma_list(const std::vector<std::string>& all) {
-    std::string text;
-    for (const auto& each : all) {
-        text += (text.empty() ? "" : ", ") + each;
-    }
-    return text;
-}
-
-bool updates(const outbox_table& wanted) {
-    return !wanted.on_published.empty() || !wanted.on_dead_letter.empty();
-}
-
-bool deletes(const outbox_table& wanted) {
-    return wanted.delete_after.has_value();
-}
-
 void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
                           const std::string& role, findings_list& found) {
     if (facts.hidden_from.empty()) {
@@ -40,12 +25,13 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
                         quote_identifier(role) +
                         " USING (true); and name other roles in its restrictive policies: ALTER "
                         "POLICY ... TO ...";
-    const bool from_updates = updates(wanted) && has(facts.hidden_from, "UPDATE");
-    const bool from_deletes = deletes(wanted) && has(facts.hidden_from, "DELETE");
-    const bool from_both = (updates(wanted) || deletes(wanted)) && has(facts.hidden_from, "SELECT");
+    const bool from_updates = wanted.updates_rows() && has(facts.hidden_from, "UPDATE");
+    const bool from_deletes = wanted.delete_after && has(facts.hidden_from, "DELETE");
+    const bool from_both =
+        (wanted.updates_rows() || wanted.delete_after) && has(facts.hidden_from, "SELECT");
     if (from_updates || from_deletes || from_both) {
         found.error("row-level security of table " + name + " can hide rows from " +
-                        comma_list(facts.hidden_from) + " of role " + role +
+                        joined(facts.hidden_from) + " of role " + role +
                         ": rows would be published, and neither updated nor deleted as the "
                         "configuration says, without an error",
                     remedy);
@@ -63,14 +49,14 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
 }
 
 void look_at_triggers(const outbox_table& wanted, const table_facts& facts, findings_list& found) {
-    if (!updates(wanted) && !deletes(wanted)) {
+    if (!wanted.updates_rows() && !wanted.delete_after) {
         return;
     }
     const auto name = to_string(facts.table);
     constexpr const char* runs =
         ", and what they run at walrelay's updates and deletions of rows runs as walrelay's role";
     if (!facts.trigger_makers.empty()) {
-        const auto makers = comma_list(facts.trigger_makers);
+        const auto makers = joined(facts.trigger_makers);
         found.warning(makers + " may attach triggers to table " + name +
                           (facts.partitioned ? ", or to a partition of it" : "") + runs,
                       "REVOKE TRIGGER ON " + quote_table(facts.table) + " FROM " + makers + ";" +
@@ -78,7 +64,7 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
     }
     if (!facts.foreign_triggers.empty()) {
         found.warning(
-            "triggers of table " + name + " (" + comma_list(facts.foreign_triggers) +
+            "triggers of table " + name + " (" + joined(facts.foreign_triggers) +
                 ") run functions of roles that are neither superusers nor the owner of the "
                 "database or of an outbox table" +
                 runs,

@@ -1,4 +1,4 @@
-// What is wrong with a database, its slot and its publication, and the command that mends it.
+// What is wrong with a database, its slot and its publication, and the command that fixes it.
 
 #include "core/control.hpp"
 #include "core/finding.hpp"

@@ -1,6 +1,6 @@
 // What stands in the way of relaying: the two servers' facts against what is asked for. Pure.
 //
-// A finding says what is, and the exact command that mends it. The same findings are printed by
+// A finding says what is, and the exact command that fixes it. The same findings are printed by
 // `walrelay check` and stop `walrelay run`.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include "preflight/write_backs.hpp"
 
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 
 #include <algorithm>
@@ -21,11 +22,7 @@ std::string where_names_are_found(const std::vector<std::string>& open_schemas,
     if (open_schemas.empty()) {
         return "names outside the search_path of role " + role + " need their schema";
     }
-    std::string schemas;
-    for (const auto& each : open_schemas) {
-        schemas += (schemas.empty() ? "" : ", ") + quote_identifier(each);
-    }
-    return "names in schema " + schemas +
+    return "names in schema " + joined(open_schemas, ", ", quote_identifier) +
            " need their schema, as roles that are not to be trusted may create objects there or "
            "own functions (\\dn+ and \\df in psql show them); or REVOKE CREATE ON SCHEMA " +
            quote_identifier(open_schemas.front()) + " FROM PUBLIC;";
@@ -37,13 +34,13 @@ void look_at_refused(const refused_statement& refused, const table_facts& facts,
     const auto name = to_string(facts.table);
     if (!refused.missing_right.empty()) {
         found.error("the role " + role + " may not run " + refused.setting + " of table " + name +
-                        " (the server says: " + refused.server_said + ")",
+                        " (server: " + refused.server_said + ")",
                     "GRANT " + refused.missing_right + " ON " + quote_table(facts.table) + " TO " +
                         quote_identifier(role) + ";");
         return;
     }
     found.error("PostgreSQL refuses " + refused.setting + " of table " + name + ": " +
-                    refused.statement + " (the server says: " + refused.server_said + ")",
+                    refused.statement + " (server: " + refused.server_said + ")",
                 "correct " + refused.setting + " in the configuration; " +
                     where_names_are_found(all.open_schemas, role));
 }
@@ -114,8 +111,7 @@ void look_at_republish(const std::vector<outbox_table>& wanted, const postgres_f
 
 void look_at_write_backs(const outbox_table& wanted, const table_facts& facts,
                          const postgres_facts& all, findings_list& found) {
-    const bool writes = !wanted.on_published.empty() || !wanted.on_dead_letter.empty() ||
-                        wanted.delete_after.has_value();
+    const bool writes = wanted.updates_rows() || wanted.delete_after;
     const auto key = wanted.columns.id.value_or("id");
     if (writes && !has_column(facts, key)) {
         found.error("table " + to_string(facts.table) + " has no column " + key +

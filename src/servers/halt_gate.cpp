@@ -109,7 +109,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
         if (is_first_time()) {
             log_info(was + "; going on, as " +
                      (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
-                                      : std::string("--skip-roll-call asks for")));
+                                      : std::string("--skip-startup-check asks for")));
         }
         passed_a_halt_ = true;
         return passage::resumed;

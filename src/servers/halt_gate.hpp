@@ -29,7 +29,7 @@ class halt_gate {
 public:
     explicit halt_gate(const config::settings& settings) : settings_(settings) {}
 
-    /// The operator starts this relay to go on whatever has been halted (--skip-roll-call).
+    /// The operator starts this relay to go on whatever has been halted (--skip-startup-check).
     void go_on_whatever_was_halted() { skips_ = true; }
 
     /// Asked before the slot is taken, and again once it is: another relay may have halted in

@@ -8,12 +8,9 @@ namespace {
 relay::all_duties duties_of(const std::vector<outbox_table>& tables) {
     relay::all_duties duties;
     for (const auto& table : tables) {
-        const bool writes_back =
-            !table.on_published.empty() || table.delete_after == std::chrono::milliseconds(0);
-        const bool updates_rows = !table.on_published.empty() || !table.on_dead_letter.empty();
-        duties.push_back({.writes_back = writes_back,
+        duties.push_back({.writes_back = table.writes_back(),
                           .republish = table.republish,
-                          .updates_rows = updates_rows});
+                          .updates_rows = table.updates_rows()});
     }
     return duties;
 }

@@ -39,7 +39,7 @@ void stop_relay(trial& one);
 enum class response : std::uint8_t { went_on, stopped };
 
 /// Commits one more row and waits until it is in the stream, or until the relay has ended: then
-/// with exit code 3, what mends it, and one of `causes` in what it logged since `log_begin`.
+/// with exit code 3, what fixes it, and one of `causes` in what it logged since `log_begin`.
 [[nodiscard]] response meet(trial& one, const std::vector<std::string>& causes,
                             std::size_t log_begin = 0);
 

@@ -23,7 +23,7 @@ struct outcome {
     std::chrono::milliseconds middle_recovery{0};
     /// Longer is a failure.
     std::chrono::seconds recovery_limit{10};
-    /// For faults that the relay cannot mend: how it said so. Then rows may be missing, and nothing
+    /// For faults that the relay cannot fix: how it said so. Then rows may be missing, and nothing
     /// else may be wrong. Empty for the others.
     std::string reported{};
     /// What was wrong beside the verdict.

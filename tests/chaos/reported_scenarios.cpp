@@ -129,8 +129,8 @@ void require_report(arena& where) {
     if (*code != operator_must_decide) {
         throw std::runtime_error("the relay ends with " + std::to_string(*code) + ", not with 3");
     }
-    require(where.relay_log().find("To mend it: ") != std::string::npos,
-            "the relay does not say what mends it");
+    require(where.relay_log().find("fix: ") != std::string::npos,
+            "the relay does not say what fixes it");
 }
 
 void trial_of(trial& one, breaking break_it) {

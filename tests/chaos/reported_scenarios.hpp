@@ -1,4 +1,4 @@
-// Faults that the relay cannot mend without an operator, or can only name: it must stop with exit
+// Faults that the relay cannot fix without an operator, or can only name: it must stop with exit
 // code 3 and say which command heals it. What it did deliver must still be flawless.
 #pragma once
 

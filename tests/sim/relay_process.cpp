@@ -151,7 +151,7 @@ relay_process::relay_process(const relay_surroundings& around, std::string name)
 
 relay_process::~relay_process() = default;
 
-void relay_process::start(bool accepts_history, bool skips_roll_call) {
+void relay_process::start(bool accepts_history, bool skips_startup_check) {
     configured_ = around_.configured;
     around_.where.say(name_, ": starts", configured_.letters ? " with letters" : "",
                       configured_.sole_writer ? "" : " beside others",
@@ -163,7 +163,7 @@ void relay_process::start(bool accepts_history, bool skips_roll_call) {
     if (accepts_history) {
         driver.accept_history();
     }
-    if (skips_roll_call) {
+    if (skips_startup_check) {
         driver.go_on_without_missing();
     }
     life_->run([](relay::relay_driver& started) { started.start(); });

@@ -20,8 +20,8 @@ public:
     relay_process(const relay_process&) = delete;
     relay_process& operator=(const relay_process&) = delete;
 
-    /// Once with --accept-history, or with --skip-roll-call, if that is said.
-    void start(bool accepts_history = false, bool skips_roll_call = false);
+    /// Once with --accept-history, or with --skip-startup-check, if that is said.
+    void start(bool accepts_history = false, bool skips_startup_check = false);
     /// kill -9.
     void kill();
     /// SIGTERM.
@@ -43,7 +43,7 @@ public:
     }
     /// It has ended because rows are missing.
     [[nodiscard]] bool misses_rows() const {
-        return last_error_.find("--skip-roll-call") != std::string::npos;
+        return last_error_.find("--skip-startup-check") != std::string::npos;
     }
     [[nodiscard]] bool found_a_gap() const {
         return misses_rows() || last_error_.find("stands at LSN") != std::string::npos;

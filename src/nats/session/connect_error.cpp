@@ -1,5 +1,6 @@
 #include "nats/session/connect_error.hpp"
 
+#include "core/joined.hpp"
 #include "nats/session/server_address.hpp"
 
 #include <algorithm>
@@ -9,12 +10,7 @@ namespace walrelay::nats {
 namespace {
 
 std::string names_of(const connect_options& options) {
-    std::string joined;
-    for (const auto& url : options.urls) {
-        joined += joined.empty() ? "" : ", ";
-        joined += without_password(url);
-    }
-    return joined;
+    return joined(options.urls, ", ", without_password);
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower_case) {

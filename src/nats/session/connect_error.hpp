@@ -15,7 +15,7 @@ namespace walrelay::nats {
 /// broker_unavailable: this process has too little memory or too few threads.
 [[nodiscard]] error lacks_resources(std::string said);
 
-/// broker_unavailable: the certificates may be mended while walrelay waits.
+/// broker_unavailable: the certificates may be fixed while walrelay waits.
 [[nodiscard]] error without_tls(const connect_options& options, std::string said);
 
 /// broker_unavailable: the accounts may be changed while walrelay waits.

@@ -1,5 +1,6 @@
 #include "postgres/catalog/fragment_path.hpp"
 
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/session/array_literal.hpp"
@@ -101,12 +102,9 @@ std::string explain_open_schemas(const std::vector<std::string>& open_schemas) {
     if (open_schemas.empty()) {
         return {};
     }
-    std::string names;
-    for (const auto& each : open_schemas) {
-        names += (names.empty() ? "" : ", ") + quote_identifier(each);
-    }
     const auto& first = open_schemas.front();
-    return "walrelay does not look for names in schema " + names +
+    return "walrelay does not look for names in schema " +
+           joined(open_schemas, ", ", quote_identifier) +
            ", where others may create objects or own functions (\\dn+ and \\df in psql show "
            "them): write the schema before such names, also in functions of the table's triggers, "
            "or REVOKE CREATE ON SCHEMA " +

@@ -41,7 +41,7 @@ struct letter_to_store {
 /// that PostgreSQL takes in one transaction go in one; else one by one, so that some can be stored
 /// although there is an error. A letter that is there already, by its position, is left as it is,
 /// and its row with it. An error text that is too long for its column is shortened.
-/// errc::postgres_unsuitable, with the SQL that mends it, if PostgreSQL would refuse it for ever;
+/// errc::postgres_unsuitable, with the SQL that fixes it, if PostgreSQL would refuse it for ever;
 /// else what `connection::query` gives. `outboxes` as in own_tables.hpp, in addition to the
 /// letters'.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letters(

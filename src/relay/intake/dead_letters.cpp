@@ -85,7 +85,7 @@ std::string describe(const dead_letter& letter) {
     }
     return what +
            ". Nothing is lost: `walrelay dead-letter list` shows it, and `walrelay dead-letter "
-           "retry` publishes it once the cause is mended";
+           "retry` publishes it once the cause is fixed";
 }
 
 void dead_letter_queue::add(dead_letter letter) {

@@ -2,22 +2,17 @@
 
 #include "core/assert.hpp"
 #include "core/control.hpp"
+#include "core/first_revision.hpp"
 #include "outbox/header_check.hpp"
 
 #include <utility>
 
 namespace walrelay::relay {
-namespace {
-
-// Far from what a decoder counts up to, because a mapper keeps what it derived by this number.
-constexpr std::uint64_t first_retry_revision = std::uint64_t{1} << 63U;
-
-}  // namespace
 
 intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options)
     : mappers_(std::move(mappers)),
       options_(std::move(options)),
-      next_retry_revision_(first_retry_revision),
+      next_retry_revision_(first_revision::of_retries),
       received_(mappers_.size()) {
     for (std::size_t index = 0; index < mappers_.size(); ++index) {
         auto& mapper = mappers_[index];

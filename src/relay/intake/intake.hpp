@@ -255,8 +255,12 @@ private:
     std::uint64_t next_retry_revision_;
     history origin_;
     table_catalog catalog_;
-    std::set<table_name> asked_;  // names that a fresh catalog was fetched for
-    std::set<table_name> told_;   // those of them that were none of ours
+    /// Names that a fresh catalog was fetched for. Without a bound: each takes a table that
+    /// somebody made with the columns of an outbox, and costs a connection; a name that were
+    /// forgotten would be asked for again, and a transaction with rows of more tables than are kept
+    /// never end.
+    std::set<table_name> asked_;
+    std::set<table_name> told_;  // those of them that were none of ours
     table_name unknown_table_;
     std::optional<std::string> held_frame_;  // with the row of that table
     std::unique_ptr<wal::decoder> decoder_;

@@ -1,6 +1,8 @@
 #include "relay/intake/message_rows.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/first_revision.hpp"
+#include "core/type_oid.hpp"
 #include "relay/intake/json_check.hpp"
 #include "wal/json_text.hpp"
 
@@ -16,15 +18,6 @@ namespace {
 
 using simdjson::ondemand::json_type;
 
-namespace oid {
-constexpr type_oid boolean = 16;
-constexpr type_oid text = 25;
-constexpr type_oid numeric = 1700;
-constexpr type_oid jsonb = 3802;
-}  // namespace oid
-
-// Far from what a decoder counts up to, and from the rows of retries.
-constexpr std::uint64_t first_revision = std::uint64_t{1} << 62U;
 constexpr std::size_t kept_shapes = 256;
 constexpr std::size_t kept_memory_bytes = std::size_t{1024} * 1024;
 /// As many as a table can have columns.
@@ -78,7 +71,7 @@ private:
     std::map<std::string, relation, std::less<>> known_;
     std::size_t known_bytes_ = 0;
     std::string shape_;
-    std::uint64_t next_revision_ = first_revision;
+    std::uint64_t next_revision_ = first_revision::of_messages;
 };
 
 message_rows::reader::reader(table_name source, std::vector<std::string> needed)
@@ -103,7 +96,7 @@ row_insert message_rows::reader::unreadable(std::string_view content) {
     const bool is_text =
         simdjson::validate_utf8(content) && content.find('\0') == std::string_view::npos;
     made_ = is_text ? std::string(content) : hexadecimal(content);
-    add("content", is_text ? oid::text : bytea_oid, std::string_view(made_));
+    add("content", is_text ? oid::text : oid::bytea, std::string_view(made_));
     return {&describe(), fields_};
 }
 

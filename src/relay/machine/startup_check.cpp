@@ -82,7 +82,7 @@ error startup_check::gap(const std::vector<roll_row>& missing) const {
             "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
             "the stream lacks from the table; or run walrelay verify, which names all of those "
             "rows, and then walrelay resume, to go on without them (or walrelay run "
-            "--skip-roll-call once)"};
+            "--skip-startup-check once)"};
 }
 
 }  // namespace walrelay::relay

@@ -1,6 +1,7 @@
 #include "tasks/backfill/backfill_source.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "servers/postgres_access.hpp"
@@ -21,7 +22,7 @@ field as_in_a_change(const postgres::cell& value, type_oid type) {
     if (!value) {
         return std::nullopt;
     }
-    return type == bytea_oid ? digits_of_bytea(*value) : std::string_view(*value);
+    return type == oid::bytea ? digits_of_bytea(*value) : std::string_view(*value);
 }
 
 }  // namespace

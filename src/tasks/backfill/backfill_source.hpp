@@ -1,5 +1,5 @@
 // The rows of the tables that come before the slot's: a temporary slot with a snapshot of the same
-// moment, and the rows of that snapshot that the stream lacks (tasks/roll_call/missing_search).
+// moment, and the rows of that snapshot that the stream lacks (missing_search).
 //
 // How they are published, and when the slot is adopted, is the business of relay/relay_machine.
 #pragma once
@@ -17,7 +17,7 @@
 #include "relay/driver/surroundings.hpp"
 #include "relay/machine/postgres_session.hpp"
 #include "servers/run_to_end.hpp"
-#include "tasks/roll_call/missing_search.hpp"
+#include "tasks/backfill/missing_search.hpp"
 
 #include <boost/asio/awaitable.hpp>
 

@@ -1,6 +1,7 @@
 #include "tasks/dead_letter/table_writes.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 #include "servers/translate.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ relay::table_row first_row_of(const postgres::row_set& rows) {
         const auto type = rows.column_types()[index];
         row.columns.push_back({rows.column_names()[index], type});
         auto value = rows.at(0, index);
-        if (value && type == bytea_oid) {
+        if (value && type == oid::bytea) {
             value = digits_of_bytea(*value);
         }
         row.values.push_back(std::move(value));

@@ -1,6 +1,7 @@
 #include "wal/pgoutput/pgoutput_decoder.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 #include "wal/pgoutput/pgoutput_skipped.hpp"
 
 #include <string>
@@ -33,7 +34,7 @@ result<field> read_value(byte_reader& in, std::uint8_t kind, type_oid type, std:
     if (!in.read(length, "length of value") || !in.read_bytes(text, length, "value")) {
         return in.failure();
     }
-    if (type != bytea_oid) {
+    if (type != oid::bytea) {
         return text.size() > most ? field{} : field{text};
     }
     if (!text.starts_with(bytea_mark)) {

@@ -24,6 +24,7 @@
 // (b P K r p) are not asked for, so they are errors.
 #pragma once
 
+#include "core/first_revision.hpp"
 #include "wal/byte_reader.hpp"
 #include "wal/decoder.hpp"
 #include "wal/transaction_state.hpp"
@@ -66,7 +67,7 @@ private:
     // Of an update; `missing_` is empty where nothing is missing.
     std::vector<field> before_;
     std::vector<std::uint8_t> missing_;
-    std::uint64_t last_revision_ = 0;
+    std::uint64_t last_revision_ = first_revision::of_inserts;
     std::uint64_t too_large_bytes_ = 0;
 };
 

@@ -23,6 +23,7 @@
 // include-transaction. Of a partitioned table the leaf is named.
 #pragma once
 
+#include "core/first_revision.hpp"
 #include "wal/decoder.hpp"
 #include "wal/transaction_state.hpp"
 #include "wal/wal2json/wal2json_exact_reader.hpp"
@@ -61,7 +62,7 @@ private:
     wal2json_parser parser_;
     wal2json_relations relations_;
     /// Apart, because an update that leaves large values alone does not name their columns.
-    wal2json_relations updated_{std::uint64_t{1} << 62U};
+    wal2json_relations updated_{first_revision::of_updates};
     // The two rows of an update as one description.
     std::vector<wal2json_column> columns_;
     std::vector<field> fields_;

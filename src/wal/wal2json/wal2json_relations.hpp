@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/first_revision.hpp"
 #include "core/outbox_table.hpp"
 #include "wal/wal2json/wal2json_object.hpp"
 #include "wal/wal2json/wal2json_row_template.hpp"
@@ -24,7 +25,8 @@ struct wal2json_table {
 class wal2json_relations {
 public:
     /// Revisions count from behind `last_revision`.
-    explicit wal2json_relations(std::uint64_t last_revision = 0) : last_revision_(last_revision) {}
+    explicit wal2json_relations(std::uint64_t last_revision = first_revision::of_inserts)
+        : last_revision_(last_revision) {}
 
     /// The table stays where it is until another is described; its description changes with the
     /// next different one. So many tables are kept that a database hardly has more at a time.

@@ -42,7 +42,7 @@ TEST_P(Guarantee, PoisonIsSetAsideAndPublishedWhenItIsRetried) {
     bench.stop();
     EXPECT_TRUE(exactly_once_in_order(event_ids(1, 2), bench.events()));
 
-    // A subject that can do without the column mends it.
+    // A subject that can do without the column fixes it.
     bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'");
     bench.start();
     const auto retry = bench.command({"dead-letter", "retry", "--all"});
@@ -192,7 +192,7 @@ TEST_P(Guarantee, RowsThatASlotSkippedWhileNoRelayRanAreMissed) {
     const auto refused = bench.command({"run"});
     EXPECT_EQ(refused.exit_code, 3);
     EXPECT_NE(refused.errors.find(event_id(6)), std::string::npos) << refused.errors;
-    EXPECT_NE(refused.errors.find("walrelay run --skip-roll-call"), std::string::npos);
+    EXPECT_NE(refused.errors.find("walrelay run --skip-startup-check"), std::string::npos);
 
     bench.set_delivery("on_slot_loss = 'heal'");
     bench.start();

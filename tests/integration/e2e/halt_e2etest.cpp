@@ -69,7 +69,7 @@ TEST_P(Halt, OutlastsARestartAndEndsWithResume) {
         const auto refused = bench.command({"run"});
         EXPECT_EQ(refused.exit_code, 3);
         EXPECT_TRUE(says(refused.errors, kept("reason")));
-        EXPECT_TRUE(says(refused.errors, "To mend it: "));
+        EXPECT_TRUE(says(refused.errors, "fix: "));
     }
     EXPECT_EQ(bench.slot("confirmed_flush_lsn"), position);
     const auto checked = bench.command({"check"});
@@ -127,17 +127,17 @@ TEST_P(Halt, IsFoundByBothOfTwoRelaysThatStartBesideEachOther) {
     bench.stop();
 }
 
-TEST_P(Halt, IsRemovedByARunThatSkipsTheRollCall) {
+TEST_P(Halt, IsRemovedByARunThatSkipsTheStartupCheck) {
     halt();
     bench.execute(insert_event(3));
     relay_process skipping({.program = WALRELAY_BINARY,
-                            .arguments = {"run", "--skip-roll-call", "--config",
+                            .arguments = {"run", "--skip-startup-check", "--config",
                                           (bench.folder() / "walrelay.toml").string()},
                             .folder = bench.folder(),
                             .name = "skipping"});
     ASSERT_TRUE(bench.wait_for_messages(2));
     EXPECT_TRUE(is_forgotten());
-    EXPECT_TRUE(says(skipping.log(), "--skip-roll-call"));
+    EXPECT_TRUE(says(skipping.log(), "--skip-startup-check"));
     EXPECT_EQ(skipping.stop(patience), 0);
 }
 

@@ -111,7 +111,7 @@ TEST_P(LeftOut, RowsThatAnOperatorWentOnWithoutAreMissedOnce) {
 TEST_P(LeftOut, RowsThatARunWentOnWithoutAreMissedOnce) {
     halt_at_skipped_rows();
     relay_process skipping({.program = WALRELAY_BINARY,
-                            .arguments = {"run", "--skip-roll-call", "--config",
+                            .arguments = {"run", "--skip-startup-check", "--config",
                                           (bench.folder() / "walrelay.toml").string()},
                             .folder = bench.folder(),
                             .name = "skipping"});

@@ -1,5 +1,5 @@
-// `check` and `run` on set-ups that cannot work: both say what is wrong and the command that mends
-// it, and the command does mend it. `init` creates what is missing.
+// `check` and `run` on set-ups that cannot work: both say what is wrong and the command that fixes
+// it, and the command does fix it. `init` creates what is missing.
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 #include "support/temporary_folder.hpp"

@@ -28,8 +28,8 @@ TEST(Http, RefusesWhatIsNoAddressWithAPort) {
         EXPECT_EQ(problems_beside_essentials(listen_set_to(text)).size(), 1U) << text;
     }
     EXPECT_THAT(problems_beside_essentials(listen_set_to("*:80")),
-                ElementsAre("walrelay.toml:6: http.listen: \"*:80\" is no IP address with a port. "
-                            "To mend it: write it like \"127.0.0.1:8460\" or \"[::1]:8460\", or "
+                ElementsAre("walrelay.toml:6: http.listen: \"*:80\" is no IP address with a port; "
+                            "fix: write it like \"127.0.0.1:8460\" or \"[::1]:8460\", or "
                             "\"off\""));
 }
 

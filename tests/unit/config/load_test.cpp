@@ -86,10 +86,10 @@ TEST(Load, TakesThePluginFromTheSlotUnlessItIsNamed) {
 
 TEST(Load, SaysHowToSetWhatIsRequired) {
     EXPECT_THAT(problems_of(from_file("")),
-                ElementsAre("walrelay.toml: postgres.conninfo: is not set. To mend it: start with "
+                ElementsAre("walrelay.toml: postgres.conninfo: is not set; fix: start with "
                             "--postgres \"host=... dbname=... user=...\", or write in the file: "
                             "[postgres] conninfo = \"host=... dbname=... user=...\"",
-                            "walrelay.toml: outbox: no table is named. To mend it: start with "
+                            "walrelay.toml: outbox: no table is named; fix: start with "
                             "--table public.outbox_events, or write in the file: "
                             "[[outbox]] table = \"public.outbox_events\""));
 }
@@ -119,16 +119,16 @@ TEST(Load, TellsAProblemOnceWhereTheWrongValueWasReplacedByARightOne) {
     auto from = from_file(essentials + "[nats]\nreplicas = 9\n");
     from.flags = {{"nats.replicas", "3"}};
     EXPECT_THAT(problems_of(from),
-                ElementsAre("walrelay.toml:6: nats.replicas: 9 is out of range. To mend it: write "
+                ElementsAre("walrelay.toml:6: nats.replicas: 9 is out of range; fix: write "
                             "a whole number from 1 to 5"));
 }
 
 TEST(Load, DoesNotCallMissingWhatCouldNotBeRead) {
     EXPECT_THAT(problems_of(from_file("[postgres]\nconninfo = 5\n[[outbox]]\ntable = 5\n")),
                 ElementsAre("walrelay.toml:2: postgres.conninfo: expected a string, found an "
-                            "integer. To mend it: write it in quotes",
-                            "walrelay.toml:4: outbox.table: expected a string, found an integer. "
-                            "To mend it: write it in quotes"));
+                            "integer; fix: write it in quotes",
+                            "walrelay.toml:4: outbox.table: expected a string, found an integer; "
+                            "fix: write it in quotes"));
 }
 
 TEST(Load, NeverQuotesWhatMayHoldAPassword) {
@@ -167,7 +167,7 @@ TEST(Load, NeverQuotesAVariableThatMayHoldAPassword) {
 TEST(Problem, LeavesOutWhatIsEmpty) {
     EXPECT_EQ(to_string(problem{"", "a.b", "is not set", ""}), "a.b: is not set");
     EXPECT_EQ(to_string(problem{"VARIABLE", "", "stands for no key", "unset it"}),
-              "VARIABLE: stands for no key. To mend it: unset it");
+              "VARIABLE: stands for no key; fix: unset it");
 }
 
 }  // namespace

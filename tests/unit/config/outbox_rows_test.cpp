@@ -52,29 +52,27 @@ TEST(OutboxRows, LetAnEmptyVariableTakeATimeBack) {
 
 TEST(OutboxRows, RefuseATimeThatIsNone) {
     EXPECT_THAT(problems_beside_essentials("delete_after = \"a week\"\n"),
-                ElementsAre("walrelay.toml:5: outbox.delete_after: \"a week\" is not a duration. "
-                            "To mend it: write a number and a unit, such as \"250ms\", \"5s\" or "
+                ElementsAre("walrelay.toml:5: outbox.delete_after: \"a week\" is not a duration; "
+                            "fix: write a number and a unit, such as \"250ms\", \"5s\" or "
                             "\"7d\""));
 }
 
 TEST(Republish, NeedsColumnAndValue) {
-    constexpr const char* mend =
-        ". To mend it: write it like { column = \"status\", value = \"pending\" }";
+    constexpr const char* fix = "; fix: write it like { column = \"status\", value = \"pending\" }";
     EXPECT_THAT(
         problems_beside_essentials("republish = { colum = \"a\", value = \"b\" }\n"),
         ElementsAre(std::string("walrelay.toml:5: outbox.republish.colum: is not a member of it") +
-                    mend));
-    EXPECT_THAT(
-        problems_beside_essentials("republish = { value = \"b\" }\n"),
-        ElementsAre(std::string("walrelay.toml:5: outbox.republish: has no column") + mend));
+                    fix));
+    EXPECT_THAT(problems_beside_essentials("republish = { value = \"b\" }\n"),
+                ElementsAre(std::string("walrelay.toml:5: outbox.republish: has no column") + fix));
     EXPECT_THAT(
         problems_beside_essentials("republish = { column = \"\", value = \"b\" }\n"),
         ElementsAre(std::string("walrelay.toml:5: outbox.republish.column: names no column") +
-                    mend));
+                    fix));
     EXPECT_THAT(problems_beside_essentials("republish = \"status\"\n"),
                 ElementsAre(std::string("walrelay.toml:5: outbox.republish: expected a table of "
                                         "strings, found a string") +
-                            mend));
+                            fix));
     EXPECT_EQ(problems_beside_essentials("republish = { column = \"a\", value = 1 }\n").size(), 1U);
 }
 
@@ -95,7 +93,7 @@ TEST(Snapshot, OfPendingRowsAsksEveryTableWhichTheyAre) {
     EXPECT_THAT(
         problems_of(with_snapshot("pending", "pending = \"a\"\n[[outbox]]\ntable = \"b\"\n")),
         ElementsAre("walrelay.toml:6: outbox.pending: is not set, but postgres.snapshot = "
-                    "\"pending\" asks for it, see --snapshot. To mend it: write pending = "
+                    "\"pending\" asks for it, see --snapshot; fix: write pending = "
                     "\"status = 'pending'\" in this entry, in the terms of the table"));
 }
 

@@ -41,26 +41,26 @@ TEST(OutboxTables, RefuseEveryUnknownRole) {
     EXPECT_THAT(
         problems_beside_essentials("[outbox.columns]\naggregat_id = \"a\"\ncolour = \"b\"\n"),
         ElementsAre("walrelay.toml:6: outbox.columns.aggregat_id: is not a role of a "
-                    "column. To mend it: write aggregate_id, or remove it",
-                    "walrelay.toml:7: outbox.columns.colour: is not a role of a column. To "
-                    "mend it: remove it; a template may name any column without giving it "
+                    "column; fix: write aggregate_id, or remove it",
+                    "walrelay.toml:7: outbox.columns.colour: is not a role of a column; "
+                    "fix: remove it; a template may name any column without giving it "
                     "a role"));
 }
 
 TEST(OutboxTables, RefuseARoleWithoutAColumn) {
     EXPECT_THAT(problems_beside_essentials("columns = { id = \"\", version = 1 }\n"),
-                ElementsAre("walrelay.toml:5: outbox.columns.id: names no column. To mend it: "
+                ElementsAre("walrelay.toml:5: outbox.columns.id: names no column; fix: "
                             "write the name of the column, or remove the role",
                             "walrelay.toml:5: outbox.columns.version: expected a string, found an "
-                            "integer. To mend it: write it in quotes"));
+                            "integer; fix: write it in quotes"));
 }
 
 TEST(OutboxTables, WantATableOfColumnsAndHeaders) {
     EXPECT_THAT(problems_beside_essentials("columns = \"id\"\nheaders = []\n"),
                 ElementsAre("walrelay.toml:5: outbox.columns: expected a table of strings, found a "
-                            "string. To mend it: write it in braces, such as { name = \"text\" }",
+                            "string; fix: write it in braces, such as { name = \"text\" }",
                             "walrelay.toml:6: outbox.headers: expected a table of strings, found a "
-                            "list. To mend it: write it in braces, such as { name = \"text\" }"));
+                            "list; fix: write it in braces, such as { name = \"text\" }"));
 }
 
 TEST(OutboxTables, KeepTheOrderOfHeaders) {
@@ -74,16 +74,16 @@ TEST(OutboxTables, RefuseReservedHeaders) {
     EXPECT_THAT(problems_beside_essentials(
                     "headers = { Nats-Msg-Id = \"a\", walrelay-Position = \"b\" }\n"),
                 ElementsAre("walrelay.toml:5: outbox.headers.Nats-Msg-Id: names that begin with "
-                            "Nats- or Walrelay- are reserved. To mend it: choose another name",
+                            "Nats- or Walrelay- are reserved; fix: choose another name",
                             "walrelay.toml:5: outbox.headers.walrelay-Position: names that begin "
-                            "with Nats- or Walrelay- are reserved. To mend it: choose another "
+                            "with Nats- or Walrelay- are reserved; fix: choose another "
                             "name"));
 }
 
 TEST(OutboxTables, RefuseHeadersThatAreNoTokens) {
     EXPECT_THAT(problems_beside_essentials("headers = { \"a b\" = \"c\", \"\" = \"d\" }\n"),
-                ElementsAre("walrelay.toml:5: outbox.headers.a b: is not the name of a header. To "
-                            "mend it: write letters, digits and hyphens, such as "
+                ElementsAre("walrelay.toml:5: outbox.headers.a b: is not the name of a header; "
+                            "fix: write letters, digits and hyphens, such as "
                             "\"Correlation-Id\"",
                             testing::StartsWith("walrelay.toml:5: outbox.headers: is not the")));
 }

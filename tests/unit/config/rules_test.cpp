@@ -13,9 +13,9 @@ TEST(Rules, AllowOneWayToSignIn) {
     EXPECT_THAT(problems_beside_essentials("[nats]\ncredentials = \"a\"\nuser = \"b\"\n"
                                            "token_file = \"c\"\n"),
                 ElementsAre("walrelay.toml:7: nats.user: is a second way to sign in, beside "
-                            "nats.credentials. To mend it: keep one of them",
+                            "nats.credentials; fix: keep one of them",
                             "walrelay.toml:8: nats.token_file: is a second way to sign in, beside "
-                            "nats.credentials. To mend it: keep one of them"));
+                            "nats.credentials; fix: keep one of them"));
 }
 
 TEST(Rules, LetAnEmptyTextTakeAWayToSignInBack) {
@@ -26,8 +26,8 @@ TEST(Rules, LetAnEmptyTextTakeAWayToSignInBack) {
 
 TEST(Rules, WantAUserForAPassword) {
     EXPECT_THAT(problems_beside_essentials("[nats]\npassword_file = \"a\"\n"),
-                ElementsAre("walrelay.toml:6: nats.password_file: is set without nats.user. To "
-                            "mend it: set nats.user too, or remove it"));
+                ElementsAre("walrelay.toml:6: nats.password_file: is set without nats.user; "
+                            "fix: set nats.user too, or remove it"));
 }
 
 TEST(Rules, AllowAUserWithoutAPassword) {
@@ -36,11 +36,11 @@ TEST(Rules, AllowAUserWithoutAPassword) {
 
 TEST(Rules, WantCertificateAndKeyTogether) {
     EXPECT_THAT(problems_beside_essentials("[nats]\ntls.cert = \"a\"\n"),
-                ElementsAre("walrelay.toml:6: nats.tls.cert: is set without nats.tls.key. To mend "
-                            "it: set nats.tls.key too, or remove it"));
+                ElementsAre("walrelay.toml:6: nats.tls.cert: is set without nats.tls.key; "
+                            "fix: set nats.tls.key too, or remove it"));
     EXPECT_THAT(problems_beside_essentials("[nats]\ntls.key = \"a\"\n"),
-                ElementsAre("walrelay.toml:6: nats.tls.key: is set without nats.tls.cert. To mend "
-                            "it: set nats.tls.cert too, or remove it"));
+                ElementsAre("walrelay.toml:6: nats.tls.key: is set without nats.tls.cert; "
+                            "fix: set nats.tls.cert too, or remove it"));
 }
 
 TEST(Rules, DoNotBlameAKeyForAnotherThatCouldNotBeRead) {
@@ -68,14 +68,14 @@ TEST(Rules, KeepTheInboxOutOfTheStream) {
 TEST(Rules, KeepTheFirstWaitBelowTheLongest) {
     EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_initial = \"1m\"\n"),
                 ElementsAre("walrelay.toml:6: delivery.backoff_initial: the first wait of 1m is "
-                            "longer than the longest of 30s. To mend it: make backoff_initial at "
+                            "longer than the longest of 30s; fix: make backoff_initial at "
                             "most backoff_max"));
 }
 
 TEST(Rules, BlameTheLongestWaitWhereOnlyItWasSet) {
     EXPECT_THAT(problems_beside_essentials("[delivery]\nbackoff_max = \"50ms\"\n"),
                 ElementsAre("walrelay.toml:6: delivery.backoff_max: the first wait of 100ms is "
-                            "longer than the longest of 50ms. To mend it: make backoff_initial at "
+                            "longer than the longest of 50ms; fix: make backoff_initial at "
                             "most backoff_max"));
 }
 
@@ -85,14 +85,14 @@ TEST(Rules, AllowTheFirstWaitToBeTheLongest) {
 
 TEST(Rules, WantATableInEachEntry) {
     EXPECT_THAT(problems_beside_essentials("\n[[outbox]]\nbody = \"payload\"\n"),
-                ElementsAre("walrelay.toml:6: outbox.table: is not set. To mend it: write "
+                ElementsAre("walrelay.toml:6: outbox.table: is not set; fix: write "
                             "table = \"public.outbox_events\" in this entry"));
 }
 
 TEST(Rules, AllowNoTableTwice) {
     EXPECT_THAT(problems_beside_essentials("[[outbox]]\ntable = 'Events'\n"),
                 ElementsAre("walrelay.toml:6: outbox.table: \"public.events\" is there already, "
-                            "see walrelay.toml:4. To mend it: keep one [[outbox]] entry for each "
+                            "see walrelay.toml:4; fix: keep one [[outbox]] entry for each "
                             "table"));
 }
 
@@ -111,11 +111,11 @@ TEST(Rules, AllowNoPrefixTwiceAndNoneBesideATable) {
     EXPECT_THAT(problems_beside_essentials("[[outbox]]\nmessage_prefix = \"a\"\n"
                                            "[[outbox]]\nmessage_prefix = \"a\"\n"),
                 ElementsAre("walrelay.toml:8: outbox.message_prefix: \"pg_logical_message.a\" is "
-                            "there already, see walrelay.toml:6. To mend it: keep one [[outbox]] "
+                            "there already, see walrelay.toml:6; fix: keep one [[outbox]] "
                             "entry for each table"));
     EXPECT_THAT(problems_beside_essentials("message_prefix = \"a\"\n"),
                 ElementsAre("walrelay.toml:4: outbox.table: is set beside outbox.message_prefix, "
-                            "whose rows are in no table. To mend it: remove one of the two"));
+                            "whose rows are in no table; fix: remove one of the two"));
 }
 
 TEST(Rules, RefuseWhatAsksForATableWhereThereIsNone) {

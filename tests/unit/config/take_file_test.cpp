@@ -9,26 +9,26 @@ using testing::ElementsAre;
 
 TEST(TakeFile, SuggestsTheNearestKey) {
     EXPECT_THAT(problems_beside_essentials("[delivery]\nack_timout = \"5s\"\n"),
-                ElementsAre("walrelay.toml:6: delivery.ack_timout: is not a known key. To mend it: "
+                ElementsAre("walrelay.toml:6: delivery.ack_timout: is not a known key; fix: "
                             "write ack_timeout, or remove it"));
 }
 
 TEST(TakeFile, SuggestsTheSectionWhereAKeyBelongs) {
     EXPECT_THAT(problems_beside_essentials("[nats]\nwindow_bytes = \"1MiB\"\n"),
-                ElementsAre("walrelay.toml:6: nats.window_bytes: is not a known key. To mend it: "
+                ElementsAre("walrelay.toml:6: nats.window_bytes: is not a known key; fix: "
                             "move it to [delivery]"));
 }
 
 TEST(TakeFile, ListsTheKeysWhereNoneIsNear) {
     EXPECT_THAT(problems_beside_essentials("[log]\nfavourite_colour = \"red\"\n"),
-                ElementsAre("walrelay.toml:6: log.favourite_colour: is not a known key. To mend "
-                            "it: remove it; the keys of [log] are level, format"));
+                ElementsAre("walrelay.toml:6: log.favourite_colour: is not a known key; "
+                            "fix: remove it; the keys of [log] are level, format"));
 }
 
 TEST(TakeFile, NamesUnknownKeysBelowAGroup) {
     EXPECT_THAT(problems_beside_essentials("[nats]\ntls.certificate = \"a\"\n[nats.tsl]\nca = 1\n"),
-                ElementsAre("walrelay.toml:6: nats.tls.certificate: is not a known key. To mend "
-                            "it: write tls.cert, or remove it",
+                ElementsAre("walrelay.toml:6: nats.tls.certificate: is not a known key; "
+                            "fix: write tls.cert, or remove it",
                             testing::StartsWith("walrelay.toml:7: nats.tsl: is not a known key")));
 }
 
@@ -42,32 +42,32 @@ TEST(TakeFile, ReadsAGroupInEveryFormThatTomlHas) {
 
 TEST(TakeFile, ExpectsATableWhereAGroupStands) {
     EXPECT_THAT(problems_beside_essentials("[nats]\ntls = \"ca.pem\"\n"),
-                ElementsAre("walrelay.toml:6: nats.tls: expected a table, found a string. To mend "
-                            "it: write its keys, such as tls.ca = \"...\""));
+                ElementsAre("walrelay.toml:6: nats.tls: expected a table, found a string; "
+                            "fix: write its keys, such as tls.ca = \"...\""));
 }
 
 TEST(TakeFile, SuggestsTheNearestSection) {
     EXPECT_THAT(problems_beside_essentials("[postgresql]\nslot = \"a\"\n"),
-                ElementsAre("walrelay.toml:5: postgresql: is not a known section. To mend it: "
+                ElementsAre("walrelay.toml:5: postgresql: is not a known section; fix: "
                             "write [postgres], or remove it"));
 }
 
 TEST(TakeFile, ListsTheSectionsWhereNoneIsNear) {
     EXPECT_THAT(problems_beside_essentials("[kafka]\n"),
-                ElementsAre("walrelay.toml:5: kafka: is not a known section. To mend it: remove "
+                ElementsAre("walrelay.toml:5: kafka: is not a known section; fix: remove "
                             "it; the sections are postgres, nats, delivery, outbox, http, log"));
 }
 
 TEST(TakeFile, SaysWhereAKeyOutsideAllSectionsBelongs) {
     EXPECT_THAT(problems_of(from_file("slot = \"a\"\n" + essentials)),
-                ElementsAre("walrelay.toml:1: slot: stands outside its section. To mend it: move "
+                ElementsAre("walrelay.toml:1: slot: stands outside its section; fix: move "
                             "it to [postgres]"));
 }
 
 TEST(TakeFile, ExpectsASectionToBeATable) {
     EXPECT_THAT(problems_of(from_file("nats = \"nats://a\"\n" + essentials)),
-                ElementsAre("walrelay.toml:1: nats: expected a section, found a string. To mend "
-                            "it: write [nats] above its keys"));
+                ElementsAre("walrelay.toml:1: nats: expected a section, found a string; "
+                            "fix: write [nats] above its keys"));
 }
 
 TEST(TakeFile, ExpectsOutboxToBeAListOfTables) {
@@ -75,7 +75,7 @@ TEST(TakeFile, ExpectsOutboxToBeAListOfTables) {
         auto from = from_file(form);
         from.flags = {{"postgres.conninfo", "dbname=app"}};
         EXPECT_THAT(problems_of(from),
-                    ElementsAre("walrelay.toml:1: outbox: expected a list of tables. To mend it: "
+                    ElementsAre("walrelay.toml:1: outbox: expected a list of tables; fix: "
                                 "write [[outbox]] above the keys of each table"))
             << form;
     }
@@ -84,14 +84,14 @@ TEST(TakeFile, ExpectsOutboxToBeAListOfTables) {
 TEST(TakeFile, TellsASyntaxErrorAloneWithItsLine) {
     EXPECT_THAT(problems_of(from_file("[postgres]\nslot = \"a\"\nslot = \"b\"\n[typo]\n")),
                 ElementsAre("walrelay.toml:3: is not TOML: Error while parsing key-value pair: "
-                            "cannot redefine existing string 'slot'. To mend it: correct the "
+                            "cannot redefine existing string 'slot'; fix: correct the "
                             "line; nothing of the file could be used"));
 }
 
 TEST(TakeFile, CutsASyntaxErrorBeforeItQuotesAValue) {
     EXPECT_THAT(problems_of(from_file("a = 1\nb = trap\n")),
                 ElementsAre("walrelay.toml:2: is not TOML: Error while parsing boolean: expected "
-                            ".... To mend it: correct the line; nothing of the file could be "
+                            "...; fix: correct the line; nothing of the file could be "
                             "used"));
 }
 
@@ -108,29 +108,29 @@ TEST(TakeFile, NamesTheTypeThatItExpected) {
         problems_beside_essentials("[nats]\nurls = \"nats://a\"\nstream = 1.5\nreplicas = \"3\"\n"
                                    "[delivery]\nack_timeout = 5\nwindow_bytes = 65536\n"
                                    "[log]\nlevel = 2020-01-01\n"),
-        ElementsAre("walrelay.toml:6: nats.urls: expected a list of strings, found a string. To "
-                    "mend it: write it in brackets, such as [\"a\", \"b\"]",
-                    "walrelay.toml:7: nats.stream: expected a string, found a float. To mend it: "
+        ElementsAre("walrelay.toml:6: nats.urls: expected a list of strings, found a string; "
+                    "fix: write it in brackets, such as [\"a\", \"b\"]",
+                    "walrelay.toml:7: nats.stream: expected a string, found a float; fix: "
                     "write it in quotes",
-                    "walrelay.toml:8: nats.replicas: expected an integer, found a string. To mend "
-                    "it: write a whole number from 1 to 5",
+                    "walrelay.toml:8: nats.replicas: expected an integer, found a string; "
+                    "fix: write a whole number from 1 to 5",
                     "walrelay.toml:10: delivery.ack_timeout: expected a duration, found an "
-                    "integer. To mend it: write a number and a unit, such as \"250ms\", \"5s\" or "
+                    "integer; fix: write a number and a unit, such as \"250ms\", \"5s\" or "
                     "\"7d\"",
                     "walrelay.toml:11: delivery.window_bytes: expected a byte size, found an "
-                    "integer. To mend it: write a number and a unit, such as \"64KiB\", \"32MiB\" "
+                    "integer; fix: write a number and a unit, such as \"64KiB\", \"32MiB\" "
                     "or \"1GiB\"",
-                    "walrelay.toml:13: log.level: expected a string, found a date. To mend it: "
+                    "walrelay.toml:13: log.level: expected a string, found a date; fix: "
                     "write it in quotes"));
 }
 
 TEST(TakeFile, NamesTheLineOfTheElementThatIsWrong) {
     EXPECT_THAT(
         problems_beside_essentials("[nats]\nurls = [\n  \"nats://a\",\n  5,\n  \"b\",\n]\n"),
-        ElementsAre("walrelay.toml:8: nats.urls: expected a string, found an integer. To "
-                    "mend it: write it in quotes",
+        ElementsAre("walrelay.toml:8: nats.urls: expected a string, found an integer; "
+                    "fix: write it in quotes",
                     "walrelay.toml:9: nats.urls: an address is not of the form "
-                    "nats://host:port or tls://host:port. To mend it: write it like "
+                    "nats://host:port or tls://host:port; fix: write it like "
                     "nats://127.0.0.1:4222, without blanks"));
 }
 

@@ -36,7 +36,7 @@ TEST(TakeTexts, RefusesATableThatIsNone) {
     for (const std::string text : {"id=event_id", "", "5", "{}\nother = 1"}) {
         EXPECT_THAT(problems_of(from_variables({{"WALRELAY_OUTBOX_COLUMNS", text}})),
                     ElementsAre("WALRELAY_OUTBOX_COLUMNS: outbox.columns: is not an inline table "
-                                "of TOML. To mend it: write it as in the file, such as "
+                                "of TOML; fix: write it as in the file, such as "
                                 "{ name = \"text\" }"))
             << text;
     }
@@ -45,7 +45,7 @@ TEST(TakeTexts, RefusesATableThatIsNone) {
 TEST(TakeTexts, NamesTheVariableOfAWrongValue) {
     EXPECT_THAT(problems_of(from_variables({{"WALRELAY_DELIVERY_ACK_TIMEOUT", "5 parsecs"}})),
                 ElementsAre("WALRELAY_DELIVERY_ACK_TIMEOUT: delivery.ack_timeout: \"5 parsecs\" is "
-                            "not a duration. To mend it: write a number and a unit, such as "
+                            "not a duration; fix: write a number and a unit, such as "
                             "\"250ms\", \"5s\" or \"7d\""));
 }
 
@@ -53,8 +53,8 @@ TEST(TakeTexts, NamesTheFlagOfAWrongValue) {
     EXPECT_THAT(
         problems_of(
             {std::nullopt, "", {}, {{"postgres.conninfo", "dbname=app"}, {"outbox.table", "a b"}}}),
-        ElementsAre("--table: outbox.table: \"a b\" is not the name of a table. To mend "
-                    "it: write schema.table, and double quotes around a part that needs "
+        ElementsAre("--table: outbox.table: \"a b\" is not the name of a table; "
+                    "fix: write schema.table, and double quotes around a part that needs "
                     "them in SQL: public.\"My Table\""));
 }
 
@@ -62,26 +62,26 @@ TEST(TakeTexts, NamesTheKeyOfAValueThatHasNoFlagOfItsOwn) {
     auto from = from_variables({});
     from.flags["nats.replicas"] = "many";
     EXPECT_THAT(problems_of(from),
-                ElementsAre("flag nats.replicas: nats.replicas: \"many\" is not a whole number. To "
-                            "mend it: write a whole number from 1 to 5"));
+                ElementsAre("flag nats.replicas: nats.replicas: \"many\" is not a whole number; "
+                            "fix: write a whole number from 1 to 5"));
 }
 
 TEST(TakeTexts, RefusesAFlagThatStandsForNoKey) {
     auto from = from_variables({});
     from.flags["nats.nothing"] = "1";
-    EXPECT_THAT(problems_of(from), ElementsAre("flag nats.nothing: stands for no key. To mend it: "
+    EXPECT_THAT(problems_of(from), ElementsAre("flag nats.nothing: stands for no key; fix: "
                                                "remove it"));
 }
 
 TEST(TakeTexts, SuggestsTheNearestVariable) {
     EXPECT_THAT(problems_of(from_variables({{"WALRELAY_NATS_URL", "nats://a"}})),
-                ElementsAre("WALRELAY_NATS_URL: stands for no key. To mend it: set "
+                ElementsAre("WALRELAY_NATS_URL: stands for no key; fix: set "
                             "WALRELAY_NATS_URLS in its place, or unset it"));
 }
 
 TEST(TakeTexts, SaysHowVariablesAreNamedWhereNoneIsNear) {
     EXPECT_THAT(problems_of(from_variables({{"WALRELAY_X", "1"}})),
-                ElementsAre("WALRELAY_X: stands for no key. To mend it: unset it; the names are "
+                ElementsAre("WALRELAY_X: stands for no key; fix: unset it; the names are "
                             "WALRELAY_<SECTION>_<KEY>, see docs/configuration.md"));
 }
 
@@ -109,13 +109,13 @@ TEST(TakeTexts, RefusesAVariableThatCouldMeanEitherOfTwoTables) {
     from.variables = {{"WALRELAY_OUTBOX_BODY", "payload"}};
     EXPECT_THAT(problems_of(from),
                 ElementsAre("WALRELAY_OUTBOX_BODY: outbox.body: is meant for a single [[outbox]] "
-                            "entry, but the file has 2. To mend it: set it in the entry of the "
+                            "entry, but the file has 2; fix: set it in the entry of the "
                             "file that it is meant for"));
 }
 
 TEST(TakeTexts, RefusesAnEmptyListAndEmptyElements) {
     EXPECT_THAT(problems_of(from_variables({{"WALRELAY_NATS_URLS", " "}})),
-                ElementsAre("WALRELAY_NATS_URLS: nats.urls: is empty. To mend it: give at least "
+                ElementsAre("WALRELAY_NATS_URLS: nats.urls: is empty; fix: give at least "
                             "one, or remove the key"));
     EXPECT_EQ(problems_of(from_variables({{"WALRELAY_NATS_URLS", "nats://a,"}})).size(), 1U);
 }

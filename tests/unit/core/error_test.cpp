@@ -82,7 +82,7 @@ TEST(Error, IsOneLineWithTheServersWordsAndTheRemedy) {
               "slot walrelay is in use");
     EXPECT_EQ(to_string(error{errc::slot_in_use, "slot walrelay is in use", "stop process 7",
                               "slot is active for PID 7"}),
-              "slot walrelay is in use (the server says: slot is active for PID 7). To mend it: "
+              "slot walrelay is in use (server: slot is active for PID 7); fix: "
               "stop process 7");
 }
 

@@ -1,6 +1,7 @@
 // What the preflight says of failover slots, and of tables that hang on an outbox table.
 #include "preflight/descendants.hpp"
 #include "preflight/preflight.hpp"
+#include "unit/preflight/sound_facts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +15,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr type_oid text = 25;
-
 expectations wanted(std::optional<bool> failover = {}) {
     return {.slot = "walrelay",
             .publication = "walrelay",
@@ -25,29 +24,11 @@ expectations wanted(std::optional<bool> failover = {}) {
             .failover = failover};
 }
 
+/// With a failover slot.
 postgres_facts good() {
-    postgres_facts facts;
+    auto facts = sound_facts();
     facts.version_number = 170011;
-    facts.database = "app";
-    facts.encoding = "UTF8";
-    facts.wal_level = "logical";
-    facts.role = "relay";
-    facts.role_replicates = true;
-    facts.may_make_tables = true;
-    facts.slots_free = 5;
-    facts.senders_free = 5;
-    facts.slot = slot_facts{
-        .plugin = "pgoutput", .database = "app", .wal_status = "reserved", .failover = true};
-    facts.publication = publication_facts{
-        .publishes_inserts = true, .via_partition_root = true, .tables = {{"public", "outbox"}}};
-    table_facts table;
-    table.table = {"public", "outbox"};
-    table.exists = true;
-    table.ordinary = true;
-    for (const auto* const name : {"id", "aggregate_type", "event_type", "event_data"}) {
-        table.columns.push_back({name, text});
-    }
-    facts.tables = {table};
+    facts.slot->failover = true;
     return facts;
 }
 

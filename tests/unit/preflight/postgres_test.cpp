@@ -1,4 +1,5 @@
 #include "preflight/preflight.hpp"
+#include "unit/preflight/sound_facts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,32 +18,6 @@ expectations wanted(std::optional<output_plugin> plugin = {}) {
     return {"walrelay", "walrelay", plugin, "OUTBOX", {{.table = {"public", "outbox"}}}};
 }
 
-postgres_facts good() {
-    postgres_facts facts;
-    facts.version_number = 150020;
-    facts.database = "app";
-    facts.encoding = "UTF8";
-    facts.wal_level = "logical";
-    facts.role = "relay";
-    facts.role_replicates = true;
-    facts.may_make_tables = true;
-    facts.slots_free = 5;
-    facts.senders_free = 5;
-    facts.output_plugin_libraries = "pgoutput, test_decoding";
-    facts.slot = slot_facts{.plugin = "pgoutput", .database = "app", .wal_status = "reserved"};
-    facts.publication = publication_facts{
-        .publishes_inserts = true, .via_partition_root = true, .tables = {{"public", "outbox"}}};
-    table_facts table;
-    table.table = {"public", "outbox"};
-    table.exists = true;
-    table.ordinary = true;
-    for (const auto* const name : {"id", "aggregate_type", "event_type", "event_data"}) {
-        table.columns.push_back({name, text});
-    }
-    facts.tables = {table};
-    return facts;
-}
-
 /// The one finding, which must be an error.
 finding only_error(const postgres_facts& facts, const expectations& asked = wanted(),
                    const std::optional<earlier_run>& earlier = {}) {
@@ -57,29 +32,29 @@ finding only_error(const postgres_facts& facts, const expectations& asked = want
 }
 
 TEST(PostgresPreflight, FindsNothingWrongWithAServerThatIsSetUp) {
-    EXPECT_THAT(postgres_findings(wanted(), good(), {}), IsEmpty());
+    EXPECT_THAT(postgres_findings(wanted(), sound_facts(), {}), IsEmpty());
 }
 
 TEST(PostgresPreflight, FindsAWalLevelThatIsTooLow) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.wal_level = "replica";
     EXPECT_THAT(only_error(facts).remedy, HasSubstr("ALTER SYSTEM SET wal_level = logical"));
 }
 
 TEST(PostgresPreflight, FindsADatabaseThatIsNotUtf8) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.encoding = "LATIN1";
     EXPECT_THAT(only_error(facts).what, HasSubstr("encoding LATIN1, and messages are UTF8"));
 }
 
 TEST(PostgresPreflight, FindsARoleWithoutReplication) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.role_replicates = false;
     EXPECT_EQ(only_error(facts).remedy, "ALTER ROLE \"relay\" REPLICATION;");
 }
 
 TEST(PostgresPreflight, FindsAStandbyThatIsTooOldToDecode) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.in_recovery = true;
     EXPECT_THAT(only_error(facts).what, HasSubstr("standby"));
     facts.version_number = 160000;
@@ -87,29 +62,29 @@ TEST(PostgresPreflight, FindsAStandbyThatIsTooOldToDecode) {
 }
 
 TEST(PostgresPreflight, FindsATableThatIsMissing) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.tables[0].exists = false;
     EXPECT_THAT(only_error(facts).what,
                 HasSubstr("table public.outbox does not exist in database app"));
 }
 
 TEST(PostgresPreflight, FindsTablesWhoseRowsNeverReachTheWal) {
-    auto view = good();
+    auto view = sound_facts();
     view.tables[0].ordinary = false;
     EXPECT_THAT(only_error(view).what, HasSubstr("not a table"));
-    auto unlogged = good();
+    auto unlogged = sound_facts();
     unlogged.tables[0].unlogged = true;
     EXPECT_THAT(only_error(unlogged).remedy, HasSubstr("SET LOGGED"));
 }
 
 TEST(PostgresPreflight, FindsAColumnThatTheSubjectNeeds) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.tables[0].columns = {{"id", text}, {"event_type", text}, {"event_data", text}};
     EXPECT_THAT(only_error(facts).what, HasSubstr("aggregate_type"));
 }
 
 TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot->plugin = "wal2json";
     const auto found = only_error(facts);
     EXPECT_THAT(found.what, HasSubstr("output_plugin_libraries is pgoutput, test_decoding"));
@@ -121,7 +96,7 @@ TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
 TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
     EXPECT_THAT(only_error(
                     [] {
-                        auto facts = good();
+                        auto facts = sound_facts();
                         facts.wal2json = plugin_trouble::none;
                         return facts;
                     }(),
@@ -131,10 +106,10 @@ TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
 }
 
 TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
-    auto physical = good();
+    auto physical = sound_facts();
     physical.slot->plugin = "";
     EXPECT_THAT(only_error(physical).what, HasSubstr("physical"));
-    auto elsewhere = good();
+    auto elsewhere = sound_facts();
     elsewhere.slot->database = "other";
     elsewhere.publication.reset();
     const auto found = postgres_findings(wanted(), elsewhere, {});
@@ -143,10 +118,10 @@ TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
     for (const auto& each : found) {
         EXPECT_THAT(each.remedy, Not(HasSubstr("pg_drop_replication_slot"))) << each.what;
     }
-    auto lost = good();
+    auto lost = sound_facts();
     lost.slot->wal_status = "lost";
     EXPECT_THAT(only_error(lost).remedy, testing::StartsWith("set on_slot_loss = \"heal\""));
-    auto prepared = good();
+    auto prepared = sound_facts();
     prepared.slot->two_phase = true;
     EXPECT_THAT(only_error(prepared).what, HasSubstr("two_phase"));
     EXPECT_THAT(only_error(prepared).remedy,
@@ -154,7 +129,7 @@ TEST(PostgresPreflight, FindsASlotThatCannotBeUsed) {
 }
 
 TEST(PostgresPreflight, LeavesAFirstStartToRun) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.publication.reset();
     const auto found = postgres_findings(wanted(), facts, {});
@@ -163,7 +138,7 @@ TEST(PostgresPreflight, LeavesAFirstStartToRun) {
 }
 
 TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     const auto found = only_error(facts, wanted(), earlier_run{"it ends with position 1.1.00.0"});
     EXPECT_THAT(found.what, HasSubstr("would silently skip"));
@@ -173,7 +148,7 @@ TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun)
 /// A database without a slot, and what walrelay is asked to do about rows that were there.
 std::optional<backfill_reason> chosen(bool snapshot, bool heals,
                                       const std::optional<earlier_run>& earlier) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     auto asked = wanted();
     asked.snapshot = snapshot;
@@ -207,7 +182,7 @@ TEST(PostgresPreflight, HealsALostSlotOnlyWhereItMay) {
 }
 
 TEST(PostgresPreflight, HealsASlotThatLacksWalOrIsKnownToHaveMoved) {
-    auto facts = good();
+    auto facts = sound_facts();
     auto asked = wanted();
     EXPECT_FALSE(choose_backfill(asked, facts, {}, true));
     asked.heals = true;
@@ -219,7 +194,7 @@ TEST(PostgresPreflight, HealsASlotThatLacksWalOrIsKnownToHaveMoved) {
 }
 
 TEST(PostgresPreflight, WantsTwoSlotsForASnapshot) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.slots_free = 1;
     auto asked = wanted();
@@ -229,27 +204,27 @@ TEST(PostgresPreflight, WantsTwoSlotsForASnapshot) {
 }
 
 TEST(PostgresPreflight, FindsThatAllSlotsAreTaken) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.slots_free = 0;
     EXPECT_FALSE(can_start(postgres_findings(wanted(), facts, {})));
 }
 
 TEST(PostgresPreflight, FindsAPublicationThatMissesTheTable) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.publication->tables.clear();
     EXPECT_EQ(only_error(facts).remedy,
               "ALTER PUBLICATION \"walrelay\" ADD TABLE \"public\".\"outbox\";");
 }
 
 TEST(PostgresPreflight, FindsAPublicationWithoutInserts) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.publication->publishes_inserts = false;
     EXPECT_THAT(only_error(facts).remedy, HasSubstr("SET (publish = 'insert')"));
 }
 
 TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.publication->younger_than_slot = true;
     facts.wal2json = plugin_trouble::none;
     const auto found = only_error(facts);
@@ -259,13 +234,13 @@ TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
 }
 
 TEST(PostgresPreflight, FindsAMissingPublicationWhereTheSlotIsThere) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.publication.reset();
     EXPECT_THAT(only_error(facts).remedy, HasSubstr("CREATE PUBLICATION \"walrelay\""));
 }
 
 TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.publication.reset();
     facts.slot->plugin = "wal2json";
     facts.wal2json = plugin_trouble::none;
@@ -273,7 +248,7 @@ TEST(PostgresPreflight, DoesNotAskForAPublicationWithWal2json) {
 }
 
 TEST(PostgresPreflight, TellsOfPartitionsUnderWal2json) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot->plugin = "wal2json";
     facts.wal2json = plugin_trouble::none;
     facts.tables[0].partitioned = true;
@@ -283,7 +258,7 @@ TEST(PostgresPreflight, TellsOfPartitionsUnderWal2json) {
 }
 
 TEST(PostgresPreflight, NamesTheVersionThatAnOldWal2jsonLacks) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot->plugin = "wal2json";
     facts.wal2json = plugin_trouble::too_old;
     const auto found = only_error(facts);
@@ -293,7 +268,7 @@ TEST(PostgresPreflight, NamesTheVersionThatAnOldWal2jsonLacks) {
 }
 
 TEST(PostgresPreflight, TellsAPluginThatIsNotInstalledFromOneThatIsNotAllowed) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.wal2json = plugin_trouble::not_installed;
     const auto found = postgres_findings(wanted(output_plugin::wal2json), facts, {});
@@ -303,7 +278,7 @@ TEST(PostgresPreflight, TellsAPluginThatIsNotInstalledFromOneThatIsNotAllowed) {
 }
 
 TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.publication.reset();
     facts.publication_refused = error{errc::postgres_unsuitable, "no", "", "permission denied"};
@@ -314,7 +289,7 @@ TEST(PostgresPreflight, SaysThatTheRoleMayNotCreateThePublication) {
 }
 
 TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot.reset();
     facts.wal2json = plugin_trouble::none;
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::wal2json);
@@ -327,7 +302,7 @@ TEST(ChoosePlugin, TakesNoWal2jsonByItselfThatMayBeTooOld) {
 }
 
 TEST(ChoosePlugin, TakesTheOneAskedForThenTheSlotsThenWal2jsonWhereAllowed) {
-    auto facts = good();
+    auto facts = sound_facts();
     EXPECT_EQ(choose_plugin(wanted(output_plugin::wal2json), facts), output_plugin::wal2json);
     EXPECT_EQ(choose_plugin(wanted(), facts), output_plugin::pgoutput);
     facts.slot.reset();
@@ -346,13 +321,13 @@ expectations wanted_messages() {
 }
 
 TEST(PostgresPreflight, AsksNoTableOfLogicalMessages) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.tables = {{.table = message_source("orders")}};
     EXPECT_THAT(postgres_findings(wanted_messages(), facts, {}), IsEmpty());
 }
 
 TEST(PostgresPreflight, FindsAnOldPgoutputThatSendsNoLogicalMessages) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.tables = {{.table = message_source("orders")}};
     facts.version_number = 139999;
     const auto found = only_error(facts, wanted_messages());
@@ -361,7 +336,7 @@ TEST(PostgresPreflight, FindsAnOldPgoutputThatSendsNoLogicalMessages) {
 }
 
 TEST(PostgresPreflight, NeverListsLogicalMessagesInAPublication) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.tables = {{.table = message_source("orders")}};
     facts.publication.reset();
     EXPECT_THAT(only_error(facts, wanted_messages()).remedy,
@@ -369,7 +344,7 @@ TEST(PostgresPreflight, NeverListsLogicalMessagesInAPublication) {
 }
 
 TEST(PostgresPreflight, SaysWhyASlotWasInvalidated) {
-    auto facts = good();
+    auto facts = sound_facts();
     facts.slot->wal_status = "lost";
     facts.slot->invalidation_reason = "idle_timeout";
     EXPECT_THAT(only_error(facts).what, HasSubstr("invalidation_reason = idle_timeout"));

@@ -1,4 +1,5 @@
-// The relay machine's roll call: rows of the tables that neither the stream nor the slot brings.
+// The relay machine's startup check: rows of the tables that neither the stream nor the slot
+// brings.
 
 #include "unit/relay/machine/relay_script.hpp"
 

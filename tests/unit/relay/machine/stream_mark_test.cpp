@@ -20,10 +20,15 @@ std::string to_write(stream_mark& mark) {
     return wanted ? wanted->rules : "";
 }
 
-stream_mark with_new_rules_on_their_way() {
+stream_mark changing(const char* from, const char* to) {
     stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
+    mark.seen(of(from));
+    mark.change(of(to));
+    return mark;
+}
+
+stream_mark with_new_rules_on_their_way() {
+    auto mark = changing("old", "new");
     EXPECT_EQ(to_write(mark), "comparing-holes-new");
     return mark;
 }
@@ -43,9 +48,7 @@ TEST(StreamMark, IsStaleUntilTheDescriptionSaysTheSame) {
 }
 
 TEST(StreamMark, OfOtherRulesClaimsNothingFirst) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("new"));
+    auto mark = changing("old", "new");
     const auto first = mark.take_to_write();
     ASSERT_TRUE(first);
     EXPECT_EQ(first->rules, "comparing-holes-new");
@@ -72,16 +75,12 @@ TEST(StreamMark, BehindAnInterruptedComparisonIsWrittenInTwoStepsAsWell) {
 }
 
 TEST(StreamMark, BehindAComparisonOfIdsHasThemComparedAgain) {
-    stream_mark mark;
-    mark.seen(of("comparing-ids-new"));
-    mark.change(of("new"));
+    auto mark = changing("comparing-ids-new", "new");
     EXPECT_EQ(to_write(mark), "comparing-ids-holes-new");
 }
 
 TEST(StreamMark, BehindAComparisonOfThisLookIsWrittenAtOnce) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("comparing-new"));
+    auto mark = changing("old", "comparing-new");
     EXPECT_EQ(to_write(mark), "comparing-new");
     mark.written(true);
     mark.change(of("new"));
@@ -89,9 +88,7 @@ TEST(StreamMark, BehindAComparisonOfThisLookIsWrittenAtOnce) {
 }
 
 TEST(StreamMark, OfInitHoldsNothingUpWhereItCannotBeChanged) {
-    stream_mark mark;
-    mark.seen(of(""));
-    mark.change(of("new"));
+    auto mark = changing("", "new");
     EXPECT_EQ(to_write(mark), "comparing-ids-holes-new");
     EXPECT_FALSE(mark.is_stale());
     mark.written(false);
@@ -109,9 +106,7 @@ TEST(StreamMark, ThatAnOperatorHasWrittenHolds) {
 }
 
 TEST(StreamMark, OfAComparisonThatAnOperatorHasWrittenHolds) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("comparing-new"));
+    auto mark = changing("old", "comparing-new");
     EXPECT_EQ(to_write(mark), "comparing-new");
     mark.written(false);
     EXPECT_TRUE(mark.is_stale());
@@ -195,9 +190,7 @@ TEST(StreamMark, IsLeftAsItIsWhereItsFirstStepWasAMistake) {
 }
 
 TEST(StreamMark, OfAComparisonStaysWhereAServerShowsAnOlderOne) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("comparing-new"));
+    auto mark = changing("old", "comparing-new");
     static_cast<void>(mark.take_to_write());
     mark.written(true);
     mark.seen(of("old"));
@@ -205,9 +198,7 @@ TEST(StreamMark, OfAComparisonStaysWhereAServerShowsAnOlderOne) {
 }
 
 TEST(StreamMark, OfAComparisonGivesWayToThatOfAnotherRelay) {
-    stream_mark mark;
-    mark.seen(of("old"));
-    mark.change(of("comparing-new"));
+    auto mark = changing("old", "comparing-new");
     static_cast<void>(mark.take_to_write());
     mark.written(true);
     auto later = of("comparing-new");

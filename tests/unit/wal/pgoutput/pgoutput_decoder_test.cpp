@@ -3,6 +3,7 @@
 #include "wal/pgoutput/pgoutput_decoder.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/type_oid.hpp"
 #include "unit/wal/change_text.hpp"
 #include "unit/wal/wire.hpp"
 
@@ -127,7 +128,7 @@ TEST_F(PgoutputRow, IsAViewIntoThePayload) {
 }
 
 TEST_F(PgoutputRow, HasByteaWithoutItsPrefix) {
-    ASSERT_TRUE(decoder_.decode(relation_bytes("name", bytea_oid)));
+    ASSERT_TRUE(decoder_.decode(relation_bytes("name", oid::bytea)));
     const auto bytes = insert_head().value("7").value("\\x00ff").bytes();
     EXPECT_EQ(to_text(*decoder_.decode(bytes)), R"(insert public.events id:20="7" name:17="00ff")");
     const auto escape_form = insert_head().value("7").value("abc").bytes();

@@ -1,5 +1,6 @@
-#include "tasks/roll_call/missing_search.hpp"
+#include "tasks/backfill/missing_search.hpp"
 
+#include "core/first_revision.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "servers/translate.hpp"
@@ -98,8 +99,6 @@ result<void> missing_search::prepare(const postgres::snapshot_facts& snapshot) {
 
 result<void> missing_search::add_reading(std::size_t index,
                                          const postgres::snapshot_facts& snapshot) {
-    // Far from what a decoder and a retry count with: a mapper keeps what it derived by this.
-    constexpr std::uint64_t first_revision = std::uint64_t{1} << 62U;
     const auto& facts = snapshot.tables[index];
     const auto& table = settings_.outbox[index];
     auto ids = outbox::message_id_reader::make(table, facts.columns, snapshot.domains);
@@ -116,7 +115,7 @@ result<void> missing_search::add_reading(std::size_t index,
         columns.push_back(each.name);
     }
     relation description{facts.table.schema, facts.table.name, facts.columns,
-                         first_revision + index};
+                         first_revision::of_snapshots + index};
     readings_.push_back({std::move(*ids), std::move(*order), std::move(description),
                          std::move(columns), condition_of(index), may_lack_write_backs(index)});
     return {};
@@ -133,9 +132,7 @@ std::string missing_search::condition_of(std::size_t table) const {
 /// table.
 bool missing_search::may_lack_write_backs(std::size_t table) const {
     const auto& outbox = settings_.outbox[table];
-    const bool deletes_at_once = outbox.delete_after == std::chrono::milliseconds(0);
-    const bool writes_back = !outbox.on_published.empty() || deletes_at_once;
-    return writes_back &&
+    return outbox.writes_back() &&
            (reason_ != preflight::backfill_reason::slot_lost || !outbox.pending.empty());
 }
 

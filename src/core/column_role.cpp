@@ -1,8 +1,8 @@
-#include "outbox/column_role.hpp"
+#include "core/column_role.hpp"
 
 #include <algorithm>
 
-namespace walrelay::outbox {
+namespace walrelay {
 namespace {
 
 struct role_entry {
@@ -44,4 +44,8 @@ const std::optional<std::string>& configured_column(const outbox_columns& column
     return columns.*entry_of(role).column;
 }
 
-}  // namespace walrelay::outbox
+std::optional<std::string>& configured_column(outbox_columns& columns, column_role role) {
+    return columns.*entry_of(role).column;
+}
+
+}  // namespace walrelay

@@ -1,6 +1,7 @@
-#include "tasks/roll_call/roll_taking.hpp"
+#include "tasks/startup_check/startup_check.hpp"
 
 #include "core/occasion.hpp"
+#include "core/type_oid.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
@@ -26,9 +27,7 @@ namespace asio = boost::asio;
 using asio::awaitable;
 
 bool is_timestamp(const column& candidate) {
-    constexpr type_oid timestamp = 1114;
-    constexpr type_oid timestamptz = 1184;
-    return candidate.type == timestamp || candidate.type == timestamptz;
+    return candidate.type == oid::timestamp || candidate.type == oid::timestamptz;
 }
 
 /// Nothing where the table has no such column: then nobody is asked for.

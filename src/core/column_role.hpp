@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace walrelay::outbox {
+namespace walrelay {
 
 enum class column_role : std::uint8_t {
     id,
@@ -39,5 +39,7 @@ inline constexpr std::array<column_role, role_count> all_roles = {
 /// default names.
 [[nodiscard]] const std::optional<std::string>& configured_column(const outbox_columns& columns,
                                                                   column_role role);
+[[nodiscard]] std::optional<std::string>& configured_column(outbox_columns& columns,
+                                                            column_role role);
 
-}  // namespace walrelay::outbox
+}  // namespace walrelay

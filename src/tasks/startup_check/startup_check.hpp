@@ -1,5 +1,5 @@
-// What the roll call (relay/roll_call) asks of the servers: the newest rows of the tables at the
-// start, and the exact look for rows that nobody answered for. Judges nothing.
+// What the startup check (relay/machine) asks of the servers: the newest rows of the tables, and
+// the exact look for rows that nobody answered for. Judges nothing.
 #pragma once
 
 #include "config/settings.hpp"
