@@ -97,6 +97,22 @@ boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
 
+/// A broker that does not answer is a broker that is away: there is nothing to allow.
+error not_marked(const std::string& stream, const error& why, const relay::stream_owner& to_be) {
+    const auto what = ": walrelay's mark in the description of stream " + stream;
+    if (why.code == errc::broker_unavailable) {
+        return {errc::broker_unavailable, why.what + what + " is not known to be written", "",
+                why.server_said};
+    }
+    // Other words of the description stay out of the command: they can be anybody's, and a mark
+    // holds nothing that a shell would take for more than text.
+    return {errc::broker_lost,
+            to_string({why.code, why.what, "", why.server_said}) + what + " cannot be written",
+            "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
+                ", or write it, in place of the mark that stands there: nats stream edit " +
+                stream + " --description \"" + to_string(to_be) + "\""};
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
@@ -193,16 +209,7 @@ boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_ex
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
     if (!done) {
-        // Other words of the description stay out of the command: they can be anybody's, and a mark
-        // holds nothing that a shell would take for more than text.
-        const auto& stream = settings.nats.stream;
-        co_return error{
-            errc::broker_lost,
-            to_string(done.error()) + ": walrelay's mark in the description of stream " + stream +
-                " cannot be written",
-            "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
-                ", or write it, in place of the mark that stands there: nats stream edit " +
-                stream + " --description \"" + to_string(to_be) + "\""};
+        co_return not_marked(settings.nats.stream, done.error(), to_be);
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {

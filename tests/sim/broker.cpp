@@ -156,8 +156,7 @@ void broker::read_message(std::uint64_t sequence,
     });
 }
 
-void broker::describe(std::string description,
-                      std::function<void(std::optional<std::uint64_t>)> answer) {
+void broker::describe(std::string description, std::function<void(result<std::uint64_t>)> answer) {
     // Asked for rarely, and so to fail more often than what is asked for all the time.
     constexpr std::uint64_t emphasis = 5;
     static constexpr sim_time patience = std::chrono::seconds(5);
@@ -170,7 +169,9 @@ void broker::describe(std::string description,
             description_ = std::move(description);
         }
         const bool is_heard = arrives && !world_.strikes(rate);
-        const auto heard = is_heard ? std::optional(stream_.last_sequence()) : std::nullopt;
+        const auto heard = is_heard  ? result<std::uint64_t>(stream_.last_sequence())
+                           : broken_ ? error{errc::broker_lost, "the stream cannot be changed"}
+                                     : error{errc::broker_unavailable, "no answer"};
         world_.after(is_heard ? latency() : patience,
                      [answer = std::move(answer), heard] { answer(heard); });
     });

@@ -96,11 +96,10 @@ public:
     /// As if this had been its description from the start.
     void begin_described(std::string description) { description_ = std::move(description); }
     [[nodiscard]] bool is_described() const { return !description_.empty(); }
-    /// Changes the stream's description, or does not; `answer` says later whether it is known to
-    /// have been changed.
     void read_message(std::uint64_t sequence, std::function<void(result<asked_message>)> answer);
-    void describe(std::string description,
-                  std::function<void(std::optional<std::uint64_t>)> answer);
+    /// Changes the stream's description, or does not; `answer` gets later what the stream ends with
+    /// where it is known to have been changed. Errors: broker_lost (refused), broker_unavailable.
+    void describe(std::string description, std::function<void(result<std::uint64_t>)> answer);
 
 private:
     friend class broker_connection;

@@ -184,10 +184,9 @@ void relay_broker::mark_stream(relay::mark_stream wanted, const std::string& des
             }
             life_.happens([text, last_sequence](relay::relay_driver& driver) {
                 if (last_sequence) {
-                    driver.stream_marked(text, last_sequence);
+                    driver.stream_marked(text, *last_sequence);
                 } else {
-                    driver.stream_not_marked(
-                        {errc::broker_lost, "the description cannot be changed", "nothing"});
+                    driver.stream_not_marked(last_sequence.error());
                 }
             });
         });

@@ -97,7 +97,7 @@ result<std::uint64_t> set_description(const connect_options& to, const std::stri
     }
     const auto info = ask(connection->get(), to, "INFO", "");
     if (!info) {
-        return info.error();
+        return cause_of(connection->get(), to, info.error());
     }
     const auto rest = configuration_in(*info);
     if (!rest) {
@@ -106,7 +106,7 @@ result<std::uint64_t> set_description(const connect_options& to, const std::stri
     }
     const auto updated =
         ask(connection->get(), to, "UPDATE", "{\"description\":" + json_string(text) + *rest + "}");
-    return updated ? last_sequence_in(*updated) : updated.error();
+    return updated ? last_sequence_in(*updated) : cause_of(connection->get(), to, updated.error());
 }
 
 result<void> step_down(const connect_options& to) {

@@ -74,7 +74,9 @@ void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>&
         const bool is_there = broker_.is_up();
         // Somebody may have written it by hand meanwhile.
         read_tail_again();
-        if (postgres_.is_up() && is_there) {
+        if (is_there && done.error().code == errc::broker_unavailable) {
+            lose_broker(done.error(), now);
+        } else if (postgres_.is_up() && is_there) {
             lose_postgres({done.error().code,
                            done.error().what + ". A later start would believe what stands there, " +
                                "so that nothing is published until it is changed",

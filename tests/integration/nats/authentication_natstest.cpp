@@ -1,3 +1,4 @@
+#include "nats/requests/stream_request.hpp"
 #include "nats_fixture.hpp"
 #include "support/secret_file.hpp"
 #include "support/temporary_folder.hpp"
@@ -94,6 +95,23 @@ TEST_F(Authentication, TellsThatTheAccountMayNotPublish) {
     run_until([&] { return lost_.has_value(); });
     EXPECT_EQ(lost_->code, errc::broker_unsuitable);
     EXPECT_THAT(lost_->remedy, HasSubstr("grant it publish"));
+}
+
+TEST_F(Authentication, TellsARightThatIsMissingFromABrokerThatDoesNotAnswer) {
+    use_server({.settings = {"authorization { users: [ { user: relay, password: secret, "
+                             "permissions: { publish: { deny: \"$JS.API.STREAM.UPDATE.>\" }, "
+                             "subscribe: \">\" } } ] }"}});
+    auto how = options();
+    how.user = "relay";
+    how.password_file = file("password", "secret\n");
+    ASSERT_TRUE(open(how));
+    const auto refused = nats::set_description(how, "text");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, errc::broker_unsuitable);
+    server().kill_9();
+    const auto unanswered = nats::set_description(how, "text");
+    ASSERT_FALSE(unanswered);
+    EXPECT_EQ(unanswered.error().code, errc::broker_unavailable);
 }
 
 }  // namespace

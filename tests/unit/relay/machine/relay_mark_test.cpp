@@ -10,6 +10,7 @@ namespace walrelay {
 namespace {
 
 using test::relay_script;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -86,6 +87,17 @@ TEST_F(RelayMark, ThatCannotBeWrittenBecauseTheBrokerIsAwayKeepsTheReplicationCo
     begin(other_rules);
     script_.broker_fails();
     EXPECT_THAT(script_.stream_is_marked(refused), Not(Contains("close_postgres")));
+    script_.passes(1s);
+    script_.broker_connects(0);
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now", "comparing-holes-now"));
+}
+
+TEST_F(RelayMark, KeepsTheReplicationConnectionWhereItKnowsFirstThatTheBrokerIsAway) {
+    begin(other_rules);
+    const error no_answer{errc::broker_unavailable, "JetStream does not answer"};
+    EXPECT_THAT(script_.stream_is_marked(no_answer),
+                AllOf(Contains("close_broker"), Not(Contains("close_postgres"))));
+    EXPECT_THAT(script_.last_log(), HasSubstr("JetStream does not answer; trying again in"));
     script_.passes(1s);
     script_.broker_connects(0);
     EXPECT_THAT(script_.marks(), ElementsAre("comparing-holes-now", "comparing-holes-now"));
