@@ -10,8 +10,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
+#include <limits>
 #include <string>
 
 namespace walrelay::app {
@@ -150,7 +154,34 @@ awaitable<int> retry(postgres::connection& sql, const tasks::dead_letter_request
     co_return exit_code_of(request, *rows);
 }
 
+/// Whether the operator says yes to what cannot be undone.
+bool is_confirmed(std::size_t count) {
+    if (isatty(STDIN_FILENO) == 0) {
+        fmt::print(
+            stderr,
+            "walrelay: dropping all dead letters deletes the content of {} for good; nothing "
+            "was dropped; fix: walrelay dead-letter list shows them, --yes drops them\n",
+            count);
+        return false;
+    }
+    fmt::print(stderr, "Delete the content of {} dead letters for good? [y/N] ", count);
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "y" || answer == "yes";
+}
+
 awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request& request) {
+    if (request.all && !request.is_sure) {
+        constexpr auto every = std::numeric_limits<std::int64_t>::max();
+        const auto there =
+            co_await list_dead_letters(sql, every, request.table, dead_letter_form::columns);
+        if (!there) {
+            co_return fail(there.error());
+        }
+        if (!there->empty() && !is_confirmed(there->size())) {
+            co_return exit_usage;
+        }
+    }
     auto which = selection_of(request);
     const auto rows = co_await drop_dead_letters(sql, std::move(which));
     if (!rows) {
@@ -172,6 +203,20 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
     }
     if (!*there) {
         co_return without_table(request);
+    }
+    if (request.table) {
+        const auto known = co_await knows_table(*sql, *request.table);
+        if (!known) {
+            co_return fail(known.error());
+        }
+        if (!*known) {
+            fmt::print(
+                stderr,
+                "walrelay: table {} is not in database {}, and no dead letter is of it; fix: "
+                "give --table as walrelay dead-letter list shows it\n",
+                one_line(to_string(*request.table)), one_line(sql->database()));
+            co_return exit_usage;
+        }
     }
     switch (request.action) {
         case tasks::dead_letter_action::list:

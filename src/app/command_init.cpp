@@ -18,6 +18,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
+#include <string_view>
 
 namespace walrelay::app {
 namespace {
@@ -298,7 +301,7 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     co_return exit_done;
 }
 
-void print_all(const config::settings& settings, output_plugin plugin) {
+void print_sql(const config::settings& settings, output_plugin plugin) {
     fmt::print("-- PostgreSQL, in the database of the outbox\n");
     fmt::print("{}\n", postgres::create_table_sql(own_table::control));
     if (plugin == output_plugin::pgoutput) {
@@ -323,11 +326,26 @@ void print_all(const config::settings& settings, output_plugin plugin) {
         fmt::print("\n-- for a partitioned outbox\n{}",
                    postgres::create_table_sql(own_table::partition));
     }
-    fmt::print("\n# JetStream: nats stream add --config FILE, with a file that holds\n{}\n",
-               to_json(servers::stream_definition_of(settings)));
 }
 
-awaitable<int> print(servers::executors on, const config::settings& settings) {
+/// `begins`: of each line.
+void print_stream(const config::settings& settings, std::string_view begins) {
+    if (!begins.empty()) {
+        fmt::print("\n{}JetStream: nats stream add --config FILE, with a file that holds\n",
+                   begins);
+    }
+    std::istringstream lines(to_json(servers::stream_definition_of(settings)));
+    for (std::string line; std::getline(lines, line);) {
+        fmt::print("{}{}\n", begins, line);
+    }
+}
+
+/// `what`: "sql" or "stream" alone, or "all".
+awaitable<int> print(servers::executors on, const config::settings& settings, std::string what) {
+    if (what == "stream") {
+        print_stream(settings, "");
+        co_return exit_done;
+    }
     auto plugin = settings.postgres.plugin;
     if (!plugin) {
         auto sql = co_await servers::open_sql(on.loop, settings);
@@ -341,7 +359,10 @@ awaitable<int> print(servers::executors on, const config::settings& settings) {
         }
         plugin = preflight::choose_plugin(servers::expectations_of(settings), *facts);
     }
-    print_all(settings, *plugin);
+    print_sql(settings, *plugin);
+    if (what != "sql") {
+        print_stream(settings, "-- ");
+    }
     co_return exit_done;
 }
 
@@ -349,7 +370,8 @@ awaitable<int> print(servers::executors on, const config::settings& settings) {
 
 int command_init(const config::settings& settings, init_options options) {
     return servers::run_to_end([&](servers::executors on) {
-        return options.print_only ? print(on, settings) : create_all(on, settings, options);
+        return options.print_only.empty() ? create_all(on, settings, options)
+                                          : print(on, settings, options.print_only);
     });
 }
 

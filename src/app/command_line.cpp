@@ -2,15 +2,19 @@
 
 #include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
+#include "app/help_text.hpp"
+#include "app/usage_error.hpp"
 #include "config/keys.hpp"
 #include "config/read.hpp"
 #include "core/assert.hpp"
+#include "core/one_line.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,19 +22,51 @@
 namespace walrelay::app {
 namespace {
 
+constexpr std::size_t longest_shown = 100;
+
+/// How much of each flag the help says.
+enum class detail { brief, whole };
+
+/// The documentation of a key without its Markdown; `brief`: its first sentence.
+std::string about(const config::key& key, detail how_much) {
+    std::string text(key.documentation);
+    std::erase(text, '`');
+    if (how_much == detail::brief) {
+        return text.substr(0, std::min(text.find(". "), text.size() - 1));
+    }
+    const auto usual = key.default_value();
+    return usual.empty() || usual == "\"\"" || usual == "[]" ? text : text + " Default: " + usual;
+}
+
+/// What stands for the value of a key in the help: its choices, or its kind.
+std::string value_of(const config::key& key) {
+    std::string made;
+    for (const auto& text : key.takes.accepted) {
+        made += (made.empty() ? "" : "|") + text;
+    }
+    return made.empty() ? "TEXT" : made;
+}
+
 /// The flags of the configuration, but for those of one section.
 void add_settings(CLI::App& command, command_line& line, std::string_view without = "") {
-    command.add_option("--config", line.config_file,
-                       "configuration file (default ./walrelay.toml, then "
-                       "/etc/walrelay/walrelay.toml)");
+    command
+        .add_option("--config", line.config_file,
+                    "configuration file (default: ./walrelay.toml, then "
+                    "/etc/walrelay/walrelay.toml)")
+        ->type_name("FILE");
     for (const auto& key : config::keys()) {
         if (key.flag.empty() || key.section == without) {
             continue;
         }
-        command.add_option_function<std::string>(
-            std::string(key.flag),
-            [&line, name = key.full_name()](const std::string& value) { line.flags[name] = value; },
-            std::string(key.documentation));
+        command
+            .add_option_function<std::string>(
+                std::string(key.flag),
+                [&line, name = key.full_name()](const std::string& value) {
+                    line.flags[name] = value;
+                },
+                about(key, line.explains ? detail::whole : detail::brief))
+            ->type_name(value_of(key))
+            ->group("Configuration, " + config::heading_of(key.section));
     }
 }
 
@@ -38,7 +74,7 @@ void set_wait(tasks::verify_options& options, const std::string& text) {
     const auto wait =
         config::read_duration({"--wait", config::plain_text{text}}, {std::chrono::milliseconds(0)});
     if (!wait) {
-        throw CLI::ValidationError("--wait", wait.error().what + "; " + wait.error().remedy);
+        throw CLI::ValidationError("--wait", wait.error().what + "; fix: " + wait.error().remedy);
     }
     options.wait = *wait;
 }
@@ -47,12 +83,21 @@ void add_verify(CLI::App& command, tasks::verify_options& options) {
     command.add_flag("--json", options.json, "print the findings as JSON");
     command.add_flag("--progress", options.progress,
                      "say how far it is also where standard error is no terminal");
-    command.add_option("--limit", options.named_limit,
-                       "how many findings of each kind are named (default 20)");
-    command.add_option_function<std::string>(
-        "--wait", [&options](const std::string& text) { set_wait(options, text); },
-        "how long to wait for rows that a running relay may still bring (default 30s)");
-    command.add_option("--where", options.where, "SQL condition: compare only these rows");
+    command
+        .add_option_function<std::string>(
+            "--limit",
+            [&options](const std::string& text) {
+                options.named_limit = static_cast<std::size_t>(read_number("--limit", text));
+            },
+            "how many findings of each kind are named (default: 20)")
+        ->type_name("NUMBER");
+    command
+        .add_option_function<std::string>(
+            "--wait", [&options](const std::string& text) { set_wait(options, text); },
+            "how long to wait for rows that a running relay may still bring (default: 30s)")
+        ->type_name("DURATION");
+    command.add_option("--where", options.where, "SQL condition: compare only these rows")
+        ->type_name("SQL");
     command.add_flag("--since-slot", options.since_slot,
                      "leave out what was in the tables and in the stream before the slot was made");
 }
@@ -70,7 +115,17 @@ void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& lin
     run.add_flag("--accept-history", line.accept_history,
                  "go on with this database although the stream knows another history of it "
                  "(restored, failed over on purpose), for this one start");
-    init.add_flag("--print", line.print_only, "only show the SQL and the stream configuration");
+    init.add_flag("--print{all}", line.print_only,
+                  "make nothing, show it: the SQL, with the stream's configuration as a comment; "
+                  "--print=sql or --print=stream: one of them")
+        ->check(CLI::Validator(
+            [](const std::string& what) {
+                const bool is_known = what == "all" || what == "sql" || what == "stream";
+                return is_known ? ""
+                                : one_line(what, longest_shown) +
+                                      " cannot be printed; fix: use one of sql, stream";
+            },
+            ""));
     init.add_flag("--new-slot", line.new_slot,
                   "make the slot although the stream shows an earlier run: rows committed since "
                   "the stream's last message are then only in the tables");
@@ -148,14 +203,22 @@ command command_of(const known_commands& known) {
 parsed_command_line parse_command_line(int argc, const char* const* argv) {
     CLI::App program("Relays rows of PostgreSQL outbox tables to NATS JetStream.", "walrelay");
     program.require_subcommand(1);
+    program.formatter(std::make_shared<help_text>(terminal_width()));
+    program.set_version_flag("-V,--version", "walrelay " WALRELAY_VERSION, "print the version");
+    program.set_help_flag("-h,--help", "print this; --help says more of each flag than -h");
     program.footer("Any key of the configuration can be given as WALRELAY_<SECTION>_<KEY>.");
     command_line line;
+    line.explains = std::find(argv, argv + argc, std::string_view("--help")) != argv + argc;
     const auto known = add_commands(program, line);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& problem) {
-        const bool answered = program.exit(problem, std::cout, std::cerr) == 0;
-        return {std::nullopt, answered ? exit_done : exit_usage};
+        if (problem.get_exit_code() == 0) {
+            program.exit(problem, std::cout, std::cerr);
+            return {std::nullopt, exit_done};
+        }
+        std::cerr << "walrelay: " << usage_error(program, problem) << '\n';
+        return {std::nullopt, exit_usage};
     }
     line.wanted = command_of(known);
     return {std::move(line), exit_done};

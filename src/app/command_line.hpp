@@ -24,7 +24,9 @@ struct command_line {
     command wanted = command::run;
     std::optional<std::string> config_file;
     config::flag_values flags;
-    bool print_only = false;          // init --print
+    /// init --print: "all", "sql", "stream"; empty: it makes what is missing.
+    std::string print_only = {};
+    bool explains = false;            // --help in place of -h
     bool new_slot = false;            // init
     bool switch_plugin = false;       // init
     bool skip_startup_check = false;  // run

@@ -16,8 +16,8 @@ struct run_once {
 /// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
 [[nodiscard]] int command_run(const config::settings& settings, run_once first_start);
 struct init_options {
-    /// Shows what would be made, and makes nothing.
-    bool print_only = false;
+    /// Shows what would be made, and makes nothing: "all", "sql" or "stream"; empty: makes it.
+    std::string print_only = {};
     /// Makes a slot although the stream shows an earlier run.
     bool new_slot = false;
     /// Lets the slot go on with another plugin first.

@@ -1,8 +1,12 @@
 #include "app/dead_letter_flags.hpp"
 
 #include "config/identifier.hpp"
+#include "core/one_line.hpp"
 
+#include <charconv>
 #include <string>
+#include <system_error>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
@@ -11,7 +15,8 @@ CLI::Option* add_table(CLI::App& action, tasks::dead_letter_request& request) {
     const auto read = [&request](const std::string& text) {
         const auto name = config::read_table_name(text);
         if (!name) {
-            throw CLI::ValidationError("--table", name.error().what + "; " + name.error().remedy);
+            throw CLI::ValidationError("--table",
+                                       name.error().what + "; fix: " + name.error().remedy);
         }
         request.table = *name;
     };
@@ -26,13 +31,32 @@ void add_json(CLI::App& action, tasks::dead_letter_request& request) {
 /// Ids or --all, one of them.
 void add_selection(CLI::App& action, tasks::dead_letter_request& request, const std::string& all) {
     auto* const which = action.add_option_group("which");
-    which->add_option("id", request.ids, "numbers of dead letters, as list shows them");
+    which->add_option_function<std::vector<std::string>>(
+        "id",
+        [&request](const std::vector<std::string>& texts) {
+            for (const auto& text : texts) {
+                request.ids.push_back(read_number("id", text));
+            }
+        },
+        "numbers of dead letters, as list shows them");
     auto* const every = which->add_flag("--all", request.all, all);
     which->require_option(1);
     add_table(action, request)->needs(every);
 }
 
 }  // namespace
+
+std::int64_t read_number(const std::string& name, const std::string& text) {
+    std::int64_t number = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, number);
+    if (read.ec != std::errc{} || read.ptr != end || number < 1) {
+        constexpr std::size_t longest_shown = 100;
+        throw CLI::ValidationError(name, "invalid value " + one_line(text, longest_shown) +
+                                             "; fix: use a whole number of 1 or more");
+    }
+    return number;
+}
 
 CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request,
                           const std::function<void(CLI::App&)>& add_settings) {
@@ -49,13 +73,18 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
 
     auto& list = add("list", "one line for each, the newest last", tasks::dead_letter_action::list);
     add_table(list, request);
-    list.add_option("--limit", request.limit, "how many of the newest")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    list.add_option_function<std::string>(
+            "--limit",
+            [&request](const std::string& text) { request.limit = read_number("--limit", text); },
+            "how many of the newest (default: 50)")
+        ->type_name("NUMBER");
     add_json(list, request);
 
     auto& show = add("show", "all of one, with its row", tasks::dead_letter_action::show);
-    show.add_option("id", request.ids, "its number, as list shows it")->required()->expected(1);
+    show.add_option_function<std::string>(
+            "id", [&request](const std::string& text) { request.ids = {read_number("id", text)}; },
+            "its number, as list shows it")
+        ->required();
     add_json(show, request);
 
     auto& retry = add("retry", "have the relay publish them once more, as new messages",
@@ -65,6 +94,7 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
     auto& drop = add("drop", "delete their content for good; their message ids stay",
                      tasks::dead_letter_action::drop);
     add_selection(drop, request, "every one");
+    drop.add_flag("--yes", request.is_sure, "with --all: do not ask");
     return parent;
 }
 

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <string>
 
 namespace walrelay::app {
 
@@ -13,5 +15,8 @@ namespace walrelay::app {
 /// the program; `add_settings` adds the flags of the configuration to each action.
 CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request,
                           const std::function<void(CLI::App&)>& add_settings);
+
+/// A number from 1 on. Throws CLI::ValidationError, which names the argument.
+[[nodiscard]] std::int64_t read_number(const std::string& name, const std::string& text);
 
 }  // namespace walrelay::app

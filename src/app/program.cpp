@@ -7,7 +7,11 @@
 #include "log/log.hpp"
 #include "postgres/session/apart.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cstdio>
+#include <string>
 
 namespace walrelay::app {
 namespace {
@@ -33,6 +37,17 @@ int run_command(const command_line& line, const config::settings& settings) {
     }
 }
 
+/// `file`: its name, or empty. Commands of a person say it like that, a relay in its log.
+void say_what_was_read(const command_line& line, const std::string& file) {
+    const auto text =
+        "configuration: " + (file.empty() ? "no file, only flags and environment variables" : file);
+    if (line.wanted == command::run) {
+        log_info(text);
+    } else if (!line.status.quiet) {
+        fmt::print(stderr, "{}\n", text);
+    }
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
@@ -48,11 +63,13 @@ int run_program(int argc, const char* const* argv) {
         (line.check_only || !line.flags.contains("outbox.table"))) {
         return command_config(line);
     }
-    const auto settings = read_settings(line);
+    std::string file_read;
+    const auto settings = read_settings(line, &file_read);
     if (!settings) {
         return exit_usage;
     }
     set_up_log(settings->log);
+    say_what_was_read(line, file_read);
     const auto exit_code = run_command(line, *settings);
     constexpr std::chrono::milliseconds longest{200};
     postgres::wait_for_calls_apart(longest);

@@ -1,10 +1,12 @@
 #include "app/read_settings.hpp"
 
+#include "config/nearest.hpp"
 #include "postgres/session/connection.hpp"
 #include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,7 +20,8 @@
 namespace walrelay::app {
 namespace {
 
-constexpr std::array default_files{"./walrelay.toml", "/etc/walrelay/walrelay.toml"};
+constexpr const char* own_folder_file = "./walrelay.toml";
+constexpr std::array default_files{own_folder_file, "/etc/walrelay/walrelay.toml"};
 
 std::optional<std::string> read_file(const std::string& name) {
     std::error_code unknown;
@@ -47,6 +50,19 @@ config::environment read_environment() {
     return variables;
 }
 
+void print(const std::string& problem) {
+    fmt::print(stderr, "walrelay: {}\n", problem);
+}
+
+/// A configuration is SQL that runs as walrelay's role: it is not taken from whoever left it in a
+/// folder like /tmp.
+bool is_of_somebody_else(const char* name) {
+    struct stat found {};
+    constexpr mode_t others_write = S_IWGRP | S_IWOTH;
+    return stat(name, &found) == 0 &&
+           (found.st_uid != geteuid() || (found.st_mode & others_write) != 0);
+}
+
 /// False if a file that was asked for cannot be read.
 bool find_file(const command_line& line, config::sources& into) {
     if (line.wanted == command::config && !line.check_only) {
@@ -58,7 +74,12 @@ bool find_file(const command_line& line, config::sources& into) {
         return into.file_text.has_value();
     }
     for (const auto* const name : default_files) {
-        if (auto text = read_file(name)) {
+        if (name == own_folder_file && is_of_somebody_else(name)) {
+            print(
+                fmt::format("{} is not read, because another user may write it; fix: chmod go-w, "
+                            "chown, or name it with --config",
+                            name));
+        } else if (auto text = read_file(name)) {
             into.file_name = name;
             into.file_text = std::move(text);
             return true;
@@ -67,15 +88,21 @@ bool find_file(const command_line& line, config::sources& into) {
     return true;
 }
 
-void print(const std::string& problem) {
-    fmt::print(stderr, "walrelay: {}\n", problem);
+/// Names the keyword that was mistyped, if it was that.
+error with_the_keyword(const std::string& conninfo, const error& why) {
+    const auto unknown = postgres::unknown_keyword(conninfo);
+    const auto meant =
+        unknown ? config::nearest(*unknown, postgres::known_keywords()) : std::nullopt;
+    return meant ? error{why.code, "postgres.conninfo: libpq has no keyword " + *unknown,
+                         "write " + *meant + " in its place"}
+                 : why;
 }
 
 /// Whether libpq takes the conninfo and every template can be used; says what not.
 bool judge(const config::settings& settings) {
     const auto conninfo = postgres::check_conninfo(settings.postgres.conninfo);
     if (!conninfo) {
-        print(to_string(conninfo.error()));
+        print(to_string(with_the_keyword(settings.postgres.conninfo, conninfo.error())));
     }
     const auto mappers = servers::mappers_of(settings);
     if (!mappers) {

@@ -199,7 +199,7 @@ const std::vector<key> table{
                           {"info", log_level::info},
                           {"warn", log_level::warn},
                           {"error", log_level::error}}),
-     "The least weighty lines that are written."},
+     "The lowest level of lines that are written."},
     {"log", "format", "--log-format",
      choice(&log::format, {{"text", log_format::text}, {"json", log_format::json}}),
      "Lines for people (`\"text\"`) or one JSON object a line (`\"json\"`)."},

@@ -180,7 +180,7 @@ TEST_P(DeadLetters, RetriedWithAnotherSubjectAreInTheStream) {
     EXPECT_TRUE(message.header("Nats-Msg-Id").starts_with(id + ";retry-"));
     EXPECT_TRUE(
         bench.becomes(state_of(id), facts().example == "memo" ? facts().dead : facts().published));
-    EXPECT_EQ(bench.command({"dead-letter", "drop", "--all"}).exit_code, 0);
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "--all", "--yes"}).exit_code, 0);
     EXPECT_EQ(bench.value_of("SELECT count(*) FROM walrelay.dead_letter WHERE retries >= 0"), "0");
     bench.stop();
 }

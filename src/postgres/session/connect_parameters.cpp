@@ -111,6 +111,30 @@ std::string pin_statement(connection_kind kind) {
         list);
 }
 
+std::optional<std::string> unknown_keyword(const std::string& conninfo) {
+    char* said = nullptr;
+    const pq_conninfo parsed{PQconninfoParse(conninfo.c_str(), &said)};
+    const pq_buffer words{said};
+    const std::string text = said == nullptr ? "" : said;
+    for (const std::string_view begins :
+         {"invalid connection option \"", "invalid URI query parameter: \""}) {
+        if (text.starts_with(begins)) {
+            return text.substr(begins.size(), text.rfind('"') - begins.size());
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> known_keywords() {
+    std::vector<std::string> names;
+    const pq_conninfo known{PQconndefaults()};
+    for (const auto* option = known.get(); option != nullptr && option->keyword != nullptr;
+         ++option) {
+        names.emplace_back(option->keyword);
+    }
+    return names;
+}
+
 result<void> check_conninfo(const std::string& conninfo) {
     connect_options options;
     options.conninfo = conninfo;

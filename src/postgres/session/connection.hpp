@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ struct connect_options {
 /// Whether libpq can read the conninfo, found without connecting. errc::configuration_invalid,
 /// which does not quote it.
 [[nodiscard]] result<void> check_conninfo(const std::string& conninfo);
+/// What libpq takes for a keyword in `conninfo` and does not know. Where a value lacks its quotes
+/// that can be a part of it, of a password even: to be shown only where it is near a known one.
+[[nodiscard]] std::optional<std::string> unknown_keyword(const std::string& conninfo);
+/// Those of this libpq, see PQconndefaults.
+[[nodiscard]] std::vector<std::string> known_keywords();
 
 /// Movable; ends the connection with its life. Operations under way when it is closed or destroyed
 /// complete with errc::postgres_lost. One operation at a time. Not for several threads.

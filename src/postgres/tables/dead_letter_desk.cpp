@@ -37,6 +37,14 @@ SELECT row_to_json(each)
          ORDER BY id) AS each
 )sql";
 
+constexpr const char* knows_table_sql = R"sql(
+SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = $1 AND c.relname = $2
+UNION ALL
+SELECT FROM walrelay.dead_letter WHERE source_schema = $1 AND source_table = $2
+ LIMIT 1
+)sql";
+
 constexpr const char* find_sql = R"sql(
 SELECT id, position, source_schema AS schema, source_table AS "table", message_id, subject, reason,
        error_code, attempts, committed_at, dead_at, retries, retried_at
@@ -164,6 +172,15 @@ awaitable<result<row_set>> retry_dead_letters(connection& sql, dead_letter_selec
                               of_control ? own_table::control : own_table::dead_letter);
     }
     co_return std::move(*rows);
+}
+
+awaitable<result<bool>> knows_table(connection& sql, table_name table) {
+    std::vector<std::string> names{table.schema, table.name};
+    const auto found = co_await sql.query(knows_table_sql, std::move(names));
+    if (!found) {
+        co_return found.error();
+    }
+    co_return !found->empty();
 }
 
 awaitable<result<row_set>> drop_dead_letters(connection& sql, dead_letter_selection which) {

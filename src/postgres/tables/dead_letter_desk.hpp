@@ -36,6 +36,9 @@ enum class dead_letter_form {
 [[nodiscard]] boost::asio::awaitable<result<row_set>> list_dead_letters(
     connection& sql, std::int64_t limit, std::optional<table_name> table, dead_letter_form form);
 
+/// Whether the database has a table of this name, or a letter is of one.
+[[nodiscard]] boost::asio::awaitable<result<bool>> knows_table(connection& sql, table_name table);
+
 /// All of one letter; with `columns` apart from its headers and its row. No row if there is none.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> find_dead_letter(connection& sql,
                                                                        std::int64_t id,

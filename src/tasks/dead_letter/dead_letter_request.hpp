@@ -18,6 +18,8 @@ struct dead_letter_request {
     std::optional<table_name> table = {};
     std::int64_t limit = 50;
     bool json = false;
+    /// Drops all without asking.
+    bool is_sure = false;
 };
 
 }  // namespace walrelay::tasks

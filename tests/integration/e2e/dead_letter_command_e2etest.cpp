@@ -10,6 +10,8 @@ namespace {
 
 using std::string_literals::operator""s;
 
+const std::string read = "configuration: no file, only flags and environment variables\n";
+
 class DeadLetterCommand : public testing::Test {
 protected:
     DeadLetterCommand() : slot_("dead_" + database_) {}
@@ -109,7 +111,7 @@ TEST_F(DeadLetterCommand, ListsTheNewestLast) {
     make_letter();
     const auto all = run({"list"});
     EXPECT_EQ(all.exit_code, 0) << all.errors;
-    EXPECT_EQ(all.errors, "");
+    EXPECT_EQ(all.errors, read);
     EXPECT_TRUE(all.output.starts_with("id  dead_at")) << all.output;
     EXPECT_TRUE(says(all.output, "\n2   ")) << all.output;
     EXPECT_TRUE(says(all.output, "Odd.na.\"me     m-7         it is\\n\\x1blarge  5"))
@@ -143,7 +145,7 @@ TEST_F(DeadLetterCommand, ShowsAllOfOne) {
     EXPECT_EQ(of_json(json, "{event,0,value}"), "7");
     const auto missing = run({"show", "2"});
     EXPECT_EQ(missing.exit_code, 1);
-    EXPECT_EQ(missing.errors, "there is no dead letter 2\n");
+    EXPECT_EQ(missing.errors, read + "there is no dead letter 2\n");
 }
 
 TEST_F(DeadLetterCommand, RetryPutsTheRowIntoTheWal) {
@@ -191,7 +193,7 @@ TEST_F(DeadLetterCommand, RetrySaysWhichAreNotThere) {
     const auto partly = run({"retry", "1", "8"});
     EXPECT_EQ(partly.exit_code, 1);
     EXPECT_EQ(partly.output, "1 goes to the relay as retry-1-1\n");
-    EXPECT_EQ(partly.errors, "there is no dead letter 8\n");
+    EXPECT_EQ(partly.errors, read + "there is no dead letter 8\n");
 }
 
 TEST_F(DeadLetterCommand, RetryNeedsASlotThatWouldSeeIt) {
@@ -237,17 +239,37 @@ TEST_F(DeadLetterCommand, DropsOnlyWhatItIsToldTo) {
     const auto one = run({"drop", "1", "9"});
     EXPECT_EQ(one.exit_code, 1);
     EXPECT_EQ(one.output, "dropped 1\n");
-    EXPECT_EQ(run({"drop", "--all", "--table", "others"}).output, "dropped 1\n");
+    EXPECT_EQ(run({"drop", "--all", "--yes", "--table", "others"}).output, "dropped 1\n");
     EXPECT_EQ(session_.value_of(kept), "3,4");
-    EXPECT_EQ(run({"drop", "--all"}).output, "dropped 2\n");
+    const auto unsure = run({"drop", "--all"});
+    EXPECT_EQ(unsure.exit_code, 2);
+    EXPECT_TRUE(says(unsure.errors, "deletes the content of 2 for good; nothing was dropped"))
+        << unsure.errors;
+    EXPECT_EQ(session_.value_of(kept), "3,4");
+    EXPECT_EQ(run({"drop", "--all", "--yes"}).output, "dropped 2\n");
     EXPECT_EQ(session_.value_of(kept), "");
-    EXPECT_EQ(run({"drop", "--all"}).output, "dropped 0\n");
+    EXPECT_EQ(run({"drop", "--all", "--yes"}).output, "dropped 0\n");
     EXPECT_EQ(run({"show", "1"}).exit_code, 1);
     EXPECT_EQ(run({"list", "--json"}).output, "{\"dead_letters\":[]}\n");
     EXPECT_EQ(session_.value_of("SELECT count(*) FROM walrelay.dead_letter WHERE event IS NOT NULL "
                                 "OR headers::text <> '{}' OR subject IS NOT NULL"),
               "0")
         << "what a row held goes with its letter";
+}
+
+TEST_F(DeadLetterCommand, TableThatIsNotThereIsAnError) {
+    make_table();
+    make_letter("public", "dropped_since");
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"list"}, {"retry", "--all"}, {"drop", "--all", "--yes"}}) {
+        auto mistyped = words;
+        mistyped.insert(mistyped.end(), {"--table", "evnets"});
+        const auto wrong = run(mistyped);
+        EXPECT_EQ(wrong.exit_code, 2) << testing::PrintToString(mistyped);
+        EXPECT_TRUE(says(wrong.errors, "table public.evnets is not in database " + database_))
+            << wrong.errors;
+    }
+    EXPECT_EQ(run({"list", "--table", "dropped_since"}).exit_code, 0);
 }
 
 TEST_F(DeadLetterCommand, WrongUsageExitsWithTwoAndTouchesNothing) {

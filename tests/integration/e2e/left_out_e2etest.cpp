@@ -81,7 +81,7 @@ private:
 
 TEST_P(LeftOut, DroppedDeadLetterIsNotMissed) {
     relay_around_a_dead_letter();
-    EXPECT_EQ(bench.command({"dead-letter", "drop", "--all"}).output, "dropped 1\n");
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "--all", "--yes"}).output, "dropped 1\n");
     expect_that_nobody_is_missed();
     EXPECT_EQ(bench.command({"dead-letter", "list", "--json"}).output, "{\"dead_letters\":[]}\n");
 }

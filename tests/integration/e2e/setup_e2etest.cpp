@@ -287,6 +287,29 @@ TEST_P(Setup, PrintShowsWhatInitWouldDoAndChangesNothing) {
     EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM pg_publication"), "0");
 }
 
+TEST_P(Setup, WhatPrintShowsIsSqlAndMakesWhatInitMakes) {
+    bench.create_table();
+    const auto all = bench.command({"init", "--print"});
+    const auto sql = bench.command({"init", "--print=sql"});
+    ASSERT_EQ(sql.exit_code, 0) << sql.errors;
+    EXPECT_TRUE(all.output.starts_with(sql.output)) << all.output;
+    const auto stream = bench.command({"init", "--print=stream"}).output;
+    EXPECT_TRUE(stream.starts_with("{") && stream.ends_with("}\n")) << stream;
+    // The slot has to be made in a transaction of its own.
+    const auto slot = all.output.find("SELECT lsn FROM pg_create_logical");
+    ASSERT_NE(slot, std::string::npos) << all.output;
+    const auto behind = all.output.find(";\n", slot) + 2;
+    bench.session().execute(all.output.substr(0, slot));
+    bench.session().execute(all.output.substr(slot, behind - slot));
+    bench.session().execute(all.output.substr(behind));
+    const auto init = bench.command({"init"});
+    EXPECT_EQ(init.exit_code, 0) << init.errors;
+    for (const std::string made : {"created slot", "created publication", "walrelay.control",
+                                   "walrelay.dead_letter", "walrelay.halt"}) {
+        EXPECT_FALSE(says(init.errors, {made})) << init.errors;
+    }
+}
+
 TEST_P(Setup, InitCreatesEverythingAndIsHarmlessTwice) {
     bench.create_table();
     const auto first = bench.command({"init"});
