@@ -2,6 +2,8 @@
 // each state, and what was asked of a server is shown only while that server is there.
 #include "integration/e2e/answering_relay.hpp"
 
+#include <fstream>
+
 namespace walrelay::test {
 namespace {
 
@@ -50,6 +52,24 @@ TEST_P(Monitoring, ShowsWhatTheServersSayOfSlotStreamAndDeadLetters) {
     EXPECT_TRUE(relay.says("/metrics", "walrelay_facts_age_seconds{about=\"slot\"} "));
     // No limit is set.
     EXPECT_FALSE(relay.says("/metrics", "walrelay_slot_safe_wal_bytes"));
+}
+
+/// The linter of Prometheus: names, units, types and help.
+TEST_P(Monitoring, HasMetricsThatPromtoolTakes) {
+    answering_relay relay(bench, "relay");
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(relay.comes_to_say("/metrics", "walrelay_stream_messages 3\n"));
+    temporary_folder folder("promtool");
+    const auto file = folder.path() / "metrics";
+    std::ofstream(file) << relay.get("/metrics").body;
+    const auto checked = run_to_end({.program = "/bin/sh",
+                                     .arguments = {"-c", "promtool check metrics <metrics"},
+                                     .folder = folder.path(),
+                                     .name = "promtool"},
+                                    patience);
+    EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
+    EXPECT_EQ(checked.output + checked.errors, "");
 }
 
 TEST_P(Monitoring, ShowsAStandbyAndItsTakeOver) {
