@@ -46,6 +46,15 @@ TEST(ShippedMonitoring, AlertsAskForMetricsThatThereAre) {
     EXPECT_THAT(metric_names(), testing::IsSupersetOf(asked));
 }
 
+TEST(ShippedMonitoring, GrafanaDashboardAsksForMetricsThatThereAre) {
+    const auto dashboard = read("monitoring/grafana.json");
+    const auto asked = all_in(dashboard, "walrelay_([a-z_]+)");
+    EXPECT_FALSE(asked.empty());
+    EXPECT_THAT(metric_names(), testing::IsSupersetOf(asked));
+    EXPECT_THAT(all_in(metrics_text(sample_report()), "# TYPE (process_[a-z_]+) "),
+                testing::IsSupersetOf(all_in(dashboard, "(process_[a-z_]+)")));
+}
+
 TEST(ShippedMonitoring, RunbookNamesMetricsThatThereAre) {
     const auto named = all_in(read("docs/monitoring.md"), "`walrelay_([a-z_]+)");
     EXPECT_FALSE(named.empty());
@@ -69,7 +78,7 @@ TEST(ShippedMonitoring, EveryAlertIsTestedWithAndWithoutItsCause) {
 TEST(ShippedMonitoring, EveryMetricIsDocumented) {
     const auto page = read("docs/monitoring.md");
     const auto documented = all_in(
-        page.substr(page.find("## Metrics"), page.find("## Alerts") - page.find("## Metrics")),
+        page.substr(page.find("## Metrics"), page.find("## Grafana") - page.find("## Metrics")),
         "`([a-z_]+)(?=[{`])");
     const auto there = all_in(metrics_text(sample_report()), "# TYPE walrelay_([a-z_]+) ");
     EXPECT_THAT(documented, testing::IsSupersetOf(there));
