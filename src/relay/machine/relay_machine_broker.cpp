@@ -96,6 +96,11 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (is_closing()) {
         return;
     }
+    if (takes_less) {
+        // What was on its way and is not in memory any more can be stored later, and be behind
+        // something that this server did not show yet.
+        remember_disorder();
+    }
     if (backfilling_ && (takes_less || !backfill_holds(tail))) {
         start_backfill_over(takes_less ? "it takes smaller messages than before"
                                        : "somebody else has written to it",

@@ -276,6 +276,17 @@ TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereSomebodyElseHasWritten) {
     EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"));
 }
 
+TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereWhatWasSentIsNotInMemoryAnyMore) {
+    begin(same_rules);
+    script_.transaction(0x100, {"a", "b"});
+    script_.broker_fails();
+    script_.max_payload_bytes /= 2;
+    script_.passes(1s);
+    script_.broker_connects(0);
+    EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"))
+        << "b can be stored by now where somebody else has taken the place of a";
+}
+
 TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereTheSlotGoesBackBehindTheRules) {
     script_.answers_marks = false;
     script_.description =
