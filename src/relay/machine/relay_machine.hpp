@@ -285,8 +285,9 @@ private:
     void close_postgres_in_order(instant now);
     void halt(const error& why, instant now);
     void end();
+    /// `was_emptied`: what was on its way is not in memory any more.
     stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
-                            instant now);
+                            bool was_emptied, instant now);
     void tell_of_tail(const stream_facts& facts);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 

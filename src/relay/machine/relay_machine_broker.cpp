@@ -89,17 +89,12 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         lane_->start_over();
     }
     const stream_loss loss{lane_->known_sequence(), lane_->reused_sequence()};
-    const auto memory = open_lane(epoch, *facts.stream, tail, now);
+    const auto memory = open_lane(epoch, *facts.stream, tail, takes_less, now);
     if (memory == stream_memory::forgot) {
         stream_forgot(loss, tail, now);
     }
     if (is_closing()) {
         return;
-    }
-    if (takes_less) {
-        // What was on its way and is not in memory any more can be stored later, and be behind
-        // something that this server did not show yet.
-        remember_disorder();
     }
     if (backfilling_ && (takes_less || !backfill_holds(tail))) {
         start_backfill_over(takes_less ? "it takes smaller messages than before"
@@ -124,7 +119,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
 }
 
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
-                                       stream_tail tail, instant now) {
+                                       stream_tail tail, bool was_emptied, instant now) {
     hold_back_.thaw(now.monotonic);
     // More than this relay has sent: another one's, perhaps in the place of what was lost since.
     if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
@@ -147,7 +142,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint ? tail_belief::undecided
                                      : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
-    if (tail.mixed) {
+    // What was on its way and is not in memory any more can be stored later, and be behind
+    // something that this server did not show yet.
+    if (tail.mixed || was_emptied) {
         remember_disorder();
     }
     tell_of_tail(facts);
