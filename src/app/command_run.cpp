@@ -80,9 +80,7 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
         watch.notes().stopping();
         process.stop();
     });
-    if (watch.is_wanted()) {
-        process.be_watched_by(watch.board());
-    }
+    process.be_watched_by(watch.board(), watch.is_wanted());
     const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);

@@ -37,7 +37,9 @@ std::string line_of(const http::relay_report& of) {
 }  // namespace
 
 process_watch::process_watch(const config::settings& settings)
-    : settings_(settings), board_(settings, WALRELAY_VERSION, now()) {}
+    : settings_(settings),
+      board_(settings, WALRELAY_VERSION, now()),
+      well_being_(settings.log.heartbeat) {}
 
 result<std::unique_ptr<process_watch>> process_watch::begin(const config::settings& settings) {
     std::unique_ptr<process_watch> watch(new process_watch(settings));
@@ -59,9 +61,6 @@ result<std::unique_ptr<process_watch>> process_watch::begin(const config::settin
 }
 
 std::unique_ptr<http::server> process_watch::watch_over(const asio::any_io_executor& executor) {
-    if (!is_wanted()) {
-        return nullptr;
-    }
     asio::co_spawn(executor, sample(executor), rethrow{});
     if (!port_) {
         return nullptr;
@@ -93,6 +92,9 @@ asio::awaitable<void> process_watch::sample(asio::any_io_executor executor) {
 
 void process_watch::sample_once(instant now, monotonic_time due) {
     board_.sample(now, std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - due));
+    if (const auto line = well_being_.line_at(board_.status(now), board_.counts(), now)) {
+        log_info(*line);
+    }
     if (notes_.are_wanted()) {
         notes_.status(line_of(board_.report(now)));
     }

@@ -4,6 +4,7 @@
 
 #include "app/service_notes.hpp"
 #include "app/status_board.hpp"
+#include "app/well_being.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "http/listener.hpp"
@@ -23,7 +24,7 @@ public:
     [[nodiscard]] static result<std::unique_ptr<process_watch>> begin(
         const config::settings& settings);
 
-    /// Whether anybody watches.
+    /// Whether anybody asks how the servers are, too.
     [[nodiscard]] bool is_wanted() const { return port_ || notes_.are_wanted(); }
     [[nodiscard]] status_board& board() { return board_; }
     [[nodiscard]] service_notes& notes() { return notes_; }
@@ -42,6 +43,7 @@ private:
     const config::settings& settings_;
     status_board board_;
     service_notes notes_;
+    well_being well_being_;
     std::optional<http::listener> port_;
 };
 

@@ -27,10 +27,12 @@ audit::known_history relay_process::known_history() const {
     return {postgres_.origin(), driver_.machine().confirmed(), settings_.nats.sole_writer};
 }
 
-void relay_process::be_watched_by(status_board& board) {
+void relay_process::be_watched_by(status_board& board, bool with_servers) {
     driver_.go_on_counting(board.counts());
-    broker_.be_watched_by(board);
-    postgres_.be_watched_by(board);
+    if (with_servers) {
+        broker_.be_watched_by(board);
+        postgres_.be_watched_by(board);
+    }
     board.attach({[this](instant at) { return driver_.machine().status(at); },
                   [this] { return driver_.machine().counts(); }});
 }

@@ -35,9 +35,9 @@ public:
     /// history.
     void accept_history() { driver_.accept_history(); }
 
-    /// Before `start`: the board shows this relay, and the servers are asked for it in the
-    /// background.
-    void be_watched_by(status_board& board);
+    /// Before `start`: the board shows this relay, and `with_servers` also what both servers say,
+    /// which are asked for it in the background.
+    void be_watched_by(status_board& board, bool with_servers);
 
     void start() { driver_.start(); }
     /// Drain, confirm, end.

@@ -60,7 +60,7 @@ status_board::status_board(const config::settings& settings, std::string version
 }
 
 void status_board::detach() {
-    counts_ = counts_now();
+    counts_ = counts();
     relay_.reset();
 }
 
@@ -111,7 +111,7 @@ void status_board::sample(instant now, std::chrono::microseconds late) {
     loop_lag_.add(late);
     const auto status = this->status(now);
     note_state(status.state, now);
-    const auto counts = counts_now();
+    const auto counts = this->counts();
     const mark here{now.monotonic, rows_in(counts), counts.messages_stored,
                     counts.commit_to_ack.counts()};
     http::sample one{now.wall};
@@ -168,7 +168,7 @@ http::relay_report status_board::report(instant now) {
     report.status = status(now);
     note_state(report.status.state, now);
     report.since = since_;
-    report.counts = counts_now();
+    report.counts = counts();
     report.recent = recent_rates();
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
     report.stream_facts = stream_.shown(now, report.status.broker_connected);

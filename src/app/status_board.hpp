@@ -39,7 +39,8 @@ public:
     void detach();
     /// The process stays, and an operator must decide.
     void has_halted(const error& why);
-    [[nodiscard]] const relay_counts& counts() const { return counts_; }
+    /// Of all lives of the relay until now.
+    [[nodiscard]] relay_counts counts() const { return relay_ ? relay_->counts() : counts_; }
 
     void streams_with(std::string database, output_plugin plugin);
     /// What was asked in the background; nothing where the server had no answer.
@@ -74,7 +75,6 @@ private:
         latency_histogram::ranges latencies{};
     };
 
-    [[nodiscard]] relay_counts counts_now() const { return relay_ ? relay_->counts() : counts_; }
     void note_state(relay_state state, instant now);
     [[nodiscard]] http::recent_rates recent_rates() const;
 

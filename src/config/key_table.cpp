@@ -203,6 +203,9 @@ const std::vector<key> table{
     {"log", "format", "--log-format",
      choice(&log::format, {{"text", log_format::text}, {"json", log_format::json}}),
      "Lines for people (`\"text\"`) or one JSON object a line (`\"json\"`)."},
+    {"log", "heartbeat", "", duration(&log::heartbeat, 0ms),
+     "How often a line says that all is well: messages stored, lag, window, dead letters. `\"0s\"` "
+     "for never."},
 };
 
 }  // namespace

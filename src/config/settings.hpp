@@ -84,6 +84,8 @@ enum class log_format { text, json };
 struct log_settings {
     log_level level = log_level::info;
     log_format format = log_format::text;
+    /// How often the log says that all is well; 0 for never.
+    std::chrono::milliseconds heartbeat{60000};
 };
 
 struct http_settings {

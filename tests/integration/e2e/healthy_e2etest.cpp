@@ -156,6 +156,17 @@ TEST_P(Healthy, SaysWhatItFindsOnceAndNotAtEveryConnect) {
         << bench.relay().log();
 }
 
+/// Also where nobody asks over HTTP.
+TEST_P(Healthy, SaysThatItHasCaughtUpAndThatItIsWell) {
+    bench.set_outbox(std::string("heartbeat = '1s'\n") + with_statuses);
+    bench.start();
+    relay_rows(10);
+    EXPECT_TRUE(bench.relay().wait_for_log("info    caught up after ", patience));
+    EXPECT_TRUE(bench.relay().wait_for_log("info    streaming: ", patience)) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(warnings(), std::vector<std::string>{});
+}
+
 INSTANTIATE_TEST_SUITE_P(, Healthy, both_plugins(), plugin_name);
 
 }  // namespace

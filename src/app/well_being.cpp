@@ -1,0 +1,85 @@
+#include "app/well_being.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace walrelay::app {
+namespace {
+
+double seconds(std::chrono::steady_clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+/// 41000 as 41,000.
+std::string grouped(std::uint64_t number) {
+    constexpr std::size_t group = 3;
+    auto text = std::to_string(number);
+    for (auto at = text.size(); at > group; at -= group) {
+        text.insert(at - group, ",");
+    }
+    return text;
+}
+
+std::uint64_t dead_letters_in(const relay_counts& counts) {
+    std::uint64_t letters = 0;
+    for (const auto& table : counts.tables) {
+        letters +=
+            std::accumulate(table.dead_letters.begin(), table.dead_letters.end(), std::uint64_t{0});
+    }
+    return letters;
+}
+
+}  // namespace
+
+std::optional<std::string> well_being::line_at(const relay_status& status,
+                                               const relay_counts& counts, instant now) {
+    if (!said_at_) {
+        said_at_ = now.monotonic;
+        said_messages_ = counts.messages_stored;
+    }
+    const bool streams = status.state == relay_state::streaming;
+    if (!streams && status.state != relay_state::standby && !gap_) {
+        gap_ = {now.monotonic, counts.messages_stored, has_streamed_};
+    }
+    std::optional<std::string> line;
+    if (status.state == relay_state::standby) {
+        // What it does once it takes over begins there.
+        gap_.reset();
+        has_streamed_ = false;
+    }
+    if (streams && gap_) {
+        line = fmt::format(
+            "{} after {:.1f} s, {} messages stored", gap_->is_outage ? "recovered" : "caught up",
+            seconds(now.monotonic - gap_->since), grouped(counts.messages_stored - gap_->messages));
+        gap_.reset();
+    } else if (every_ > std::chrono::milliseconds(0) && is_ready(status.state) &&
+               now.monotonic - *said_at_ >= every_) {
+        line = heartbeat(status, counts, now);
+    }
+    has_streamed_ = has_streamed_ || streams;
+    if (line) {
+        said_at_ = now.monotonic;
+        said_messages_ = counts.messages_stored;
+    }
+    return line;
+}
+
+std::string well_being::heartbeat(const relay_status& status, const relay_counts& counts,
+                                  instant now) const {
+    std::string state = to_string(status.state);
+    std::ranges::replace(state, '_', ' ');
+    if (status.state == relay_state::standby) {
+        return state + ": another relay holds the slot";
+    }
+    return fmt::format(
+        "{}: {} messages stored in {:.0f} s, lag {:.1f} s, {} of {} messages in the window, {} "
+        "dead "
+        "letters since the start",
+        state, grouped(counts.messages_stored - said_messages_), seconds(now.monotonic - *said_at_),
+        std::chrono::duration<double>(status.lag).count(), grouped(status.window_messages),
+        grouped(status.window_limit_messages), grouped(dead_letters_in(counts)));
+}
+
+}  // namespace walrelay::app
