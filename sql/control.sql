@@ -1,9 +1,10 @@
 -- What walrelay says to its relays through the WAL, in the database of the outbox: that a dead letter
--- is to be published again, or that a transaction is walrelay's own. A row is inserted and deleted in
--- one transaction, so the table is always empty; with pgoutput the publication contains it.
+-- or a row of earlier is to be published again, or that a transaction is walrelay's own. A row is
+-- inserted and deleted in one transaction, so the table is always empty; with pgoutput the publication
+-- contains it.
 --
 -- Who may insert here can have any row of the outboxes published: grant it to walrelay's role and to
--- those who retry dead letters.
+-- those who retry dead letters or replay.
 --
 -- Runs in psql as it is, and again without harm; `walrelay init` runs the same text. The role that
 -- creates it needs CREATE on the database, or on the schema walrelay where that is there already.
@@ -26,7 +27,8 @@ BEGIN
             transaction   bigint NOT NULL
                 DEFAULT pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8,
             place         bigint NOT NULL DEFAULT 1,
-            -- 'own': what follows in the transaction is walrelay's. 'retry': publish the row.
+            -- 'own': what follows in the transaction is walrelay's. 'retry', 'replay': publish the
+            -- row.
             kind          text NOT NULL,
             -- Of the relay that is to obey; NULL is every relay.
             slot          text,
@@ -37,8 +39,24 @@ BEGIN
             source_schema text,
             source_table  text,
             event         json,
+            -- The replay, the position that the row has of itself, when it was committed (in
+            -- microseconds since 1970), and the template of its message's subject.
+            replay        bigint,
+            position      text,
+            committed_at  bigint,
+            subject       text,
             PRIMARY KEY (transaction, place)
         );
+    -- A table of an earlier version, where its owner runs this.
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
+                       WHERE attrelid = to_regclass('walrelay.control') AND attname = 'replay')
+        AND pg_catalog.pg_has_role(
+            (SELECT relowner FROM pg_catalog.pg_class
+              WHERE oid = to_regclass('walrelay.control')), 'USAGE')
+    THEN
+        ALTER TABLE walrelay.control
+            ADD COLUMN replay bigint, ADD COLUMN position text,
+            ADD COLUMN committed_at bigint, ADD COLUMN subject text;
     END IF;
 END
 $$;

@@ -3,6 +3,7 @@
 #include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
 #include "app/help_text.hpp"
+#include "app/replay_flags.hpp"
 #include "app/usage_error.hpp"
 #include "config/keys.hpp"
 #include "config/read.hpp"
@@ -177,6 +178,10 @@ known_commands add_commands(CLI::App& program, command_line& line) {
     add_settings(*status, line, "outbox");
     add_status(*status, line.status);
     known.emplace_back(status, command::status);
+    known.emplace_back(
+        add_replay(program, line.replay,
+                   [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
+        command::replay);
     known.emplace_back(
         add_dead_letter(program, line.dead_letter,
                         [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),

@@ -3,6 +3,7 @@
 
 #include "config/load.hpp"
 #include "tasks/dead_letter/dead_letter_request.hpp"
+#include "tasks/replay/replay_request.hpp"
 #include "tasks/verify/verify_options.hpp"
 
 #include <optional>
@@ -10,7 +11,18 @@
 
 namespace walrelay::app {
 
-enum class command { run, init, check, verify, dead_letter, resume, status, config, version };
+enum class command {
+    run,
+    init,
+    check,
+    verify,
+    replay,
+    dead_letter,
+    resume,
+    status,
+    config,
+    version
+};
 
 struct status_options {
     bool json = false;
@@ -35,6 +47,7 @@ struct command_line {
     bool check_only = false;          // config --check
     tasks::dead_letter_request dead_letter = {};
     tasks::verify_options verify;
+    tasks::replay_request replay = {};
     status_options status = {};
 };
 

@@ -31,6 +31,9 @@ struct init_options {
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
                                       const tasks::dead_letter_request& request);
+/// Publishes rows of the past again, or shows what that would be.
+[[nodiscard]] int command_replay(const config::settings& settings,
+                                 const tasks::replay_request& request);
 /// Lets relays go on past what the slot was halted for.
 [[nodiscard]] int command_resume(const config::settings& settings);
 /// Compares the outbox tables with the stream and prints what differs.

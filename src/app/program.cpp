@@ -24,6 +24,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_check(settings, line.json);
         case command::dead_letter:
             return command_dead_letter(settings, line.dead_letter);
+        case command::replay:
+            return command_replay(settings, line.replay);
         case command::resume:
             return command_resume(settings);
         case command::status:

@@ -1,6 +1,7 @@
 #include "app/read_settings.hpp"
 
 #include "config/nearest.hpp"
+#include "core/sql_text.hpp"
 #include "postgres/session/connection.hpp"
 #include "servers/translate.hpp"
 
@@ -116,6 +117,11 @@ bool lacks_only_tables(const std::vector<config::problem>& problems) {
            problems.front().what == "no table is named";
 }
 
+bool reads_rows(const tasks::replay_request& request) {
+    return request.action == tasks::replay_action::replay ||
+           request.action == tasks::replay_action::resume;
+}
+
 }  // namespace
 
 std::optional<config::settings> read_settings(const command_line& line, std::string* file_read) {
@@ -134,11 +140,18 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
     }
     auto loaded = config::load(from);
     const bool needs_no_table = line.wanted == command::dead_letter ||
-                                line.wanted == command::resume || line.wanted == command::status;
+                                line.wanted == command::resume || line.wanted == command::status ||
+                                (line.wanted == command::replay && !reads_rows(line.replay));
     if (!loaded && needs_no_table && lacks_only_tables(loaded.error())) {
         // Dead letters and halts lie in walrelay's own tables, and slot and stream are shown,
         // whatever tables are relayed.
         from.flags["outbox.table"] = "walrelay.dead_letter";
+        loaded = config::load(from);
+    }
+    if (!loaded && line.wanted == command::replay && line.replay.tables.size() == 1 &&
+        lacks_only_tables(loaded.error())) {
+        // As with `run`: --table names the one table that there is.
+        from.flags["outbox.table"] = quote_table(line.replay.tables.front());
         loaded = config::load(from);
     }
     if (loaded) {

@@ -16,6 +16,8 @@ namespace control_kind {
 inline constexpr std::string_view own = "own";
 /// The row of a dead letter is to be published again.
 inline constexpr std::string_view retry = "retry";
+/// A row of earlier is published again as it was (`walrelay replay`).
+inline constexpr std::string_view replay = "replay";
 }  // namespace control_kind
 
 [[nodiscard]] inline table_name control_table() {

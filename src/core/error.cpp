@@ -57,6 +57,8 @@ std::string category::message(int value) const {
             return "rows are in neither the slot nor the stream";
         case errc::halted:
             return "the slot is halted until an operator resumes it";
+        case errc::position_not_kept:
+            return "the position is not kept";
     }
     return "unknown error";
 }
@@ -99,6 +101,7 @@ advice advice_for(errc code) noexcept {
         case errc::broker_unsuitable:
         case errc::gap_found:
         case errc::halted:
+        case errc::position_not_kept:
             return advice::this_configuration;
     }
     return advice::this_configuration;

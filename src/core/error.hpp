@@ -62,6 +62,8 @@ enum class errc {
     gap_found,
     /// A relay of this slot has found a gap before, and nobody has resumed it since.
     halted,
+    /// No slot reaches back to what is to be replayed.
+    position_not_kept,
 };
 
 /// What is to be done about an error.

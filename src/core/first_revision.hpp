@@ -14,5 +14,7 @@ inline constexpr std::uint64_t of_updates = range;
 inline constexpr std::uint64_t of_messages = 2 * range;
 inline constexpr std::uint64_t of_snapshots = 3 * range;
 inline constexpr std::uint64_t of_retries = 4 * range;
+/// Rows of which the WAL lacks large values.
+inline constexpr std::uint64_t of_fetched_rows = 5 * range;
 
 }  // namespace walrelay::first_revision

@@ -15,6 +15,7 @@ void empty(std::string& text, std::size_t kept_bytes) {
 void message::clear(std::size_t kept_bytes) {
     where = {};
     committed_at = {};
+    replayed = false;
     xid.reset();
     empty(aggregate, kept_bytes);
     empty(id, kept_bytes);

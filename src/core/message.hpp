@@ -32,6 +32,8 @@ public:
     std::string id;
     std::string subject;
     std::string body;
+    /// A row of earlier that is published again (`walrelay replay`). Not sent.
+    bool replayed = false;
 
     /// Makes it empty but keeps the memory of its strings up to `kept_bytes` each.
     void clear(std::size_t kept_bytes);

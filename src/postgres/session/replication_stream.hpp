@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/lsn.hpp"
 #include "core/outbox_table.hpp"
 #include "postgres/session/connection.hpp"
 
@@ -41,6 +42,9 @@ struct start_options {
     /// The server's process of an earlier stream of this slot, 0 for none: a slot that it still
     /// holds is slot_not_released, not slot_in_use.
     int earlier_process = 0;
+    /// What committed before it is left out; 0: from where the slot stands. It cannot lie before
+    /// that: the server then begins where the slot stands, without a word.
+    lsn from = {};
 };
 
 /// Movable; closes with its life. A wait that is pending when the stream is closed or destroyed

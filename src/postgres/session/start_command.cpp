@@ -102,8 +102,8 @@ std::string start_command(const start_options& options, int version_number) {
         }
         list += quote_identifier(name) + " " + quote_command_literal(value);
     }
-    return fmt::format("START_REPLICATION SLOT {} LOGICAL 0/0 ({})", quote_identifier(options.slot),
-                       list);
+    return fmt::format("START_REPLICATION SLOT {} LOGICAL {} ({})", quote_identifier(options.slot),
+                       to_string(options.from), list);
 }
 
 }  // namespace walrelay::postgres

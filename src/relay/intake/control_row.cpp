@@ -1,77 +1,64 @@
 #include "relay/intake/control_row.hpp"
 
-#include <simdjson.h>
+#include "core/position.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
+#include <chrono>
 #include <utility>
 
 namespace walrelay::relay {
 namespace {
 
-using simdjson::dom::element;
-
 error malformed(std::string_view what) {
     return {errc::row_unmappable, "a row of walrelay.control " + std::string(what),
-            "let nobody write there but `walrelay dead-letter retry` and the relay itself: "
+            "let nobody write there but walrelay's commands and the relay itself: "
             "\\dp walrelay.control in psql shows who may"};
 }
 
-std::optional<std::uint64_t> number_of(const field& value) {
-    std::uint64_t number = 0;
+template <class Number>
+std::optional<Number> number_of(const field& value) {
+    Number number = 0;
     const auto text = value.value_or("");
     const auto* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, number);
     return read.ec == std::errc{} && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-std::optional<std::string> text_at(const element& parent, std::string_view key) {
-    std::string_view text;
-    if (parent[key].get(text) != simdjson::SUCCESS) {
-        return std::nullopt;
+result<kept_json_row> read_event(const control_row& row, std::uint64_t revision) {
+    if (!row.source_schema || !row.source_table || !row.event) {
+        return malformed("lacks its table, its numbers or its event");
     }
-    return std::string(text);
+    std::string_view what;
+    auto read =
+        kept_json_row::parse(*row.source_schema, *row.source_table, *row.event, revision, what);
+    if (!read) {
+        return malformed(what);
+    }
+    return std::move(*read);
 }
 
-struct parsed_column {
-    column about;
-    std::optional<std::string> value;
-};
-
-std::optional<parsed_column> read_column(const element& from) {
-    parsed_column read;
-    auto name = text_at(from, "name");
-    std::uint64_t type = 0;
-    element value;
-    if (!name || from["type"].get(type) != simdjson::SUCCESS ||
-        type > std::numeric_limits<type_oid>::max() ||
-        from["value"].get(value) != simdjson::SUCCESS) {
-        return std::nullopt;
-    }
-    read.about = {std::move(*name), static_cast<type_oid>(type)};
-    if (value.is_null()) {
-        return read;
-    }
-    read.value = text_at(from, "value");
-    if (!read.value) {
-        return std::nullopt;
-    }
-    return read;
+bool is_of_a_subject(char c) {
+    return c > ' ' && c < '\x7f' && c != '*' && c != '>';
 }
 
 }  // namespace
 
 control_row read_control(const row_insert& row) {
     control_row read;
-    const std::array<std::pair<std::string_view, field*>, 7> wanted = {
+    const std::array<std::pair<std::string_view, field*>, 11> wanted = {
         {{"kind", &read.kind},
          {"slot", &read.slot},
          {"dead_letter", &read.dead_letter},
          {"retry", &read.retry},
          {"source_schema", &read.source_schema},
          {"source_table", &read.source_table},
-         {"event", &read.event}}};
+         {"event", &read.event},
+         {"replay", &read.replay},
+         {"position", &read.position},
+         {"committed_at", &read.committed_at},
+         {"subject", &read.subject}}};
     for (std::size_t index = 0; index < row.fields.size(); ++index) {
         for (const auto& [name, into] : wanted) {
             if (row.table->columns[index].name == name) {
@@ -83,44 +70,78 @@ control_row read_control(const row_insert& row) {
 }
 
 result<retry_request> retry_request::parse(const control_row& row, std::uint64_t revision) {
-    const auto letter = number_of(row.dead_letter);
-    const auto count = number_of(row.retry);
-    if (!letter || !count || !row.source_schema || !row.source_table || !row.event) {
+    const auto letter = number_of<std::uint64_t>(row.dead_letter);
+    const auto count = number_of<std::uint64_t>(row.retry);
+    if (!letter || !count) {
         return malformed("lacks its table, its numbers or its event");
     }
-    retry_request made;
-    made.occasion_ = "retry-" + std::to_string(*letter) + "-" + std::to_string(*count);
-    made.table_ = std::make_unique<relation>(
-        relation{std::string(*row.source_schema), std::string(*row.source_table), {}, revision});
-    if (auto taken = made.take_event(*row.event); !taken) {
-        return taken.error();
+    auto kept = read_event(row, revision);
+    if (!kept) {
+        return kept.error();
     }
-    return made;
+    return retry_request(std::move(*kept),
+                         "retry-" + std::to_string(*letter) + "-" + std::to_string(*count));
 }
 
-result<void> retry_request::take_event(std::string_view event) {
-    simdjson::dom::parser parser;
-    simdjson::dom::array columns;
-    if (parser.parse(event.data(), event.size()).get(columns) != simdjson::SUCCESS) {
-        return malformed("has an event that is no JSON array");
+bool is_replay_subject(std::string_view text) {
+    if (text.empty() || text.front() == '$' || text.starts_with("_INBOX") ||
+        !std::all_of(text.begin(), text.end(), is_of_a_subject)) {
+        return false;
     }
-    values_ = std::make_unique<std::vector<std::string>>();
-    // A view must not move with a growing vector.
-    values_->reserve(columns.size());
-    for (const element each : columns) {
-        auto read = read_column(each);
-        if (!read) {
-            return malformed("holds a column without a name, type and value");
-        }
-        table_->columns.push_back(std::move(read->about));
-        if (read->value) {
-            values_->push_back(std::move(*read->value));
-            fields_.emplace_back(values_->back());
-        } else {
-            fields_.emplace_back(std::nullopt);
-        }
+    return text.front() != '.' && text.back() != '.' && text.find("..") == std::string_view::npos;
+}
+
+std::string replayed_subject(std::string_view pattern, std::string_view subject) {
+    constexpr std::string_view mark = "{subject}";
+    std::string made;
+    for (auto found = pattern.find(mark); found != std::string_view::npos;
+         found = pattern.find(mark)) {
+        made.append(pattern.substr(0, found)).append(subject);
+        pattern.remove_prefix(found + mark.size());
     }
-    return {};
+    return made.append(pattern);
+}
+
+replay_request::replay_request(kept_json_row row, replay_mark mark)
+    : row_(std::move(row)),
+      mark_(std::move(mark)),
+      occasion_("replay-" + std::to_string(mark_.number)) {
+    if (!mark_.position.empty()) {
+        occasion_ += '-' + mark_.position;
+    }
+}
+
+result<replay_request> replay_request::parse(const control_row& row, std::uint64_t revision) {
+    const auto number = number_of<std::uint64_t>(row.replay);
+    if (!number) {
+        return malformed("lacks its table, its numbers or its event");
+    }
+    replay_mark mark{*number};
+    if (row.position) {
+        const auto where = parse_position(*row.position);
+        if (!where) {
+            return malformed("has a position that is none");
+        }
+        mark.position = to_string(*where);
+    }
+    if (row.committed_at) {
+        const auto since_epoch = number_of<std::int64_t>(row.committed_at);
+        if (!since_epoch) {
+            return malformed("has a time that is none");
+        }
+        mark.committed_at = wall_time(std::chrono::microseconds(*since_epoch));
+    }
+    if (row.subject) {
+        if (!is_replay_subject(*row.subject)) {
+            return malformed("has a subject that no message may have");
+        }
+        mark.subject = std::string(*row.subject);
+    }
+    auto kept = read_event(row, revision);
+    if (!kept) {
+        return kept.error();
+    }
+    return replay_request(std::move(*kept), std::move(mark));
 }
 
 }  // namespace walrelay::relay

@@ -1,18 +1,17 @@
 // A row of walrelay.control (sql/control.sql): what walrelay says to its relays through the WAL, so
 // that it has a place in the order of commits like every event. It can be written only by roles
-// that were granted the table; all the same each of its values is checked.
+// that were granted the table; all the same each of its values is checked. Pure.
 #pragma once
 
 #include "core/change.hpp"
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
+#include "relay/intake/row_json.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace walrelay::relay {
 
@@ -25,6 +24,10 @@ struct control_row {
     field source_schema;
     field source_table;
     field event;
+    field replay;
+    field position;
+    field committed_at;
+    field subject;
 };
 
 /// What is missing in the row, or no text, is nothing.
@@ -34,25 +37,62 @@ struct control_row {
 class retry_request {
 public:
     /// `revision` as for core/change.hpp's relation. Errors: row_unmappable, where the table, the
-    /// numbers or the event, `[{"name": ..., "type": pg_type.oid, "value": text or null}, ...]`,
-    /// are anything else than `walrelay dead-letter retry` writes.
+    /// numbers or the event are anything else than `walrelay dead-letter retry` writes.
     [[nodiscard]] static result<retry_request> parse(const control_row& row,
                                                      std::uint64_t revision);
 
-    [[nodiscard]] table_name table() const { return {table_->schema, table_->name}; }
+    [[nodiscard]] table_name table() const { return {row_.table().schema, row_.table().name}; }
     /// Follows the message id, after a semicolon: `retry-<dead letter>-<count>`.
     [[nodiscard]] const std::string& occasion() const { return occasion_; }
     /// Views into this object.
-    [[nodiscard]] row_insert row() const { return {table_.get(), fields_}; }
+    [[nodiscard]] row_insert row() const { return row_.row(); }
 
 private:
-    result<void> take_event(std::string_view event);
+    retry_request(kept_json_row row, std::string occasion)
+        : row_(std::move(row)), occasion_(std::move(occasion)) {}
 
-    // Behind a pointer, so that the views stay where they are when this object moves.
-    std::unique_ptr<relation> table_;
-    std::unique_ptr<std::vector<std::string>> values_;
-    std::vector<field> fields_;
+    kept_json_row row_;
     std::string occasion_;
 };
+
+/// What makes a replayed row's message another than that of the row itself.
+struct replay_mark {
+    /// As `walrelay replay list` shows it.
+    std::uint64_t number = 0;
+    /// The text of the row's own position; empty for a row that was read from its table.
+    std::string position = {};
+    /// When the row was committed; that of the control row where it is not known.
+    std::optional<wall_time> committed_at = {};
+    /// `{subject}` in it stands for the subject that the row has; empty: that one.
+    std::string subject = {};
+};
+
+/// A row of earlier that is to be published again.
+class replay_request {
+public:
+    /// As retry_request::parse, for what `walrelay replay` writes.
+    [[nodiscard]] static result<replay_request> parse(const control_row& row,
+                                                      std::uint64_t revision);
+
+    [[nodiscard]] table_name table() const { return {row_.table().schema, row_.table().name}; }
+    /// `replay-<number>-<position>`, of a row that was read from its table `replay-<number>`.
+    [[nodiscard]] const std::string& occasion() const { return occasion_; }
+    [[nodiscard]] row_insert row() const { return row_.row(); }
+    [[nodiscard]] const replay_mark& mark() const { return mark_; }
+
+private:
+    replay_request(kept_json_row row, replay_mark mark);
+
+    kept_json_row row_;
+    replay_mark mark_;
+    std::string occasion_;
+};
+
+/// Whether the text can be the subject of a replayed row, where `{subject}` stands for one: tokens
+/// of printable ASCII without blank, `*` and `>`, none of them empty, and nothing that the server
+/// keeps for itself ($JS.API and its kind, inboxes).
+[[nodiscard]] bool is_replay_subject(std::string_view text);
+/// The template with each `{subject}` replaced.
+[[nodiscard]] std::string replayed_subject(std::string_view pattern, std::string_view subject);
 
 }  // namespace walrelay::relay

@@ -1,7 +1,7 @@
 #include "relay/intake/dead_letters.hpp"
 
 #include "core/assert.hpp"
-#include "outbox/json_value.hpp"
+#include "relay/intake/row_json.hpp"
 
 #include <chrono>
 #include <utility>
@@ -24,32 +24,6 @@ std::size_t size_of(const dead_letter& letter) {
         bytes += each.name.size() + each.value.size();
     }
     return bytes;
-}
-
-void append_column(std::string& json, const column& about, const field& value) {
-    json += R"({"name":)";
-    outbox::append_json_string(json, about.name);
-    json += R"(,"type":)";
-    json += std::to_string(about.type);
-    json += R"(,"value":)";
-    if (value) {
-        outbox::append_json_string(json, *value);
-    } else {
-        json += "null";
-    }
-    json += '}';
-}
-
-std::string row_as_json(const row_insert& row) {
-    std::string json = "[";
-    for (std::size_t index = 0; index < row.fields.size(); ++index) {
-        if (index > 0) {
-            json += ',';
-        }
-        append_column(json, row.table->columns[index], row.fields[index]);
-    }
-    json += ']';
-    return json;
 }
 
 }  // namespace

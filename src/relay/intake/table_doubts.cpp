@@ -1,9 +1,6 @@
-// The intake's doubts about tables: those that nobody has met yet, and those that may have been
-// partitions, as wal2json names only the leaf.
+#include "relay/intake/table_doubts.hpp"
 
-#include "core/assert.hpp"
 #include "core/sql_text.hpp"
-#include "relay/intake/intake.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +37,16 @@ error not_known(const table_name& table) {
 
 }  // namespace
 
-std::vector<table_name> intake::settle_asked() {
+table_doubts::table_doubts(const std::vector<outbox::table_mapper>& mappers, std::string slot)
+    : mappers_(mappers), slot_(std::move(slot)) {}
+
+void table_doubts::begin(table_catalog catalog) {
+    catalog_ = std::move(catalog);
+    last_revision_ = 0;
+}
+
+std::vector<table_name> table_doubts::begin_stream(output_plugin plugin) {
+    plugin_ = plugin;
     std::vector<table_name> settled;
     for (auto each = asked_.begin(); each != asked_.end();) {
         const auto now = catalog_.find(*each, table_catalog::forever).what;
@@ -59,27 +65,19 @@ std::vector<table_name> intake::settle_asked() {
     return settled;
 }
 
-error intake::reread_for(const table_name& table) {
+error table_doubts::reread_for(const table_name& table) {
     asked_.insert(table);
     return not_known(table);
 }
 
-result<frame_read> intake::settle_unknown(bool exists, lane& into) {
-    WALRELAY_ASSERT(held_frame_.has_value());
-    const auto frame = std::move(*held_frame_);
-    held_frame_.reset();
-    catalog_.learn_other(unknown_table_, exists);
-    return read(frame, into);
-}
-
-bool intake::resembles_an_outbox(const relation& table) const {
+bool table_doubts::resembles_an_outbox(const relation& table) const {
     return std::ranges::any_of(mappers_, [&table](const outbox::table_mapper& mapper) {
         return mapper.message_prefix().empty() && mapper.problems_with(table.columns).empty();
     });
 }
 
-result<table_catalog::answer> intake::whose(const relation& table, frame_read& done) {
-    const auto commit = transaction_->begin.commit;
+result<table_catalog::answer> table_doubts::whose(const relation& table, const reading& now) {
+    const auto commit = now.in.begin.commit;
     if (table.revision == last_revision_ && commit < last_answer_.until) {
         return last_answer_;
     }
@@ -92,7 +90,7 @@ result<table_catalog::answer> intake::whose(const relation& table, frame_read& d
             return reread_for(name);
         }
         unknown_table_ = std::move(name);
-        done.is_of_unknown_table = true;
+        now.done.is_of_unknown_table = true;
         return found;
     }
     if (auto known = check_past(found, table); !known) {
@@ -104,7 +102,8 @@ result<table_catalog::answer> intake::whose(const relation& table, frame_read& d
     return found;
 }
 
-result<void> intake::check_past(const table_catalog::answer& found, const relation& table) const {
+result<void> table_doubts::check_past(const table_catalog::answer& found,
+                                      const relation& table) const {
     using past = table_catalog::answer::past;
     if (plugin_ != output_plugin::wal2json || found.before == past::known) {
         return {};
@@ -123,8 +122,7 @@ result<void> intake::check_past(const table_catalog::answer& found, const relati
                 ? mappers_[index].problems_with(table.columns).empty()
                 : table.columns.size() == columns.size() && std::ranges::all_of(columns, has);
         if (resembles) {
-            return doubtful_partition({table.schema, table.name}, mappers_[index].table(),
-                                      options_.slot);
+            return doubtful_partition({table.schema, table.name}, mappers_[index].table(), slot_);
         }
     }
     return {};

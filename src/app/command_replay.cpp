@@ -1,0 +1,241 @@
+#include "app/commands.hpp"
+#include "app/exit_code.hpp"
+#include "app/fail.hpp"
+#include "app/replay_text.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
+#include "tasks/replay/replay_progress_line.hpp"
+#include "tasks/replay/replay_scope.hpp"
+#include "tasks/replay/replay_work.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+using postgres::kept_replay;
+using tasks::replay_request;
+
+int usage(const std::string& what, const std::string& fix) {
+    fmt::print(stderr, "walrelay: {}; fix: {}\n", what, fix);
+    return exit_usage;
+}
+
+/// What is asked for cannot be had, or is written wrongly; else a server failed.
+int refuse(const error& why) {
+    switch (why.code) {
+        case errc::configuration_invalid:
+            fmt::print(stderr, "walrelay: {}\n", to_string(why));
+            return exit_usage;
+        case errc::position_not_kept:
+            fmt::print(stderr, "walrelay: {}\n", to_string(why));
+            return exit_findings;
+        default:
+            return fail(why);
+    }
+}
+
+int no_such_replay(const config::settings& settings, std::int64_t number) {
+    fmt::print(stderr, "walrelay: slot {} has no replay {}; fix: walrelay replay list shows them\n",
+               settings.postgres.slot, number);
+    return exit_findings;
+}
+
+awaitable<int> list(postgres::connection& sql, const config::settings& settings, bool json) {
+    auto slot = settings.postgres.slot;
+    const auto all = co_await postgres::list_replays(sql, std::move(slot));
+    if (!all) {
+        co_return fail(all.error());
+    }
+    if (json) {
+        std::string text;
+        for (const auto& each : *all) {
+            text += (text.empty() ? "" : ",") + json_of_replay(each);
+        }
+        fmt::print("{{\"replays\":[{}]}}\n", text);
+    } else if (all->empty()) {
+        fmt::print("no replays\n");
+    } else {
+        fmt::print("{}", text_of_replays(*all));
+    }
+    co_return exit_done;
+}
+
+awaitable<int> cancel(postgres::connection& sql, const kept_replay& one) {
+    const auto ended =
+        co_await postgres::end_replay(sql, one.number, postgres::replay_state::cancelled);
+    if (!ended) {
+        co_return fail(ended.error());
+    }
+    if (!*ended) {
+        fmt::print(stderr, "walrelay: replay {} is {} already\n", one.number, to_string(one.state));
+        co_return exit_findings;
+    }
+    fmt::print("cancelled replay {}: {} of {} rows were written, and are published\n", one.number,
+               one.rows_written, one.rows_planned);
+    co_return exit_done;
+}
+
+awaitable<int> carry_out(servers::executors on, postgres::connection& sql,
+                         const config::settings& settings, kept_replay one) {
+    const auto number = one.number;
+    tasks::replay_progress_line progress;
+    const auto outcome = co_await tasks::carry_out_replay(
+        std::move(on), settings, sql, std::move(one),
+        [&](const tasks::replay_progress& now) { progress.show(now); });
+    progress.end();
+    if (!outcome) {
+        auto why = outcome.error();
+        why.remedy +=
+            (why.remedy.empty() ? "" : ", then: ") +
+            fmt::format("walrelay replay resume {} (it goes on at the exact row)", number);
+        co_return fail(why);
+    }
+    if (*outcome == tasks::replay_outcome::cancelled) {
+        fmt::print("replay {} was cancelled\n", number);
+        co_return exit_findings;
+    }
+    fmt::print("replay {} is done: {} rows published\n", number, progress.rows());
+    co_return exit_done;
+}
+
+awaitable<int> resume(servers::executors on, postgres::connection& sql,
+                      const config::settings& settings, kept_replay one) {
+    if (one.state != postgres::replay_state::running) {
+        fmt::print(stderr, "walrelay: replay {} is {} already\n", one.number, to_string(one.state));
+        co_return exit_findings;
+    }
+    const auto slot = settings.postgres.slot;
+    const auto ready = co_await postgres::prepare_replays(sql, slot, settings.postgres.publication,
+                                                          servers::published_tables_of(settings));
+    if (!ready) {
+        co_return fail(ready.error());
+    }
+    co_return co_await carry_out(std::move(on), sql, settings, std::move(one));
+}
+
+awaitable<int> execute(servers::executors on, postgres::connection& sql,
+                       const config::settings& settings, kept_replay scope,
+                       const relay::replay_plan& plan) {
+    const auto ready = co_await postgres::prepare_replays(
+        sql, scope.slot, settings.postgres.publication, servers::published_tables_of(settings));
+    if (!ready) {
+        co_return fail(ready.error());
+    }
+    scope.rows_planned = plan.all.rows;
+    const auto number = co_await postgres::begin_replay(sql, scope);
+    if (!number) {
+        co_return fail(number.error());
+    }
+    scope.number = *number;
+    fmt::print("replay {}: {} rows; if this is broken off: walrelay replay resume {}\n", *number,
+               plan.all.rows, *number);
+    std::fflush(stdout);
+    co_return co_await carry_out(std::move(on), sql, settings, std::move(scope));
+}
+
+awaitable<int> show_plan(servers::executors on, const config::settings& settings,
+                         const replay_request& request, const kept_replay& scope,
+                         const relay::replay_plan& plan) {
+    replay_words words{scope, plan, {}, settings.nats.stream};
+    if (plan.first) {
+        words.share =
+            co_await tasks::find_in_stream(std::move(on), settings, *plan.first, *plan.last);
+    }
+    if (request.json) {
+        fmt::print("{}\n", json_of_plan(words));
+        co_return exit_done;
+    }
+    fmt::print("{}", text_of_plan(words));
+    if (plan.all.rows > 0) {
+        fmt::print("nothing was done yet; the same command with --execute does it\n");
+    }
+    co_return exit_done;
+}
+
+awaitable<int> replay(servers::executors on, postgres::connection& sql,
+                      const config::settings& settings, const replay_request& request) {
+    const auto scope = co_await tasks::scope_of(sql, settings, request);
+    if (!scope) {
+        co_return refuse(scope.error());
+    }
+    tasks::replay_progress_line progress;
+    const auto plan = co_await tasks::plan_replay(
+        on, settings, sql, *scope, [&](const tasks::replay_progress& now) { progress.show(now); });
+    progress.end();
+    if (!plan) {
+        co_return refuse(plan.error());
+    }
+    if (!request.execute) {
+        co_return co_await show_plan(std::move(on), settings, request, *scope, *plan);
+    }
+    if (plan->all.rows > request.limit_rows) {
+        co_return usage(fmt::format("{} rows are in the range, more than --limit {}; nothing was "
+                                    "done",
+                                    plan->all.rows, request.limit_rows),
+                        "look at the plan without --execute, then choose fewer rows or a higher "
+                        "--limit");
+    }
+    if (plan->all.rows == 0) {
+        fmt::print("no rows in the range; nothing was done\n");
+        co_return exit_done;
+    }
+    co_return co_await execute(std::move(on), sql, settings, *scope, *plan);
+}
+
+awaitable<int> with_number(servers::executors on, postgres::connection& sql,
+                           const config::settings& settings, const replay_request& request) {
+    auto slot = settings.postgres.slot;
+    const auto found = co_await postgres::find_replay(sql, std::move(slot), request.number);
+    if (!found) {
+        co_return fail(found.error());
+    }
+    if (!*found) {
+        co_return no_such_replay(settings, request.number);
+    }
+    if (request.action == tasks::replay_action::cancel) {
+        co_return co_await cancel(sql, **found);
+    }
+    if (request.action == tasks::replay_action::resume) {
+        co_return co_await resume(std::move(on), sql, settings, **found);
+    }
+    if (request.json) {
+        fmt::print("{}\n", json_of_replay(**found));
+    } else {
+        fmt::print("{}", text_of_replay(**found));
+    }
+    co_return exit_done;
+}
+
+awaitable<int> work(servers::executors on, const config::settings& settings,
+                    const replay_request& request) {
+    auto sql = co_await servers::open_sql(on.loop, settings);
+    if (!sql) {
+        co_return fail(sql.error());
+    }
+    if (request.action == tasks::replay_action::list) {
+        co_return co_await list(*sql, settings, request.json);
+    }
+    if (request.action == tasks::replay_action::replay) {
+        co_return co_await replay(std::move(on), *sql, settings, request);
+    }
+    co_return co_await with_number(std::move(on), *sql, settings, request);
+}
+
+}  // namespace
+
+int command_replay(const config::settings& settings, const tasks::replay_request& request) {
+    if (request.action == tasks::replay_action::replay && request.from.empty()) {
+        return usage("it is not said from where to replay",
+                     "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position");
+    }
+    return servers::run_to_end([&](servers::executors on) { return work(on, settings, request); });
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,212 @@
+#include "app/replay_text.hpp"
+
+#include "app/status_text.hpp"
+#include "app/text_table.hpp"
+#include "core/json_string.hpp"
+#include "core/one_line.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using postgres::kept_replay;
+
+std::string utc(wall_time time) {
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
+                       std::chrono::time_point_cast<std::chrono::seconds>(time));
+}
+
+std::string grouped(std::uint64_t number) {
+    auto digits = std::to_string(number);
+    constexpr int group = 3;
+    for (auto at = static_cast<int>(digits.size()) - group; at > 0; at -= group) {
+        digits.insert(static_cast<std::size_t>(at), ",");
+    }
+    return digits;
+}
+
+/// `name      value`, one line.
+void add_line(std::string& to, std::string_view name, const std::string& value) {
+    to += fmt::format("  {:<12}{}\n", name, value);
+}
+
+void add_counts(std::string& to, std::string_view name,
+                const std::map<std::string, relay::replay_count>& counts) {
+    constexpr std::size_t shown_max = 20;
+    std::vector<std::pair<std::string, relay::replay_count>> sorted(counts.begin(), counts.end());
+    std::ranges::stable_sort(
+        sorted, [](const auto& a, const auto& b) { return a.second.rows > b.second.rows; });
+    for (std::size_t index = 0; index < std::min(sorted.size(), shown_max); ++index) {
+        const auto& [what, count] = sorted[index];
+        add_line(to, index == 0 ? name : "",
+                 fmt::format("{}  {} rows  {}", what.empty() ? "(none)" : one_line(what),
+                             grouped(count.rows), show_bytes(static_cast<double>(count.bytes))));
+    }
+    if (sorted.size() > shown_max) {
+        add_line(to, "", fmt::format("and {} more", sorted.size() - shown_max));
+    }
+}
+
+std::string range_of(const kept_replay& scope) {
+    std::string text = "from LSN " + to_string(scope.from.commit);
+    if (scope.since) {
+        text += ", " + utc(*scope.since);
+    }
+    text += " to LSN " + to_string(scope.until);
+    if (scope.before) {
+        text += ", before " + utc(*scope.before);
+    }
+    return text + " (kept by slot " + scope.kept_slot + ")";
+}
+
+void add_troubles(std::string& to, const relay::replay_plan& plan) {
+    if (plan.unmappable > 0) {
+        add_line(to, "unmappable", grouped(plan.unmappable) + " rows become dead letters:");
+        for (const auto& each : plan.unmappable_named) {
+            add_line(to, "", one_line(each));
+        }
+    }
+    if (plan.too_large > 0) {
+        add_line(to, "too large",
+                 grouped(plan.too_large) +
+                     " rows above delivery.max_row_bytes are left out; fix: raise it");
+    }
+}
+
+std::string json_of_counts(const std::map<std::string, relay::replay_count>& counts) {
+    std::string made = "[";
+    for (const auto& [name, count] : counts) {
+        made += fmt::format("{}{{\"name\":{},\"rows\":{},\"bytes\":{}}}",
+                            made.size() > 1 ? "," : "", json_string(name), count.rows, count.bytes);
+    }
+    return made + "]";
+}
+
+std::string json_or_null(const std::optional<wall_time>& time) {
+    return time ? json_string(utc(*time)) : "null";
+}
+
+std::string json_of_names(const std::vector<std::string>& names) {
+    std::string made = "[";
+    for (const auto& each : names) {
+        made += (made.size() > 1 ? "," : "") + json_string(each);
+    }
+    return made + "]";
+}
+
+std::vector<std::string> names_of(const std::vector<table_name>& tables) {
+    std::vector<std::string> names;
+    names.reserve(tables.size());
+    for (const auto& each : tables) {
+        names.push_back(to_string(each));
+    }
+    return names;
+}
+
+}  // namespace
+
+std::string text_of_plan(const replay_words& words) {
+    const auto& plan = words.plan;
+    auto text = fmt::format("replay of slot {} {}\n", words.scope.slot, range_of(words.scope));
+    if (plan.all.rows == 0) {
+        add_line(text, "rows", "none");
+        add_troubles(text, plan);
+        return text;
+    }
+    add_line(
+        text, "rows",
+        fmt::format("{} in {} transactions, {} as messages", grouped(plan.all.rows),
+                    grouped(plan.transactions), show_bytes(static_cast<double>(plan.all.bytes))));
+    add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
+    add_counts(text, "table", plan.by_table);
+    add_counts(text, "subject", plan.by_subject);
+    if (!words.scope.to_subject.empty()) {
+        add_line(text, "goes to", words.scope.to_subject);
+    }
+    add_line(text, "WAL",
+             "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " are written");
+    add_troubles(text, plan);
+    if (words.share) {
+        const auto& share = *words.share;
+        add_line(text, "stream",
+                 fmt::format("{} still has {}; a consumer needs no replay for that: nats consumer "
+                             "add {} --deliver {}",
+                             words.stream,
+                             share.is_whole ? "all of it"
+                                            : "the end of it, from the message on "
+                                              "that this names",
+                             words.stream, share.sequence));
+    }
+    return text;
+}
+
+std::string json_of_plan(const replay_words& words) {
+    const auto& plan = words.plan;
+    return fmt::format(
+        R"({{"replay":{},"plan":{{"rows":{},"bytes":{},"transactions":{},"wal_bytes":{},)"
+        R"("unmappable":{},"too_large":{},"first_commit":{},"last_commit":{},"tables":{},)"
+        R"("subjects":{},"stream_sequence":{},"stream_has_all":{}}}}})",
+        json_of_replay(words.scope), plan.all.rows, plan.all.bytes, plan.transactions,
+        plan.control_bytes, plan.unmappable, plan.too_large, json_or_null(plan.first_commit),
+        json_or_null(plan.last_commit), json_of_counts(plan.by_table),
+        json_of_counts(plan.by_subject),
+        words.share ? std::to_string(words.share->sequence) : "null",
+        words.share && words.share->is_whole);
+}
+
+std::string text_of_replays(const std::vector<kept_replay>& all) {
+    std::vector<std::vector<postgres::cell>> rows;
+    rows.reserve(all.size());
+    for (const auto& each : all) {
+        rows.push_back(
+            {std::to_string(each.number), to_string(each.state),
+             fmt::format("{} of {}", grouped(each.rows_written), grouped(each.rows_planned)),
+             each.kept_slot, each.started_at, each.changed_at});
+    }
+    return text_table(
+        {{"number", "state", "rows", "kept slot", "started", "changed"}, std::move(rows)});
+}
+
+std::string text_of_replay(const kept_replay& one) {
+    auto text = fmt::format("replay {} of slot {} {}\n", one.number, one.slot, range_of(one));
+    add_line(text, "state", to_string(one.state));
+    add_line(text, "rows",
+             grouped(one.rows_written) + " of " + grouped(one.rows_planned) + " written");
+    add_line(text, "at", one.at ? to_string(*one.at) : "the beginning");
+    if (!one.tables.empty()) {
+        add_line(text, "tables",
+                 one_line(fmt::format("{}", fmt::join(names_of(one.tables), ", "))));
+    }
+    if (!one.subject.empty()) {
+        add_line(text, "subject", one_line(one.subject));
+    }
+    if (!one.aggregates.empty()) {
+        add_line(text, "aggregates", one_line(fmt::format("{}", fmt::join(one.aggregates, ", "))));
+    }
+    if (!one.to_subject.empty()) {
+        add_line(text, "goes to", one_line(one.to_subject));
+    }
+    add_line(text, "started", one.started_at + " UTC");
+    add_line(text, "changed", one.changed_at + " UTC");
+    return text;
+}
+
+std::string json_of_replay(const kept_replay& one) {
+    return fmt::format(
+        R"({{"number":{},"slot":{},"state":{},"kept_slot":{},"from":{},"until":{},"since":{},)"
+        R"("before":{},"tables":{},"subject":{},"aggregates":{},"to_subject":{},"position":{},)"
+        R"("rows_planned":{},"rows_written":{}}})",
+        one.number, json_string(one.slot), json_string(to_string(one.state)),
+        json_string(one.kept_slot), json_string(to_string(one.from.commit)),
+        json_string(to_string(one.until)), json_or_null(one.since), json_or_null(one.before),
+        json_of_names(names_of(one.tables)), json_string(one.subject),
+        json_of_names(one.aggregates), json_string(one.to_subject),
+        one.at ? json_string(to_string(*one.at)) : "null", one.rows_planned, one.rows_written);
+}
+
+}  // namespace walrelay::app

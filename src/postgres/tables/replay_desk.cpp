@@ -1,0 +1,380 @@
+#include "postgres/tables/replay_desk.hpp"
+
+#include "core/one_line.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/fact_reader.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr const char* has_columns_sql =
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.control') "
+    "AND attname = 'replay' AND NOT attisdropped";
+
+constexpr const char* begin_sql = R"sql(
+INSERT INTO walrelay.replay (slot, kept_slot, range_from, range_until, range_last, since, before,
+                             tables, subject, aggregates, to_subject, rows_planned)
+VALUES ($1, $2, $3, $4::pg_lsn, $5, $6::bigint, $7::bigint, $8::text[], $9, $10::text[], $11,
+        $12::bigint)
+RETURNING id
+)sql";
+
+/// Lists with a unit separator between their elements, which is in none of them.
+constexpr const char* read_sql = R"sql(
+SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, before,
+       array_to_string(tables, chr(31)), subject, array_to_string(aggregates, chr(31)),
+       to_subject, position,
+       rows_planned, rows_written, date_trunc('second', started_at AT TIME ZONE 'UTC'),
+       date_trunc('second', changed_at AT TIME ZONE 'UTC')
+  FROM (SELECT * FROM walrelay.replay
+         WHERE slot = $1 AND ($2 = '' OR id = nullif($2, '')::bigint)
+         ORDER BY id DESC LIMIT 100) AS newest
+ ORDER BY id
+)sql";
+
+constexpr const char* end_sql =
+    "UPDATE walrelay.replay SET state = $2, changed_at = now() WHERE id = $1::bigint AND state = "
+    "'running' RETURNING id";
+
+/// Nothing is written where the replay does not run any more.
+constexpr const char* write_sql = R"sql(
+WITH moved AS (
+    UPDATE walrelay.replay
+       SET position = $2, at_lsn = $3::pg_lsn, rows_written = rows_written + $4::bigint,
+           changed_at = now()
+     WHERE id = $1::bigint AND state = 'running'
+    RETURNING id, slot, to_subject)
+INSERT INTO walrelay.control (place, kind, slot, replay, subject, position, committed_at,
+                              source_schema, source_table, event)
+SELECT r.place, 'replay', moved.slot, moved.id, moved.to_subject, r.position,
+       r.committed_at::bigint, r.source_schema, r.source_table, r.event::json
+  FROM moved,
+       unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) WITH ORDINALITY
+           AS r (position, committed_at, source_schema, source_table, event, place)
+ ORDER BY r.place
+)sql";
+
+/// In the same transaction: what was written there is in the WAL.
+constexpr const char* written_sql =
+    "DELETE FROM walrelay.control WHERE transaction = pg_current_xact_id()::text::bigint "
+    "RETURNING place";
+
+constexpr const char* pace_sql = R"sql(
+SELECT pg_current_wal_insert_lsn(), s.confirmed_flush_lsn, s.active
+  FROM (SELECT) AS one LEFT JOIN pg_replication_slots AS s ON s.slot_name::text = $1
+)sql";
+
+constexpr const char* read_time_sql = R"sql(
+SELECT (extract(epoch FROM CASE WHEN $1 LIKE '%ago' THEN now() + $1::interval
+                                ELSE $1::timestamp AT TIME ZONE 'UTC' END) * 1000000)::bigint
+)sql";
+constexpr const char* read_zoned_time_sql =
+    "SELECT (extract(epoch FROM $1::timestamptz) * 1000000)::bigint";
+
+std::string micros_of(wall_time time) {
+    return std::to_string(time.time_since_epoch().count());
+}
+
+std::optional<std::string> maybe_micros(const std::optional<wall_time>& time) {
+    return time ? std::optional(micros_of(*time)) : std::nullopt;
+}
+
+std::optional<std::string> unless_empty(std::string text) {
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+/// Without the history, which the slot knows.
+std::string text_of(const commit_position& where) {
+    return to_string(position{{}, where});
+}
+
+constexpr char unit_separator = '\x1f';
+
+std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const auto end = text.find(unit_separator);
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return parts;
+}
+
+/// Schema and name of each table in turn.
+std::vector<std::string> names_of(const std::vector<table_name>& tables) {
+    std::vector<std::string> names;
+    names.reserve(2 * tables.size());
+    for (const auto& each : tables) {
+        names.push_back(each.schema);
+        names.push_back(each.name);
+    }
+    return names;
+}
+
+std::vector<table_name> tables_of(const std::vector<std::string>& names) {
+    std::vector<table_name> tables;
+    for (std::size_t index = 0; index + 1 < names.size(); index += 2) {
+        tables.push_back({names[index], names[index + 1]});
+    }
+    return tables;
+}
+
+/// Reads one row of read_sql.
+class replay_fields {
+public:
+    replay_fields(const row_set& rows, std::size_t row) : rows_(rows), row_(row), facts_(rows) {}
+
+    result<kept_replay> read();
+
+private:
+    std::string text(std::size_t column) const { return rows_.text(row_, column); }
+    std::optional<wall_time> time(std::size_t column) {
+        if (!rows_.at(row_, column)) {
+            return std::nullopt;
+        }
+        return wall_time(std::chrono::microseconds(facts_.number<std::int64_t>(row_, column)));
+    }
+
+    const row_set& rows_;
+    std::size_t row_;
+    fact_reader facts_;
+};
+
+result<kept_replay> replay_fields::read() {
+    enum column : std::size_t {
+        id,
+        slot,
+        state,
+        kept_slot,
+        from,
+        until,
+        last,
+        since,
+        before,
+        tables,
+        subject,
+        aggregates,
+        to_subject,
+        at,
+        planned,
+        written,
+        started,
+        changed
+    };
+    kept_replay read;
+    read.number = facts_.number<std::int64_t>(row_, id);
+    read.slot = text(slot);
+    for (const auto each : {replay_state::running, replay_state::done, replay_state::cancelled}) {
+        if (text(state) == to_string(each)) {
+            read.state = each;
+        }
+    }
+    read.kept_slot = text(kept_slot);
+    const auto first = parse_position(text(from));
+    read.until = facts_.maybe_lsn(row_, until).value_or(lsn{});
+    if (const auto end = parse_position(text(last))) {
+        read.last = end->at;
+    }
+    read.since = time(since);
+    read.before = time(before);
+    read.tables = tables_of(split_list(text(tables)));
+    read.subject = text(subject);
+    read.aggregates = split_list(text(aggregates));
+    read.to_subject = text(to_subject);
+    read.at = parse_position(text(at));
+    read.rows_planned = facts_.number<std::uint64_t>(row_, planned);
+    read.rows_written = facts_.number<std::uint64_t>(row_, written);
+    read.started_at = text(started);
+    read.changed_at = text(changed);
+    if (facts_.failure() || !first) {
+        return error{errc::postgres_unsuitable,
+                     fmt::format("replay {} in walrelay.replay cannot be read", read.number),
+                     "let nobody but walrelay write there: \\dp walrelay.replay in psql"};
+    }
+    read.from = first->at;
+    return read;
+}
+
+error explain_replay(const server_report& report, const connection& sql) {
+    return explain_use(
+        report, sql, is_about(report, own_table::control) ? own_table::control : own_table::replay);
+}
+
+}  // namespace
+
+awaitable<result<void>> prepare_replays(connection& sql, std::string slot, std::string publication,
+                                        std::vector<table_name> outboxes) {
+    const auto made = co_await create_table(sql, own_table::replay, outboxes);
+    if (!made) {
+        co_return made.error();
+    }
+    const auto heard = co_await check_slot_for_retries(sql, slot, std::move(publication));
+    if (!heard) {
+        co_return heard.error();
+    }
+    const auto columns = co_await sql.query(has_columns_sql);
+    if (!columns) {
+        co_return columns.error();
+    }
+    if (!columns->empty()) {
+        co_return result<void>{};
+    }
+    co_return error{errc::postgres_unsuitable,
+                    "the table walrelay.control is one of an earlier version, which takes no "
+                    "replayed rows; nothing was changed",
+                    "walrelay init (or sql/control.sql in psql) as its owner"};
+}
+
+awaitable<result<std::int64_t>> begin_replay(connection& sql, kept_replay wanted) {
+    std::vector<std::optional<std::string>> values{
+        wanted.slot,
+        wanted.kept_slot,
+        text_of(wanted.from),
+        to_string(wanted.until),
+        wanted.last ? std::optional(text_of(*wanted.last)) : std::nullopt,
+        maybe_micros(wanted.since),
+        maybe_micros(wanted.before),
+        array_literal(names_of(wanted.tables)),
+        unless_empty(wanted.subject),
+        array_literal(wanted.aggregates),
+        unless_empty(wanted.to_subject),
+        std::to_string(wanted.rows_planned)};
+    std::vector<statement> all{{begin_sql, std::move(values)}};
+    const auto begun = co_await sql.ask_together(std::move(all));
+    if (begun.has_error()) {
+        co_return explain_replay(begun.error(), sql);
+    }
+    fact_reader facts(*begun);
+    const auto number = facts.number<std::int64_t>(0, 0);
+    co_return facts.failure() ? result<std::int64_t>(*facts.failure()) : number;
+}
+
+awaitable<result<std::vector<kept_replay>>> list_replays(connection& sql, std::string slot) {
+    const auto there = co_await has_table(sql, own_table::replay);
+    if (!there) {
+        co_return there.error();
+    }
+    std::vector<kept_replay> all;
+    if (!*there) {
+        co_return all;
+    }
+    std::vector<std::string> which{std::move(slot), ""};
+    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return explain_replay(rows.error(), sql);
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        auto read = replay_fields(*rows, row).read();
+        if (!read) {
+            co_return read.error();
+        }
+        all.push_back(std::move(*read));
+    }
+    co_return all;
+}
+
+awaitable<result<std::optional<kept_replay>>> find_replay(connection& sql, std::string slot,
+                                                          std::int64_t number) {
+    const auto there = co_await has_table(sql, own_table::replay);
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
+        co_return std::nullopt;
+    }
+    std::vector<std::string> which{std::move(slot), std::to_string(number)};
+    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return explain_replay(rows.error(), sql);
+    }
+    if (rows->empty()) {
+        co_return std::nullopt;
+    }
+    auto read = replay_fields(*rows, 0).read();
+    if (!read) {
+        co_return read.error();
+    }
+    co_return std::optional(std::move(*read));
+}
+
+awaitable<result<bool>> end_replay(connection& sql, std::int64_t number, replay_state how) {
+    std::vector<std::string> values{std::to_string(number), to_string(how)};
+    const auto ended = co_await sql.ask(end_sql, std::move(values));
+    if (ended.has_error()) {
+        co_return explain_replay(ended.error(), sql);
+    }
+    co_return !ended->empty();
+}
+
+awaitable<result<bool>> write_replay_batch(connection& sql, kept_replay of,
+                                           std::vector<replay_row> rows) {
+    std::vector<std::vector<std::string>> columns(5);
+    for (auto& row : rows) {
+        columns[0].push_back(to_string(row.where));
+        columns[1].push_back(micros_of(row.committed_at));
+        columns[2].push_back(std::move(row.source.schema));
+        columns[3].push_back(std::move(row.source.name));
+        columns[4].push_back(std::move(row.event));
+    }
+    const auto& last = rows.back().where;
+    statement write{write_sql,
+                    {std::to_string(of.number), to_string(last), to_string(last.at.commit),
+                     std::to_string(rows.size())}};
+    for (const auto& column : columns) {
+        write.parameters.emplace_back(array_literal(column));
+    }
+    std::vector<statement> all{std::move(write), {written_sql}};
+    const auto written = co_await sql.ask_together(std::move(all));
+    if (written.has_error()) {
+        co_return explain_replay(written.error(), sql);
+    }
+    co_return !written->empty();
+}
+
+awaitable<result<replay_pace>> read_replay_pace(connection& sql, std::string slot) {
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.query(pace_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader facts(*rows);
+    const replay_pace pace{facts.maybe_lsn(0, 0).value_or(lsn{}), facts.maybe_lsn(0, 1),
+                           rows->flag(0, 2)};
+    co_return facts.failure() ? result<replay_pace>(*facts.failure()) : pace;
+}
+
+awaitable<result<wall_time>> read_time(connection& sql, std::string text) {
+    // A zone is a letter or an offset after the time of day.
+    const auto clock = text.find(':');
+    const bool has_zone =
+        clock != std::string::npos &&
+        text.find_first_of("+-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", clock) !=
+            std::string::npos;
+    const bool is_relative = text.ends_with("ago");
+    std::vector<std::string> which{text};
+    const auto rows = co_await sql.ask(
+        has_zone && !is_relative ? read_zoned_time_sql : read_time_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return error{errc::configuration_invalid,
+                        "\"" + one_line(text) + "\" is no bookmark, LSN, position or time",
+                        "write bookmark:NAME, 16/B374D848, a Walrelay-Position, "
+                        "2026-11-21T10:00Z or \"10 minutes ago\"",
+                        words_of(rows.error())};
+    }
+    fact_reader facts(*rows);
+    const auto micros = facts.number<std::int64_t>(0, 0);
+    co_return facts.failure() ? result<wall_time>(*facts.failure())
+                              : wall_time(std::chrono::microseconds(micros));
+}
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,113 @@
+// The replays of a slot: walrelay.replay (sql/replay.sql), and the rows that each puts into
+// walrelay.control for the relay to publish.
+//
+// Through a connection of connection_kind::sql whose schema walrelay can be trusted
+// (own_tables.hpp). Errors of a refused statement: explain_use.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::postgres {
+
+enum class replay_state { running, done, cancelled };
+
+[[nodiscard]] constexpr const char* to_string(replay_state state) {
+    switch (state) {
+        case replay_state::done:
+            return "done";
+        case replay_state::cancelled:
+            return "cancelled";
+        default:
+            return "running";
+    }
+}
+
+/// A row of walrelay.replay. What is asked for is kept as it was understood, so that it goes on as
+/// it began whatever the configuration says by then.
+struct kept_replay {
+    std::int64_t number = 0;
+    std::string slot = {};
+    replay_state state = replay_state::running;
+    std::string kept_slot = {};
+    commit_position from = {};
+    lsn until = {};
+    std::optional<commit_position> last = {};
+    std::optional<wall_time> since = {};
+    std::optional<wall_time> before = {};
+    /// `schema.table` of each; empty: all of the configuration.
+    std::vector<table_name> tables = {};
+    std::string subject = {};
+    std::vector<std::string> aggregates = {};
+    std::string to_subject = {};
+    /// The row that was written last.
+    std::optional<position> at = {};
+    std::uint64_t rows_planned = 0;
+    std::uint64_t rows_written = 0;
+    /// As PostgreSQL prints them in UTC.
+    std::string started_at = {};
+    std::string changed_at = {};
+};
+
+/// Makes walrelay.replay where it is missing, and sees to it that a relay on the slot gets what is
+/// written. Errors: those of create_table and of check_slot_for_retries; postgres_unsuitable where
+/// walrelay.control is one of an earlier version.
+[[nodiscard]] boost::asio::awaitable<result<void>> prepare_replays(
+    connection& sql, std::string slot, std::string publication, std::vector<table_name> outboxes);
+
+/// Returns its number.
+[[nodiscard]] boost::asio::awaitable<result<std::int64_t>> begin_replay(connection& sql,
+                                                                        kept_replay wanted);
+/// The newest 100, oldest of them first; none where there is no table.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<kept_replay>>> list_replays(
+    connection& sql, std::string slot);
+/// Nothing where the slot has no such replay.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<kept_replay>>> find_replay(
+    connection& sql, std::string slot, std::int64_t number);
+/// Sets its state where it is running. Returns whether it was.
+[[nodiscard]] boost::asio::awaitable<result<bool>> end_replay(connection& sql, std::int64_t number,
+                                                              replay_state how);
+
+/// One row on its way to the relay.
+struct replay_row {
+    position where = {};
+    wall_time committed_at = {};
+    table_name source = {};
+    std::string event = {};  // relay/intake/row_json
+};
+
+/// Writes the rows in their order and notes the last one as the replay's progress, in one
+/// transaction. Returns whether that happened: not where the replay does not run any more.
+[[nodiscard]] boost::asio::awaitable<result<bool>> write_replay_batch(connection& sql,
+                                                                      kept_replay of,
+                                                                      std::vector<replay_row> rows);
+
+/// How far the relay has come.
+struct replay_pace {
+    /// The end of the WAL: of all that was written before this was asked.
+    lsn written = {};
+    /// Nothing where the slot is not there.
+    std::optional<lsn> confirmed = {};
+    /// A relay streams from it.
+    bool active = false;
+};
+[[nodiscard]] boost::asio::awaitable<result<replay_pace>> read_replay_pace(connection& sql,
+                                                                           std::string slot);
+
+/// A time as a person writes it, by PostgreSQL's rules in UTC; with `ago` at its end, an interval
+/// before now. configuration_invalid.
+[[nodiscard]] boost::asio::awaitable<result<wall_time>> read_time(connection& sql,
+                                                                  std::string text);
+
+}  // namespace walrelay::postgres

@@ -1,0 +1,58 @@
+#include "relay/intake/control_source.hpp"
+
+#include "core/control.hpp"
+
+namespace walrelay::relay {
+
+result<void> control_source::take(const row_insert& row, const reading& now) {
+    if (row.too_large_bytes > 0) {
+        now.done.remark = "a row of walrelay.control of " + std::to_string(row.too_large_bytes) +
+                          " bytes is left alone: delivery.max_row_bytes is " +
+                          std::to_string(options_.max_row_bytes);
+        return {};
+    }
+    const auto said = read_control(row);
+    if (said.slot && *said.slot != options_.slot) {
+        return {};
+    }
+    if (said.kind == control_kind::own) {
+        now.in.own = true;
+    } else if (said.kind == control_kind::retry) {
+        return take_retry(said, now);
+    } else if (said.kind == control_kind::replay) {
+        return take_replay(said, now);
+    }
+    return {};
+}
+
+result<void> control_source::take_replay(const control_row& said, const reading& now) {
+    const auto request = replay_request::parse(said, next_revision_++);
+    if (!request) {
+        now.done.remark = to_string(request.error()) + "; it is left alone";
+        return {};
+    }
+    const auto owner = tables_.catalog().find(request->table());
+    if (owner.what != table_catalog::answer::kind::outbox) {
+        return events_.set_stranger_aside(request->table(), request->row(), now);
+    }
+    return events_.place(now, {owner.index, request->row(), request->occasion(), &request->mark()});
+}
+
+result<void> control_source::take_retry(const control_row& said, const reading& now) {
+    const auto request = retry_request::parse(said, next_revision_++);
+    if (!request) {
+        now.done.remark = to_string(request.error()) + "; it is left alone";
+        return {};
+    }
+    const auto owner = tables_.catalog().find(request->table());
+    if (owner.what != table_catalog::answer::kind::outbox) {
+        now.done.remark =
+            "a row of table " + to_string(request->table()) +
+            " is to be retried, but that is no outbox of the configuration now; it stays "
+            "in walrelay.dead_letter";
+        return {};
+    }
+    return events_.place(now, {owner.index, request->row(), request->occasion()});
+}
+
+}  // namespace walrelay::relay

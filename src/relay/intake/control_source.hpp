@@ -1,0 +1,32 @@
+// What walrelay says to its relays through the WAL: rows of walrelay.control. Pure.
+#pragma once
+
+#include "core/first_revision.hpp"
+#include "relay/intake/control_row.hpp"
+#include "relay/intake/event_placer.hpp"
+#include "relay/intake/table_doubts.hpp"
+
+#include <cstdint>
+
+namespace walrelay::relay {
+
+class control_source {
+public:
+    /// All of these must outlive this.
+    control_source(event_placer& events, table_doubts& tables, const intake_options& options)
+        : events_(events), tables_(tables), options_(options) {}
+
+    /// What cannot be obeyed is left alone, and told in `frame_read::remark`.
+    result<void> take(const row_insert& row, const reading& now);
+
+private:
+    result<void> take_retry(const control_row& said, const reading& now);
+    result<void> take_replay(const control_row& said, const reading& now);
+
+    event_placer& events_;
+    table_doubts& tables_;
+    const intake_options& options_;
+    std::uint64_t next_revision_ = first_revision::of_retries;
+};
+
+}  // namespace walrelay::relay

@@ -1,0 +1,54 @@
+#include "relay/intake/row_fates.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+const condemnation& already_dead() {
+    static const condemnation reason{
+        {errc::message_refused, "the row is a dead letter already",
+         "walrelay dead-letter retry, once what was wrong with it is corrected"},
+        0,
+        0};
+    return reason;
+}
+
+}  // namespace
+
+void row_fates::condemn(commit_position where, condemnation reason) {
+    condemned_.insert_or_assign(where, std::move(reason));
+}
+
+void row_fates::condemn_row(const std::string& message_id, condemnation reason) {
+    condemned_rows_.insert_or_assign(message_id, std::move(reason));
+}
+
+void row_fates::keep_dead(std::vector<commit_position> letters) {
+    dead_ = std::move(letters);
+    std::sort(dead_.begin(), dead_.end());
+}
+
+void row_fates::begin_history() {
+    condemned_.clear();
+    stored_.clear();
+}
+
+bool row_fates::is_dead(commit_position where) const {
+    return std::binary_search(dead_.begin(), dead_.end(), where);
+}
+
+const condemnation* row_fates::reason_for(const message& content, bool of_a_snapshot) const {
+    if (of_a_snapshot) {
+        const auto found = condemned_rows_.find(content.id);
+        return found == condemned_rows_.end() ? nullptr : &found->second;
+    }
+    const auto found = condemned_.find(content.where.at);
+    if (found != condemned_.end()) {
+        return &found->second;
+    }
+    return is_dead(content.where.at) ? &already_dead() : nullptr;
+}
+
+}  // namespace walrelay::relay

@@ -1,0 +1,27 @@
+// What a message may weigh, and what it does. Pure.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/message.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace walrelay::relay {
+
+/// What the broker takes at most; both count headers and body together.
+struct size_limits {
+    std::uint64_t max_payload_bytes = 0;  // of the connection, 0 is not known
+    std::int64_t max_message_bytes = -1;  // of the stream, -1 is unlimited
+
+    /// The lesser of both.
+    [[nodiscard]] std::uint64_t least() const;
+    /// Errors: message_too_large. `stream` only for the size of headers.
+    [[nodiscard]] result<void> check(const message& candidate, std::string_view stream) const;
+};
+
+/// What a publish of this message puts on the wire as headers and body, in bytes; exact for the
+/// headers that nats.c writes ("Name: value" CR LF each, after "NATS/1.0" CR LF).
+[[nodiscard]] std::uint64_t wire_bytes(const message& content, std::string_view stream);
+
+}  // namespace walrelay::relay

@@ -1,0 +1,183 @@
+#include "tasks/replay/kept_stream.hpp"
+
+#include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/replay_slot.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+#include "wal/replication_frame.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+/// The session of a replay that was killed ends when its server notices.
+constexpr auto patience_for_another = 5s;
+constexpr auto look_again_after = 200ms;
+
+awaitable<void> pause(boost::asio::any_io_executor on, std::chrono::milliseconds time) {
+    boost::asio::steady_timer timer(on, time);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+}
+
+awaitable<result<postgres::connection>> open_with_copy(servers::executors on,
+                                                       const config::settings& settings,
+                                                       std::string kept_slot,
+                                                       output_plugin plugin) {
+    for (auto waited = 0ms;; waited += look_again_after) {
+        auto replication = co_await servers::open_replication(on.loop, settings);
+        if (!replication) {
+            co_return replication.error();
+        }
+        const auto copied = co_await postgres::copy_to_replay_slot(*replication, kept_slot,
+                                                                   settings.postgres.slot, plugin);
+        if (copied) {
+            co_return std::move(*replication);
+        }
+        if (copied.error().code != errc::slot_in_use || waited >= patience_for_another) {
+            co_return copied.error();
+        }
+        replication->close();
+        co_await pause(on.loop, look_again_after);
+    }
+}
+
+std::string unknown_prefix() {
+    std::random_device random;
+    return std::to_string(random()) + std::to_string(random());
+}
+
+relay::replay_range range_of(const postgres::kept_replay& of) {
+    relay::replay_range range{of.from, of.until, of.last, of.since, of.before};
+    if (of.at) {
+        // The next one: no two rows have one position.
+        range.from = {of.at->at.commit, of.at->at.row, of.at->at.index + 1};
+    }
+    return range;
+}
+
+relay::replay_choice choice_of(const postgres::kept_replay& of, const config::settings& settings) {
+    relay::replay_choice choice{{}, of.subject, of.aggregates};
+    for (std::size_t index = 0; index < settings.outbox.size(); ++index) {
+        if (std::ranges::find(of.tables, settings.outbox[index].table) != of.tables.end()) {
+            choice.tables.push_back(index);
+        }
+    }
+    return choice;
+}
+
+output_plugin plugin_of(const postgres_facts& facts) {
+    return facts.slot && facts.slot->plugin == to_string(output_plugin::wal2json)
+               ? output_plugin::wal2json
+               : output_plugin::pgoutput;
+}
+
+/// Of all tables: one that was renamed since has another name in the WAL than it has today.
+postgres::start_options options_of(const config::settings& settings, output_plugin plugin,
+                                   lsn from) {
+    postgres::start_options options;
+    options.slot = postgres::replay_slot_name(settings.postgres.slot);
+    options.plugin = plugin;
+    options.publication = settings.postgres.publication;
+    options.message_prefixes = servers::message_prefixes_of(settings);
+    options.nonce = unknown_prefix();
+    options.from = from;
+    return options;
+}
+
+}  // namespace
+
+kept_stream::kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
+                         std::chrono::milliseconds sender_timeout)
+    : stream_(std::move(stream)),
+      reader_(std::move(reader)),
+      reports_each_(
+          sender_timeout > 0ms ? std::min<std::chrono::milliseconds>(5s, sender_timeout / 3) : 5s),
+      reported_at_(std::chrono::steady_clock::now()) {}
+
+awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::executors on,
+                                                                  const config::settings& settings,
+                                                                  postgres::connection& sql,
+                                                                  postgres::kept_replay of) {
+    auto request = servers::inspection_of(settings);
+    const auto facts = co_await postgres::inspect(sql, std::move(request));
+    if (!facts) {
+        co_return facts.error();
+    }
+    auto mappers = servers::mappers_of(settings);
+    if (!mappers) {
+        co_return mappers.error();
+    }
+    const auto plugin = plugin_of(*facts);
+    auto replication = co_await open_with_copy(on, settings, of.kept_slot, plugin);
+    if (!replication) {
+        co_return replication.error();
+    }
+    auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
+    }
+    auto range = range_of(of);
+    auto options = options_of(settings, plugin, range.from.commit);
+    auto stream =
+        co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
+    if (!stream) {
+        co_return stream.error();
+    }
+    relay::replay_source source{plugin, server->line, servers::relay_options_of(settings).duties,
+                                settings.delivery.max_row_bytes.bytes};
+    relay::replay_reader reader(std::move(*mappers), relay::table_catalog(settings.outbox, *facts),
+                                std::move(source), std::move(range), choice_of(of, settings));
+    co_return std::make_unique<kept_stream>(std::move(*stream), std::move(reader),
+                                            facts->sender_timeout);
+}
+
+awaitable<result<relay::replay_read>> kept_stream::next() {
+    for (;;) {
+        const auto frame = stream_.next_frame();
+        if (!frame) {
+            co_return frame.error();
+        }
+        if (!*frame) {
+            const auto more = co_await stream_.wait_readable();
+            if (!more) {
+                co_return more.error();
+            }
+            continue;
+        }
+        auto read = reader_.read(**frame);
+        if (!read) {
+            co_return read.error();
+        }
+        received_ = std::max(received_, read->received);
+        const bool asks = read->alive && read->alive->reply_requested;
+        if (auto alive = asks ? report() : stay_alive(); !alive) {
+            co_return alive.error();
+        }
+        if (read->row || read->committed || read->ended) {
+            co_return std::move(*read);
+        }
+    }
+}
+
+result<void> kept_stream::stay_alive() {
+    const bool is_due = std::chrono::steady_clock::now() - reported_at_ >= reports_each_;
+    return is_due ? report() : result<void>{};
+}
+
+/// Nothing is confirmed: the copy goes with its session.
+result<void> kept_stream::report() {
+    reported_at_ = std::chrono::steady_clock::now();
+    return stream_.send(wal::encode({received_, {}, {}, {}}));
+}
+
+}  // namespace walrelay::tasks

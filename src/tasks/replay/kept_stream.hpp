@@ -1,0 +1,45 @@
+// Reads the past from a kept slot: a temporary copy of it, decoded in the session that made it.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "postgres/session/replication_stream.hpp"
+#include "postgres/tables/replay_desk.hpp"
+#include "relay/replay/replay_reader.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace walrelay::tasks {
+
+class kept_stream {
+public:
+    /// Begins after the row that `of` has written last, else where it begins. Errors: those of
+    /// copy_to_replay_slot, of the connections and of inspect.
+    [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<kept_stream>>> open(
+        servers::executors on, const config::settings& settings, postgres::connection& sql,
+        postgres::kept_replay of);
+
+    /// The next thing that was read; its views live until the next call.
+    [[nodiscard]] boost::asio::awaitable<result<relay::replay_read>> next();
+    /// To be called often where nothing is read for a while: the server ends a session that it does
+    /// not hear of (wal_sender_timeout).
+    [[nodiscard]] result<void> stay_alive();
+
+    kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
+                std::chrono::milliseconds sender_timeout);
+
+private:
+    [[nodiscard]] result<void> report();
+
+    postgres::replication_stream stream_;
+    relay::replay_reader reader_;
+    std::chrono::milliseconds reports_each_;
+    std::chrono::steady_clock::time_point reported_at_;
+    lsn received_ = {};
+};
+
+}  // namespace walrelay::tasks

@@ -1,0 +1,34 @@
+// What `walrelay replay` is asked for. Plain data.
+#pragma once
+
+#include "core/outbox_table.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace walrelay::tasks {
+
+enum class replay_action { replay, list, show, resume, cancel };
+
+struct replay_request {
+    replay_action action = replay_action::replay;
+    /// Of show, resume and cancel.
+    std::int64_t number = 0;
+    /// `bookmark:NAME`, a time, an LSN, or a position.
+    std::string from = {};
+    std::string until = {};
+    std::vector<table_name> tables = {};
+    /// As of a NATS subscription.
+    std::string subject = {};
+    /// With `{subject}` in it: where the messages go.
+    std::string to_subject = {};
+    /// `<type>/<id>` of each.
+    std::vector<std::string> aggregates = {};
+    bool execute = false;
+    bool json = false;
+    /// More rows are refused.
+    std::uint64_t limit_rows = 1'000'000;
+};
+
+}  // namespace walrelay::tasks

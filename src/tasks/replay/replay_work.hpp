@@ -1,0 +1,44 @@
+// A replay at work: counts what it would do, and does it. The rows go through walrelay.control, in
+// batches that note the progress in the same transaction; the relay that holds the slot publishes
+// them, now or when it is started next.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "postgres/session/connection.hpp"
+#include "postgres/tables/replay_desk.hpp"
+#include "relay/replay/replay_plan.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace walrelay::tasks {
+
+/// Told now and then.
+struct replay_progress {
+    std::uint64_t rows = 0;
+    std::uint64_t planned = 0;
+    /// No relay streams from the slot: nothing goes on until one does.
+    bool waits_for_relay = false;
+};
+using tell_progress = std::function<void(const replay_progress&)>;
+
+/// Reads the whole range and writes nothing.
+[[nodiscard]] boost::asio::awaitable<result<relay::replay_plan>> plan_replay(
+    servers::executors on, const config::settings& settings, postgres::connection& sql,
+    postgres::kept_replay of, tell_progress tell);
+
+enum class replay_outcome { done, cancelled };
+
+/// Goes on after the row that was written last, up to the end of the range, and until the relay has
+/// published all of it. Never more than two batches are written that the slot has not confirmed, so
+/// that live rows wait for no more than these.
+[[nodiscard]] boost::asio::awaitable<result<replay_outcome>> carry_out_replay(
+    servers::executors on, const config::settings& settings, postgres::connection& sql,
+    postgres::kept_replay of, tell_progress tell);
+
+}  // namespace walrelay::tasks
