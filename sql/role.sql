@@ -50,6 +50,14 @@ GRANT SELECT, INSERT, UPDATE ON walrelay.slot_start TO :"role";
 -- Partitions that were there (sql/partition.sql), for wal2json and a partitioned outbox.
 \ir partition.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";
+-- Positions that are kept for a replay: bookmarks and the trail (replay.keep).
+\ir bookmark.sql
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.bookmark TO :"role";
+\ir trail.sql
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.trail TO :"role";
+-- Replays.
+\ir replay.sql
+GRANT SELECT, INSERT, UPDATE ON walrelay.replay TO :"role";
 
 -- An outbox with message_prefix: by default every role may write logical messages, and so rows of it.
 \if :{?message_writer}

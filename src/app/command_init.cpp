@@ -114,8 +114,7 @@ std::optional<error> objections(const config::settings& settings, const postgres
         errc::postgres_unsuitable);
 }
 
-/// Without walrelay.halt, walrelay.control and walrelay.slot_start rows are relayed all the same: a
-/// warning.
+/// Without the others rows are relayed all the same: a warning.
 awaitable<result<void>> make_tables(postgres::connection& sql, const config::settings& settings,
                                     bool remembers_partitions) {
     if (sets_poison_aside(settings)) {
@@ -130,7 +129,8 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
             co_return made.error();
         }
     }
-    for (const auto table : {own_table::halt, own_table::control, own_table::slot_start}) {
+    for (const auto table : {own_table::halt, own_table::control, own_table::slot_start,
+                             own_table::bookmark, own_table::trail, own_table::replay}) {
         const auto made = co_await make_table(sql, settings, table);
         if (!made) {
             log_warning(to_string(made.error()));
@@ -321,7 +321,10 @@ void print_sql(const config::settings& settings, output_plugin plugin) {
     if (sets_poison_aside(settings)) {
         fmt::print("\n{}", postgres::create_table_sql(own_table::dead_letter));
     }
-    fmt::print("\n{}", postgres::create_table_sql(own_table::halt));
+    for (const auto table :
+         {own_table::halt, own_table::bookmark, own_table::trail, own_table::replay}) {
+        fmt::print("\n{}", postgres::create_table_sql(table));
+    }
     if (plugin == output_plugin::wal2json) {
         fmt::print("\n-- for a partitioned outbox\n{}",
                    postgres::create_table_sql(own_table::partition));

@@ -18,7 +18,8 @@ own (oid, name, owner, kind, guarded, acl) AS (
     SELECT c.oid, c.relname::text, c.relowner, c.relkind, c.relrowsecurity, c.relacl
       FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = 'walrelay' AND c.relname IN
-           ('dead_letter', 'halt', 'partition', 'control', 'slot_start'))
+           ('dead_letter', 'halt', 'partition', 'control', 'slot_start', 'bookmark', 'trail',
+            'replay'))
 SELECT 'schema', '', pg_get_userbyid(nspowner)::text FROM pg_namespace
  WHERE nspname = 'walrelay' AND nspowner NOT IN (SELECT role FROM trusted)
 UNION ALL

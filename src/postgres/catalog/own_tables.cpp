@@ -25,7 +25,7 @@ struct about_table {
 };
 
 /// In the order of own_table.
-constexpr std::array<about_table, 5> tables = {
+constexpr std::array<about_table, 8> tables = {
     {{"dead_letter", dead_letter_sql, "SELECT, INSERT, UPDATE, DELETE",
       "keeps the rows that cannot be delivered"},
      {"halt", halt_sql, "SELECT, INSERT, UPDATE, DELETE",
@@ -36,7 +36,13 @@ constexpr std::array<about_table, 5> tables = {
      {"control", control_sql, "SELECT, INSERT, DELETE",
       "takes dead letters back to the relay, and tells its own updates from others"},
      {"slot_start", slot_start_sql, "SELECT, INSERT, UPDATE",
-      "tells verify --since-slot which rows were there before the slot"}}};
+      "tells verify --since-slot which rows were there before the slot"},
+     {"bookmark", bookmark_sql, "SELECT, INSERT, UPDATE, DELETE",
+      "tells the slots that walrelay keeps for a replay from those of others"},
+     {"trail", trail_sql, "SELECT, INSERT, UPDATE, DELETE",
+      "tells which time a position of the trail belongs to"},
+     {"replay", replay_sql, "SELECT, INSERT, UPDATE",
+      "keeps what replays were asked for, and how far each has come"}}};
 
 const about_table& about(own_table table) {
     return tables.at(static_cast<std::size_t>(table));

@@ -29,6 +29,12 @@ enum class own_table {
     control,
     /// sql/slot_start.sql: what was there before each slot.
     slot_start,
+    /// sql/bookmark.sql: slots that are kept for a replay.
+    bookmark,
+    /// sql/trail.sql: where the relay's slot stood at which time.
+    trail,
+    /// sql/replay.sql: what replays were asked for, and how far each has come.
+    replay,
 };
 
 /// With its schema: walrelay.dead_letter.
