@@ -107,6 +107,10 @@ finished_run relay_bench::command(const std::vector<std::string>& words) {
     return run_to_end(start_with(words), patience);
 }
 
+relay_process relay_bench::begin(const std::vector<std::string>& words) {
+    return relay_process(start_with(words));
+}
+
 void relay_bench::launch() {
     relay_.emplace(start_with({"run"}));
 }

@@ -67,6 +67,8 @@ public:
 
     /// `walrelay <words> --config <file>` to its end.
     [[nodiscard]] finished_run command(const std::vector<std::string>& words);
+    /// The same, without waiting for its end.
+    [[nodiscard]] relay_process begin(const std::vector<std::string>& words);
     /// `walrelay run`, without waiting for anything.
     void launch();
     /// `walrelay run`, and waits until it streams from the slot. Throws with its log if it ends.

@@ -1,0 +1,284 @@
+// `walrelay replay`: rows of the past, published again by the relay that runs.
+#include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string replay_header = "Walrelay-Replay";
+const std::string original_header = "Walrelay-Original-Position";
+
+std::string id_of(const stored_message& message) {
+    const auto id = message.header("Nats-Msg-Id");
+    return id.substr(0, id.find(';'));
+}
+
+class Replay : public e2e_test {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.start();
+    }
+
+    /// As an operator makes it, without walrelay.
+    void keep_position(const std::string& name = "before") const {
+        bench.execute("SELECT pg_copy_logical_replication_slot('" + bench.name() + "', '" +
+                      bench.name() + "_at_" + name + "')");
+    }
+    void forget_position(const std::string& name = "before") const {
+        bench.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
+            "= '" +
+            bench.name() + "_at_" + name + "'");
+    }
+    void TearDown() override { forget_position(); }
+
+    /// And waits until it is in the stream, and the slot knows it.
+    void insert(std::uint64_t first, std::uint64_t last, const std::string& aggregate = "order-1") {
+        bench.execute(insert_events(first, last, aggregate));
+        settle();
+    }
+    void settle() {
+        const auto end = bench.wal_end();
+        ASSERT_TRUE(eventually(patience, [&] { return bench.confirmed_reaches(end); }));
+    }
+
+    finished_run replay(std::vector<std::string> words) {
+        words.insert(words.begin(), "replay");
+        return bench.command(words);
+    }
+
+    std::vector<stored_message> replayed() {
+        auto all = bench.messages();
+        std::erase_if(all, [](const auto& each) { return each.header(replay_header).empty(); });
+        return all;
+    }
+    std::uint64_t last_sequence() {
+        return bench.broker().state(bench.stream_name())->last_sequence;
+    }
+    std::vector<stored_message> originals() {
+        auto all = bench.messages();
+        std::erase_if(all, [](const auto& each) { return !each.header(replay_header).empty(); });
+        return all;
+    }
+
+    static std::vector<std::string> ids_of(const std::vector<stored_message>& messages) {
+        std::vector<std::string> ids;
+        for (const auto& each : messages) {
+            ids.push_back(id_of(each));
+        }
+        return ids;
+    }
+
+    /// Each original once, each replayed once and in the order in which it was committed.
+    void expect_each_once(std::size_t count) {
+        const auto first = originals();
+        const auto again = replayed();
+        EXPECT_EQ(again.size(), count);
+        std::vector<std::string> positions;
+        std::set<std::string> ids;
+        for (const auto& each : again) {
+            positions.push_back(each.header(original_header));
+            ids.insert(each.header("Nats-Msg-Id"));
+        }
+        EXPECT_EQ(ids.size(), again.size()) << "each has an id of its own";
+        EXPECT_TRUE(std::ranges::is_sorted(positions)) << "in the order of their commits";
+        std::vector<std::string> expected;
+        for (const auto& each : first) {
+            expected.push_back(each.header("Walrelay-Position"));
+        }
+        expected.resize(std::min(expected.size(), count));
+        EXPECT_EQ(positions, expected);
+    }
+};
+
+TEST_P(Replay, ShowsThePlanAndWritesNothing) {
+    keep_position();
+    insert(1, 3);
+    bench.execute("BEGIN; " + insert_events(4, 5, "order-2") + "; COMMIT");
+    settle();
+    const auto before = bench.wal_end();
+    const auto plan = replay({"--from", "bookmark:before"});
+    EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+    EXPECT_THAT(plan.output, HasSubstr("5 in 2 transactions"));
+    EXPECT_THAT(plan.output, HasSubstr("public.outbox_events  5 rows"));
+    EXPECT_THAT(plan.output, HasSubstr("still has all of it"));
+    EXPECT_THAT(plan.output, HasSubstr("--deliver 1"));
+    EXPECT_THAT(plan.output, HasSubstr("nothing was done yet"));
+    EXPECT_THAT(replayed(), IsEmpty());
+    EXPECT_THAT(replay({"list"}).output, HasSubstr("no replays"));
+    const auto json = replay({"--from", "bookmark:before", "--json"});
+    EXPECT_THAT(json.output, HasSubstr("\"rows\":5,"));
+}
+
+TEST_P(Replay, PublishesEveryRowAgainOnceBesideAWriter) {
+    keep_position();
+    insert(1, 1500);
+    const auto count = originals().size();
+    ASSERT_EQ(count, 1500U);
+    const auto end = *bench.slot("confirmed_flush_lsn");
+    background_writer writer(bench.conninfo(), 10'000);
+    const auto done = replay({"--from", "bookmark:before", "--until", end, "--execute"});
+    writer.stop();
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_THAT(done.output, HasSubstr("replay 1 is done: 1500 rows published"));
+    settle();
+    expect_each_once(count);
+    const auto seen = ids_of(originals());
+    EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), seen.size());
+    EXPECT_EQ(seen.size(), bench.committed_ids().size());
+    EXPECT_THAT(replay({"list"}).output, HasSubstr("done"));
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.control"), "0");
+}
+
+TEST_P(Replay, OfAReplayLeavesOutWhatWasReplayed) {
+    keep_position();
+    insert(1, 3);
+    EXPECT_EQ(replay({"--from", "bookmark:before", "--execute"}).exit_code, 0);
+    settle();
+    const auto again = replay({"--from", "bookmark:before", "--execute"});
+    EXPECT_THAT(again.output, HasSubstr("replay 2 is done: 3 rows published"));
+    EXPECT_EQ(replayed().size(), 6U);
+}
+
+TEST_P(Replay, GoesOnAtTheExactRowAfterEveryKill) {
+    keep_position();
+    insert(1, 20'000);
+    const auto end = *bench.slot("confirmed_flush_lsn");
+    {
+        auto command =
+            bench.begin({"replay", "--from", "bookmark:before", "--until", end, "--execute"});
+        ASSERT_TRUE(eventually(patience, [&] { return last_sequence() > 20'000; }));
+        command.kill_9();
+    }
+    for (int round = 0; round < 3; ++round) {
+        auto command = bench.begin({"replay", "resume", "1"});
+        const auto seen = last_sequence();
+        ASSERT_TRUE(eventually(
+            patience, [&] { return last_sequence() > seen || !command.process().running(); }));
+        if (round == 1) {
+            bench.kill_9();
+            bench.start();
+        }
+        command.kill_9();
+    }
+    const auto done = replay({"resume", "1"});
+    EXPECT_THAT(done.exit_code, testing::AnyOf(0, 1)) << done.errors;
+    EXPECT_THAT(replay({"show", "1"}).output, HasSubstr("20,000 of 20,000 written"));
+    settle();
+    expect_each_once(20'000);
+}
+
+TEST_P(Replay, TakesTheRowsThatAreAskedFor) {
+    keep_position();
+    insert(1, 2, "order-1");
+    insert(3, 3, "order-2");
+    const auto third = originals().at(2).header("Walrelay-Position");
+    const auto subject = originals().at(0).subject;
+    EXPECT_EQ(replay({"--from", third, "--execute"}).exit_code, 0);
+    settle();
+    EXPECT_THAT(ids_of(replayed()), ElementsAre(event_id(3)));
+    EXPECT_EQ(replay({"--from", "bookmark:before", "--until", third, "--aggregate", "order/order-1",
+                      "--subject", bench.name() + ".replay.{subject}", "--execute"})
+                  .exit_code,
+              0);
+    settle();
+    const auto moved = replayed();
+    EXPECT_THAT(ids_of(moved), ElementsAre(event_id(3), event_id(1), event_id(2)));
+    EXPECT_EQ(moved.back().subject, bench.name() + ".replay." + subject);
+    EXPECT_THAT(replay({"--from", "bookmark:before", "--subject", "nothing.>"}).output,
+                HasSubstr("none"));
+}
+
+TEST_P(Replay, FindsTheRowsByTheTimeOfTheirCommit) {
+    keep_position();
+    insert(1, 1);
+    const auto between = bench.session().value_of(
+        "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.USZ')");
+    insert(2, 2);
+    // A bookmark that was made by hand is of no known time; a range by time from it ends by time.
+    const auto plan = replay({"--from", "bookmark:before", "--until", between});
+    EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+    EXPECT_THAT(plan.output, HasSubstr("1 in 1 transactions"));
+    EXPECT_THAT(replay({"--from", "bookmark:before", "--until", "1 hour ago"}).output,
+                HasSubstr("none"));
+}
+
+TEST_P(Replay, SaysWhatIsNotKept) {
+    insert(1, 1);
+    const auto none = replay({"--from", "0/10"});
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_THAT(none.errors, HasSubstr("no kept position reaches back to LSN 0/10: there is none"));
+    EXPECT_THAT(none.errors, HasSubstr("walrelay bookmark create"));
+    const auto unknown = replay({"--from", "bookmark:nobody"});
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_THAT(unknown.errors, HasSubstr("there is no bookmark nobody"));
+    const auto nonsense = replay({"--from", "the day before"});
+    EXPECT_EQ(nonsense.exit_code, 2);
+    EXPECT_THAT(nonsense.errors, HasSubstr("is no bookmark, LSN, position or time"));
+    EXPECT_EQ(replay({}).exit_code, 2);
+    EXPECT_EQ(replay({"show", "7"}).exit_code, 1);
+}
+
+TEST_P(Replay, IsCancelled) {
+    keep_position();
+    insert(1, 5);
+    bench.stop();
+    auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
+    ASSERT_TRUE(eventually(
+        patience, [&] { return replay({"list"}).output.find("running") != std::string::npos; }));
+    const auto another = replay({"--from", "bookmark:before", "--execute"});
+    EXPECT_EQ(another.exit_code, 3);
+    EXPECT_THAT(another.errors, HasSubstr("another replay of slot"));
+    EXPECT_THAT(replay({"cancel", "1"}).output, HasSubstr("cancelled replay 1"));
+    EXPECT_EQ(replay({"cancel", "1"}).exit_code, 1);
+    EXPECT_EQ(replay({"resume", "1"}).exit_code, 1);
+    command.kill_9();
+    bench.start();
+    settle();
+    EXPECT_EQ(replayed().size(), 5U) << "what was written is published, by whoever comes next";
+}
+
+TEST_P(Replay, SaysThatItsBookmarkIsLost) {
+    keep_position();
+    insert(1, 5);
+    EXPECT_EQ(replay({"--from", "bookmark:before"}).exit_code, 0);
+    forget_position();
+    const auto lost = replay({"--from", "bookmark:before", "--execute"});
+    EXPECT_EQ(lost.exit_code, 1);
+    EXPECT_THAT(replayed(), IsEmpty());
+}
+
+TEST_P(Replay, OfATableThatWasAlteredComesAsItWas) {
+    keep_position();
+    insert(1, 2);
+    bench.execute("ALTER TABLE outbox_events ADD COLUMN note text DEFAULT 'x'");
+    insert(3, 3);
+    bench.execute("ALTER TABLE outbox_events DROP COLUMN note");
+    bench.execute("ALTER TABLE outbox_events RENAME TO outbox_events_2025");
+    bench.create_table();
+    EXPECT_EQ(replay({"--from", "bookmark:before", "--execute"}).exit_code, 0);
+    settle();
+    const auto again = replayed();
+    ASSERT_EQ(again.size(), 3U);
+    for (std::size_t index = 0; index < again.size(); ++index) {
+        EXPECT_EQ(again[index].body, originals().at(index).body);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Replay, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
