@@ -26,8 +26,11 @@ BEGIN
             -- it any more.
             state        text NOT NULL DEFAULT 'running'
                 CHECK (state IN ('running', 'done', 'cancelled')),
-            -- The slot from whose copy it reads: it must stay until the replay is done.
-            kept_slot    text NOT NULL,
+            -- The slot from whose copy it reads: it must stay until the replay is done. NULL: it
+            -- reads the rows of these ids from their table, and has come to the first `taken`.
+            kept_slot    text,
+            ids          text[],
+            taken        bigint NOT NULL DEFAULT 0,
             -- Where it begins and ends, and which rows it takes.
             range_from   text NOT NULL,
             range_until  pg_lsn NOT NULL,

@@ -144,7 +144,7 @@ awaitable<int> show_plan(servers::executors on, const config::settings& settings
                          const replay_request& request, const kept_replay& scope,
                          const relay::replay_plan& plan) {
     replay_words words{scope, plan, {}, settings.nats.stream};
-    if (plan.first) {
+    if (plan.first && !scope.reads_table()) {
         words.share =
             co_await tasks::find_in_stream(std::move(on), settings, *plan.first, *plan.last);
     }
@@ -231,9 +231,16 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
 }  // namespace
 
 int command_replay(const config::settings& settings, const tasks::replay_request& request) {
-    if (request.action == tasks::replay_action::replay && request.from.empty()) {
-        return usage("it is not said from where to replay",
-                     "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position");
+    if (request.action == tasks::replay_action::replay && request.from.empty() &&
+        !request.reads_table()) {
+        return usage("it is not said what to replay",
+                     "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position; or "
+                     "--rows, --ids or --ids-file with --table");
+    }
+    if (request.reads_table() && !request.subject.empty()) {
+        return usage(
+            "a filter by --subject goes with --from alone",
+            "choose the rows by --rows; --subject with {subject} in it says where they go");
     }
     return servers::run_to_end([&](servers::executors on) { return work(on, settings, request); });
 }

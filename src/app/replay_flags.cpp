@@ -53,6 +53,24 @@ void add_choice(CLI::App& replay, tasks::replay_request& request) {
                     "where to end, as --from: before a time, a bookmark or an LSN, with the row of "
                     "a position (default: where the slot stands now)")
         ->type_name("WHERE");
+    auto* const rows =
+        replay.add_option("--rows", request.rows,
+                          "in place of --from: the rows of --table for which this condition holds, "
+                          "as they are now");
+    rows->type_name("SQL");
+    auto* const ids = replay.add_option("--ids", request.ids,
+                                        "in place of --from: the rows of --table with these ids");
+    ids->type_name("ID");
+    auto* const file = replay.add_option("--ids-file", request.ids_file,
+                                         "the same, one id in a line; -: standard input");
+    file->type_name("FILE");
+    for (auto* const one : {rows, ids, file}) {
+        for (const auto* const other : {"--from", "--until"}) {
+            one->excludes(replay.get_option(other));
+        }
+    }
+    rows->excludes(ids)->excludes(file);
+    ids->excludes(file);
     replay
         .add_option_function<std::vector<std::string>>(
             "--table",
@@ -68,11 +86,12 @@ void add_choice(CLI::App& replay, tasks::replay_request& request) {
             "subject that the messages get, such as replay.{subject}")
         ->type_name("SUBJECT")
         ->allow_extra_args(false);
-    replay
-        .add_option("--aggregate", request.aggregates,
-                    "only rows of this aggregate; can be given again")
-        ->type_name("TYPE/ID")
-        ->allow_extra_args(false);
+    auto* const aggregate = replay.add_option("--aggregate", request.aggregates,
+                                              "only rows of this aggregate; can be given again");
+    aggregate->type_name("TYPE/ID")->allow_extra_args(false);
+    for (const auto* const other : {"--rows", "--ids", "--ids-file"}) {
+        aggregate->excludes(replay.get_option(other));
+    }
     replay
         .add_option_function<std::string>(
             "--limit",

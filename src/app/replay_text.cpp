@@ -53,6 +53,10 @@ void add_counts(std::string& to, std::string_view name,
 }
 
 std::string range_of(const kept_replay& scope) {
+    if (scope.reads_table()) {
+        return "of rows as they are now in table " +
+               (scope.tables.empty() ? "" : one_line(to_string(scope.tables.front())));
+    }
     std::string text = "from LSN " + to_string(scope.from.commit);
     if (scope.since) {
         text += ", " + utc(*scope.since);
@@ -118,11 +122,21 @@ std::string text_of_plan(const replay_words& words) {
         add_troubles(text, plan);
         return text;
     }
-    add_line(
-        text, "rows",
-        fmt::format("{} in {} transactions, {} as messages", grouped(plan.all.rows),
-                    grouped(plan.transactions), show_bytes(static_cast<double>(plan.all.bytes))));
-    add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
+    const auto in_transactions =
+        words.scope.reads_table() ? "" : " in " + grouped(plan.transactions) + " transactions";
+    add_line(text, "rows",
+             fmt::format("{}{}, {} as messages", grouped(plan.all.rows), in_transactions,
+                         show_bytes(static_cast<double>(plan.all.bytes))));
+    if (words.scope.reads_table()) {
+        const auto found = plan.all.rows + plan.too_large;
+        if (found < words.scope.ids.size()) {
+            add_line(
+                text, "not there",
+                grouped(words.scope.ids.size() - found) + " of the ids are in the table no more");
+        }
+    } else {
+        add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
+    }
     add_counts(text, "table", plan.by_table);
     add_counts(text, "subject", plan.by_subject);
     if (!words.scope.to_subject.empty()) {
@@ -166,7 +180,7 @@ std::string text_of_replays(const std::vector<kept_replay>& all) {
         rows.push_back(
             {std::to_string(each.number), to_string(each.state),
              fmt::format("{} of {}", grouped(each.rows_written), grouped(each.rows_planned)),
-             each.kept_slot, each.started_at, each.changed_at});
+             each.reads_table() ? "(table)" : each.kept_slot, each.started_at, each.changed_at});
     }
     return text_table(
         {{"number", "state", "rows", "kept slot", "started", "changed"}, std::move(rows)});

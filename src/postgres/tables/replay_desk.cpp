@@ -23,9 +23,9 @@ constexpr const char* has_columns_sql =
 
 constexpr const char* begin_sql = R"sql(
 INSERT INTO walrelay.replay (slot, kept_slot, range_from, range_until, range_last, since, before,
-                             tables, subject, aggregates, to_subject, rows_planned)
+                             tables, subject, aggregates, to_subject, rows_planned, ids)
 VALUES ($1, $2, $3, $4::pg_lsn, $5, $6::bigint, $7::bigint, $8::text[], $9, $10::text[], $11,
-        $12::bigint)
+        $12::bigint, $13::text[])
 RETURNING id
 )sql";
 
@@ -34,7 +34,7 @@ constexpr const char* read_sql = R"sql(
 SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, before,
        array_to_string(tables, chr(31)), subject, array_to_string(aggregates, chr(31)),
        to_subject, position,
-       rows_planned, rows_written, date_trunc('second', started_at AT TIME ZONE 'UTC'),
+       rows_planned, rows_written, taken, date_trunc('second', started_at AT TIME ZONE 'UTC'),
        date_trunc('second', changed_at AT TIME ZONE 'UTC')
   FROM (SELECT * FROM walrelay.replay
          WHERE slot = $1 AND ($2 = '' OR id = nullif($2, '')::bigint)
@@ -50,14 +50,14 @@ constexpr const char* end_sql =
 constexpr const char* write_sql = R"sql(
 WITH moved AS (
     UPDATE walrelay.replay
-       SET position = $2, at_lsn = $3::pg_lsn, rows_written = rows_written + $4::bigint,
-           changed_at = now()
+       SET position = coalesce($2, position), at_lsn = coalesce($3::pg_lsn, at_lsn),
+           rows_written = rows_written + $4::bigint, taken = $10::bigint, changed_at = now()
      WHERE id = $1::bigint AND state = 'running'
     RETURNING id, slot, to_subject)
 INSERT INTO walrelay.control (place, kind, slot, replay, subject, position, committed_at,
                               source_schema, source_table, event)
-SELECT r.place, 'replay', moved.slot, moved.id, moved.to_subject, r.position,
-       r.committed_at::bigint, r.source_schema, r.source_table, r.event::json
+SELECT r.place, 'replay', moved.slot, moved.id, moved.to_subject, nullif(r.position, ''),
+       nullif(r.committed_at, '')::bigint, r.source_schema, r.source_table, r.event::json
   FROM moved,
        unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[]) WITH ORDINALITY
            AS r (position, committed_at, source_schema, source_table, event, place)
@@ -66,8 +66,13 @@ SELECT r.place, 'replay', moved.slot, moved.id, moved.to_subject, r.position,
 
 /// In the same transaction: what was written there is in the WAL.
 constexpr const char* written_sql =
-    "DELETE FROM walrelay.control WHERE transaction = pg_current_xact_id()::text::bigint "
-    "RETURNING place";
+    "DELETE FROM walrelay.control WHERE transaction = pg_current_xact_id()::text::bigint";
+constexpr const char* still_runs_sql =
+    "SELECT FROM walrelay.replay WHERE id = $1::bigint AND state = 'running'";
+
+constexpr const char* ids_sql =
+    "SELECT unnest(ids[$2::bigint + 1 : $2::bigint + $3::bigint]) FROM walrelay.replay WHERE id = "
+    "$1::bigint";
 
 constexpr const char* pace_sql = R"sql(
 SELECT pg_current_wal_insert_lsn(), s.confirmed_flush_lsn, s.active
@@ -168,6 +173,7 @@ result<kept_replay> replay_fields::read() {
         at,
         planned,
         written,
+        taken,
         started,
         changed
     };
@@ -194,6 +200,7 @@ result<kept_replay> replay_fields::read() {
     read.at = parse_position(text(at));
     read.rows_planned = facts_.number<std::uint64_t>(row_, planned);
     read.rows_written = facts_.number<std::uint64_t>(row_, written);
+    read.taken = facts_.number<std::uint64_t>(row_, taken);
     read.started_at = text(started);
     read.changed_at = text(changed);
     if (facts_.failure() || !first) {
@@ -238,7 +245,7 @@ awaitable<result<void>> prepare_replays(connection& sql, std::string slot, std::
 awaitable<result<std::int64_t>> begin_replay(connection& sql, kept_replay wanted) {
     std::vector<std::optional<std::string>> values{
         wanted.slot,
-        wanted.kept_slot,
+        unless_empty(wanted.kept_slot),
         text_of(wanted.from),
         to_string(wanted.until),
         wanted.last ? std::optional(text_of(*wanted.last)) : std::nullopt,
@@ -248,7 +255,8 @@ awaitable<result<std::int64_t>> begin_replay(connection& sql, kept_replay wanted
         unless_empty(wanted.subject),
         array_literal(wanted.aggregates),
         unless_empty(wanted.to_subject),
-        std::to_string(wanted.rows_planned)};
+        std::to_string(wanted.rows_planned),
+        wanted.reads_table() ? std::optional(array_literal(wanted.ids)) : std::nullopt};
     std::vector<statement> all{{begin_sql, std::move(values)}};
     const auto begun = co_await sql.ask_together(std::move(all));
     if (begun.has_error()) {
@@ -319,26 +327,47 @@ awaitable<result<bool>> end_replay(connection& sql, std::int64_t number, replay_
 awaitable<result<bool>> write_replay_batch(connection& sql, kept_replay of,
                                            std::vector<replay_row> rows) {
     std::vector<std::vector<std::string>> columns(5);
+    std::optional<position> last;
     for (auto& row : rows) {
-        columns[0].push_back(to_string(row.where));
-        columns[1].push_back(micros_of(row.committed_at));
+        last = row.where ? row.where : last;
+        columns[0].push_back(row.where ? to_string(*row.where) : "");
+        columns[1].push_back(row.committed_at ? micros_of(*row.committed_at) : "");
         columns[2].push_back(std::move(row.source.schema));
         columns[3].push_back(std::move(row.source.name));
         columns[4].push_back(std::move(row.event));
     }
-    const auto& last = rows.back().where;
+    const auto number = std::to_string(of.number);
     statement write{write_sql,
-                    {std::to_string(of.number), to_string(last), to_string(last.at.commit),
+                    {number, last ? std::optional(to_string(*last)) : std::nullopt,
+                     last ? std::optional(to_string(last->at.commit)) : std::nullopt,
                      std::to_string(rows.size())}};
     for (const auto& column : columns) {
         write.parameters.emplace_back(array_literal(column));
     }
-    std::vector<statement> all{std::move(write), {written_sql}};
+    write.parameters.emplace_back(std::to_string(of.taken));
+    std::vector<statement> all{std::move(write), {written_sql}, {still_runs_sql, {number}}};
     const auto written = co_await sql.ask_together(std::move(all));
     if (written.has_error()) {
         co_return explain_replay(written.error(), sql);
     }
     co_return !written->empty();
+}
+
+awaitable<result<std::vector<std::string>>> read_replay_ids(connection& sql, std::int64_t number,
+                                                            std::uint64_t taken,
+                                                            std::uint64_t count) {
+    std::vector<std::string> which{std::to_string(number), std::to_string(taken),
+                                   std::to_string(count)};
+    const auto rows = co_await sql.ask(ids_sql, std::move(which));
+    if (rows.has_error()) {
+        co_return explain_replay(rows.error(), sql);
+    }
+    std::vector<std::string> ids;
+    ids.reserve(rows->size());
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        ids.push_back(rows->text(row, 0));
+    }
+    co_return ids;
 }
 
 awaitable<result<replay_pace>> read_replay_pace(connection& sql, std::string slot) {

@@ -40,7 +40,12 @@ struct kept_replay {
     std::int64_t number = 0;
     std::string slot = {};
     replay_state state = replay_state::running;
+    /// Empty where it reads rows from their table.
     std::string kept_slot = {};
+    /// Of these rows, which are those of `ids` when it begins; later see read_replay_ids.
+    std::vector<std::string> ids = {};
+    /// How many of them it has come to.
+    std::uint64_t taken = 0;
     commit_position from = {};
     lsn until = {};
     std::optional<commit_position> last = {};
@@ -55,6 +60,8 @@ struct kept_replay {
     std::optional<position> at = {};
     std::uint64_t rows_planned = 0;
     std::uint64_t rows_written = 0;
+    [[nodiscard]] bool reads_table() const { return kept_slot.empty(); }
+
     /// As PostgreSQL prints them in UTC.
     std::string started_at = {};
     std::string changed_at = {};
@@ -79,16 +86,21 @@ struct kept_replay {
 [[nodiscard]] boost::asio::awaitable<result<bool>> end_replay(connection& sql, std::int64_t number,
                                                               replay_state how);
 
+/// The next ids of a replay that reads a table, at most `count` after the first `taken`.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> read_replay_ids(
+    connection& sql, std::int64_t number, std::uint64_t taken, std::uint64_t count);
+
 /// One row on its way to the relay.
 struct replay_row {
-    position where = {};
-    wall_time committed_at = {};
+    /// Nothing of a row that was read from its table.
+    std::optional<position> where = {};
+    std::optional<wall_time> committed_at = {};
     table_name source = {};
     std::string event = {};  // relay/intake/row_json
 };
 
-/// Writes the rows in their order and notes the last one as the replay's progress, in one
-/// transaction. Returns whether that happened: not where the replay does not run any more.
+/// Writes the rows in their order and notes the last one, or `of.taken`, as the replay's progress,
+/// in one transaction. Returns whether the replay still runs: if not, nothing was written.
 [[nodiscard]] boost::asio::awaitable<result<bool>> write_replay_batch(connection& sql,
                                                                       kept_replay of,
                                                                       std::vector<replay_row> rows);

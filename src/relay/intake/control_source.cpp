@@ -6,6 +6,10 @@ namespace walrelay::relay {
 
 result<void> control_source::take(const row_insert& row, const reading& now) {
     if (row.too_large_bytes > 0) {
+        if (const auto said = read_control(row);
+            said.kind == control_kind::replay && said.slot == options_.slot) {
+            return set_large_aside(row, said, now);
+        }
         now.done.remark = "a row of walrelay.control of " + std::to_string(row.too_large_bytes) +
                           " bytes is left alone: delivery.max_row_bytes is " +
                           std::to_string(options_.max_row_bytes);
@@ -25,6 +29,19 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
     return {};
 }
 
+/// Its content was never read, but it must not be lost without a word.
+result<void> control_source::set_large_aside(const row_insert& row, const control_row& said,
+                                             const reading& now) {
+    const table_name source{std::string(said.source_schema.value_or("")),
+                            std::string(said.source_table.value_or(""))};
+    const error why{errc::message_too_large,
+                    "a row that was to be replayed has " + std::to_string(row.too_large_bytes) +
+                        " bytes as walrelay.control holds it, more than delivery.max_row_bytes = " +
+                        std::to_string(options_.max_row_bytes),
+                    "raise delivery.max_row_bytes, then replay the row again"};
+    return events_.set_stranger_aside(source, row, why, now);
+}
+
 result<void> control_source::take_replay(const control_row& said, const reading& now) {
     const auto request = replay_request::parse(said, next_revision_++);
     if (!request) {
@@ -33,7 +50,11 @@ result<void> control_source::take_replay(const control_row& said, const reading&
     }
     const auto owner = tables_.catalog().find(request->table());
     if (owner.what != table_catalog::answer::kind::outbox) {
-        return events_.set_stranger_aside(request->table(), request->row(), now);
+        const error why{errc::row_unmappable,
+                        "a replayed row of table " + to_string(request->table()) +
+                            ", which is no outbox of the configuration now",
+                        "configure the table, then: walrelay dead-letter retry"};
+        return events_.set_stranger_aside(request->table(), request->row(), why, now);
     }
     return events_.place(now, {owner.index, request->row(), request->occasion(), &request->mark()});
 }

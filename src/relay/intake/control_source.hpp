@@ -22,6 +22,8 @@ public:
 private:
     result<void> take_retry(const control_row& said, const reading& now);
     result<void> take_replay(const control_row& said, const reading& now);
+    result<void> set_large_aside(const row_insert& row, const control_row& said,
+                                 const reading& now);
 
     event_placer& events_;
     table_doubts& tables_;

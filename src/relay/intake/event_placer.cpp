@@ -223,19 +223,18 @@ result<void> event_placer::set_aside_without_content(const outbox_event& event,
 }
 
 result<void> event_placer::set_stranger_aside(const table_name& table, const row_insert& row,
-                                              const reading& now) {
+                                              const error& why, const reading& now) const {
     const auto here = now.in.place();
     if (now.into.covers(here)) {
         return {};
     }
-    const error why{errc::row_unmappable,
-                    "a replayed row of table " + to_string(table) +
-                        ", which is no outbox of the configuration now",
-                    "configure the table, then: walrelay dead-letter retry"};
     if (!options_.dead_letters) {
         return why;
     }
     now.done.dead = make_dead_letter(table, row, vacancy_for(here, now), {why, 0, 0});
+    if (row.too_large_bytes > 0) {
+        now.done.dead->event.clear();
+    }
     return {};
 }
 

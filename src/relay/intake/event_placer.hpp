@@ -78,9 +78,10 @@ public:
     /// The lane's vacancy, with all that the open transaction says of the event there.
     message& vacancy_for(commit_position here, const reading& now) const;
     result<void> fill(const outbox_event& event, message& out);
-    /// A replayed row of a table that is no outbox of the configuration: a dead letter.
+    /// A replayed row that no table of the configuration takes is a dead letter, for `why`; without
+    /// its content where it is too large.
     result<void> set_stranger_aside(const table_name& table, const row_insert& row,
-                                    const reading& now);
+                                    const error& why, const reading& now) const;
     /// The row with too_large_bytes, where it is.
     [[nodiscard]] row_insert with_size(row_insert row) const;
     /// `id` is empty where it is not known.

@@ -1,7 +1,5 @@
 #include "relay/replay/replay_plan.hpp"
 
-#include "relay/intake/row_json.hpp"
-
 #include <algorithm>
 
 namespace walrelay::relay {
@@ -36,7 +34,7 @@ void replay_plan::add(const replayed_row& row) {
     } else {
         count(more_subjects, bytes);
     }
-    control_bytes += row_as_json(row.row).size();
+    control_bytes += row.event.size();
     if (row.where.at.commit != counted_commit_) {
         counted_commit_ = row.where.at.commit;
         ++transactions;

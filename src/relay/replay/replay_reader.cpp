@@ -2,6 +2,7 @@
 
 #include "core/control.hpp"
 #include "relay/intake/control_row.hpp"
+#include "relay/intake/row_json.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,6 +11,8 @@
 namespace walrelay::relay {
 namespace {
 
+/// What else is in a row of walrelay.control, at most.
+constexpr std::size_t beside_the_event_bytes = 4096;
 constexpr std::size_t kept_content_bytes = std::size_t{64} * 1024;
 
 error too_large_to_replay(const row_insert& row, const position& where) {
@@ -161,8 +164,13 @@ void replay_reader::give(std::optional<std::size_t> table, const row_insert& row
     content_.where = found.where;
     content_.committed_at = found.committed_at;
     found.content = &content_;
-    if (row.too_large_bytes > 0) {
-        found.unmappable = too_large_to_replay(row, found.where);
+    found.event = row.too_large_bytes > 0 ? std::string{} : row_as_json(row);
+    if (found.event.size() + beside_the_event_bytes > source_.max_row_bytes) {
+        found.row.too_large_bytes = found.event.size();
+        found.event.clear();
+    }
+    if (found.row.too_large_bytes > 0) {
+        found.unmappable = too_large_to_replay(found.row, found.where);
     } else if (!table) {
         found.unmappable = of_no_outbox(found.source);
     } else if (auto mapped = mappers_[*table].map(row, content_); !mapped) {

@@ -34,7 +34,10 @@ struct replayed_row {
     table_name source;
     /// Of the configuration; nothing where it has no such table (any more).
     std::optional<std::size_t> table;
+    /// Its too_large_bytes is set as well where it is too large for a row of walrelay.control.
     row_insert row;
+    /// As it goes through walrelay.control (row_json); empty where it is too large.
+    std::string event = {};
     /// The message as today's configuration makes it, as far as it does.
     const message* content = nullptr;
     /// Why that is not possible; such a row becomes a dead letter.

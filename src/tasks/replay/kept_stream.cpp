@@ -29,28 +29,6 @@ awaitable<void> pause(boost::asio::any_io_executor on, std::chrono::milliseconds
     co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
-awaitable<result<postgres::connection>> open_with_copy(servers::executors on,
-                                                       const config::settings& settings,
-                                                       std::string kept_slot,
-                                                       output_plugin plugin) {
-    for (auto waited = 0ms;; waited += look_again_after) {
-        auto replication = co_await servers::open_replication(on.loop, settings);
-        if (!replication) {
-            co_return replication.error();
-        }
-        const auto copied = co_await postgres::copy_to_replay_slot(*replication, kept_slot,
-                                                                   settings.postgres.slot, plugin);
-        if (copied) {
-            co_return std::move(*replication);
-        }
-        if (copied.error().code != errc::slot_in_use || waited >= patience_for_another) {
-            co_return copied.error();
-        }
-        replication->close();
-        co_await pause(on.loop, look_again_after);
-    }
-}
-
 std::string unknown_prefix() {
     std::random_device random;
     return std::to_string(random()) + std::to_string(random());
@@ -96,6 +74,28 @@ postgres::start_options options_of(const config::settings& settings, output_plug
 
 }  // namespace
 
+awaitable<result<postgres::connection>> hold_replay_slot(servers::executors on,
+                                                         const config::settings& settings,
+                                                         std::string kept_slot,
+                                                         output_plugin plugin) {
+    for (auto waited = 0ms;; waited += look_again_after) {
+        auto replication = co_await servers::open_replication(on.loop, settings);
+        if (!replication) {
+            co_return replication.error();
+        }
+        const auto copied = co_await postgres::copy_to_replay_slot(*replication, kept_slot,
+                                                                   settings.postgres.slot, plugin);
+        if (copied) {
+            co_return std::move(*replication);
+        }
+        if (copied.error().code != errc::slot_in_use || waited >= patience_for_another) {
+            co_return copied.error();
+        }
+        replication->close();
+        co_await pause(on.loop, look_again_after);
+    }
+}
+
 kept_stream::kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
                          std::chrono::milliseconds sender_timeout)
     : stream_(std::move(stream)),
@@ -118,7 +118,7 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
         co_return mappers.error();
     }
     const auto plugin = plugin_of(*facts);
-    auto replication = co_await open_with_copy(on, settings, of.kept_slot, plugin);
+    auto replication = co_await hold_replay_slot(on, settings, of.kept_slot, plugin);
     if (!replication) {
         co_return replication.error();
     }

@@ -15,6 +15,11 @@
 
 namespace walrelay::tasks {
 
+/// Keeps other replays of the slot out for as long as the connection lives. Errors: slot_in_use.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> hold_replay_slot(
+    servers::executors on, const config::settings& settings, std::string kept_slot,
+    output_plugin plugin = output_plugin::pgoutput);
+
 class kept_stream {
 public:
     /// Begins after the row that `of` has written last, else where it begins. Errors: those of

@@ -25,10 +25,19 @@ struct replay_request {
     std::string to_subject = {};
     /// `<type>/<id>` of each.
     std::vector<std::string> aggregates = {};
+    /// In place of --from: an SQL condition, or ids of rows, of the one table; its rows as they are
+    /// now.
+    std::string rows = {};
+    std::vector<std::string> ids = {};
+    std::string ids_file = {};  // "-" is standard input
     bool execute = false;
     bool json = false;
     /// More rows are refused.
     std::uint64_t limit_rows = 1'000'000;
+
+    [[nodiscard]] bool reads_table() const {
+        return !rows.empty() || !ids.empty() || !ids_file.empty();
+    }
 };
 
 }  // namespace walrelay::tasks

@@ -2,12 +2,16 @@
 
 #include "core/one_line.hpp"
 #include "postgres/tables/kept_positions.hpp"
+#include "tasks/replay/table_rows.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iostream>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -166,6 +170,68 @@ error not_configured(const table_name& table) {
             "give --table as an [[outbox]] entry has it"};
 }
 
+result<std::vector<std::string>> read_ids(std::istream& from) {
+    std::vector<std::string> ids;
+    for (std::string line; std::getline(from, line);) {
+        if (line.find_first_not_of(" \t\r") != std::string::npos) {
+            const auto begin = line.find_first_not_of(" \t\r");
+            ids.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
+        }
+    }
+    return ids;
+}
+
+result<std::vector<std::string>> ids_in_file(const std::string& name) {
+    if (name == "-") {
+        return read_ids(std::cin);
+    }
+    std::ifstream file(name);
+    if (!file) {
+        return error{errc::configuration_invalid, "the file " + one_line(name) + " cannot be read",
+                     "check the name, and that this user may read it"};
+    }
+    return read_ids(file);
+}
+
+/// Each once, in the order in which they are given.
+std::vector<std::string> without_repeats(std::vector<std::string> ids) {
+    std::set<std::string> seen;
+    std::erase_if(ids, [&seen](const std::string& id) { return !seen.insert(id).second; });
+    return ids;
+}
+
+awaitable<result<postgres::kept_replay>> scope_of_rows(postgres::connection& sql,
+                                                       const config::settings& settings,
+                                                       replay_request wanted) {
+    if (wanted.tables.size() != 1) {
+        co_return error{errc::configuration_invalid, "rows are replayed of one table at a time",
+                        "give --table once"};
+    }
+    const auto table = wanted.tables.front();
+    if (table.schema == message_source("").schema) {
+        co_return error{errc::configuration_invalid, "rows of logical messages are in no table",
+                        "replay them from a kept position: --from"};
+    }
+    auto ids = wanted.ids_file.empty() ? result<std::vector<std::string>>(std::move(wanted.ids))
+                                       : ids_in_file(wanted.ids_file);
+    if (ids && !wanted.rows.empty()) {
+        const auto rows = co_await table_rows::open(settings, sql, table);
+        if (!rows) {
+            co_return rows.error();
+        }
+        ids = co_await postgres::ids_of_rows(sql, (*rows)->shape(), std::move(wanted.rows));
+    }
+    if (!ids) {
+        co_return ids.error();
+    }
+    postgres::kept_replay scope;
+    scope.slot = settings.postgres.slot;
+    scope.tables = std::move(wanted.tables);
+    scope.to_subject = std::move(wanted.to_subject);
+    scope.ids = without_repeats(std::move(*ids));
+    co_return scope;
+}
+
 }  // namespace
 
 awaitable<result<postgres::kept_replay>> scope_of(postgres::connection& sql,
@@ -176,6 +242,9 @@ awaitable<result<postgres::kept_replay>> scope_of(postgres::connection& sql,
             settings.outbox.end()) {
             co_return not_configured(table);
         }
+    }
+    if (wanted.reads_table()) {
+        co_return co_await scope_of_rows(sql, settings, std::move(wanted));
     }
     auto slot = settings.postgres.slot;
     const auto there = co_await postgres::read_kept_positions(sql, slot);

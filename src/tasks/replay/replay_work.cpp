@@ -1,7 +1,7 @@
 #include "tasks/replay/replay_work.hpp"
 
-#include "relay/intake/row_json.hpp"
 #include "tasks/replay/kept_stream.hpp"
+#include "tasks/replay/table_rows.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -39,11 +39,12 @@ public:
 
 private:
     awaitable<result<replay_outcome>> write_all();
+    awaitable<result<replay_outcome>> write_rows_of_table();
     /// False where the replay was cancelled.
     awaitable<result<bool>> flush();
     /// Until at most `ahead` batches are not confirmed.
     awaitable<result<void>> wait_for_slot(std::size_t ahead);
-    void take(const relay::replayed_row& row);
+    void take(relay::replayed_row&& row);
     void tell(bool waits_for_relay) const {
         tell_({of_.rows_written, of_.rows_planned, waits_for_relay});
     }
@@ -54,18 +55,23 @@ private:
     postgres::kept_replay of_;
     tell_progress tell_;
     std::unique_ptr<kept_stream> past_;
+    /// Where nothing is read from the past.
+    std::optional<postgres::connection> held_;
     std::vector<postgres::replay_row> batch_;
     std::size_t batch_bytes_ = 0;
     /// Where the WAL ended after each batch that the slot has not confirmed.
     std::deque<lsn> unconfirmed_;
 };
 
-void replay_writer::take(const relay::replayed_row& row) {
-    // Its long values were never read.
+void replay_writer::take(relay::replayed_row&& row) {
     if (row.row.too_large_bytes > 0) {
         return;
     }
-    batch_.push_back({row.where, row.committed_at, row.source, relay::row_as_json(row.row)});
+    if (of_.reads_table()) {
+        batch_.push_back({{}, {}, row.source, std::move(row.event)});
+    } else {
+        batch_.push_back({row.where, row.committed_at, row.source, std::move(row.event)});
+    }
     batch_bytes_ += batch_.back().event.size();
 }
 
@@ -82,7 +88,7 @@ awaitable<result<bool>> replay_writer::flush() {
         co_return written;
     }
     of_.rows_written += rows;
-    of_.at = last;
+    of_.at = last ? last : of_.at;
     const auto pace = co_await postgres::read_replay_pace(sql_, of_.slot);
     if (!pace) {
         co_return pace.error();
@@ -113,7 +119,7 @@ awaitable<result<void>> replay_writer::wait_for_slot(std::size_t ahead) {
         if (unconfirmed_.size() <= ahead) {
             co_return result<void>{};
         }
-        if (auto alive = past_->stay_alive(); !alive) {
+        if (auto alive = past_ ? past_->stay_alive() : result<void>{}; !alive) {
             co_return alive.error();
         }
         boost::asio::steady_timer timer(on_.loop, look_after);
@@ -124,12 +130,12 @@ awaitable<result<void>> replay_writer::wait_for_slot(std::size_t ahead) {
 
 awaitable<result<replay_outcome>> replay_writer::write_all() {
     for (;;) {
-        const auto read = co_await past_->next();
+        auto read = co_await past_->next();
         if (!read) {
             co_return read.error();
         }
         if (read->row) {
-            take(*read->row);
+            take(std::move(*read->row));
         }
         if (batch_.size() >= batch_rows || batch_bytes_ >= batch_bytes || read->ended) {
             const auto goes_on = co_await flush();
@@ -146,21 +152,63 @@ awaitable<result<replay_outcome>> replay_writer::write_all() {
     }
 }
 
-awaitable<result<replay_outcome>> replay_writer::run() {
-    auto past = co_await kept_stream::open(on_, settings_, sql_, of_);
-    if (!past) {
-        co_return past.error();
+awaitable<result<replay_outcome>> replay_writer::write_rows_of_table() {
+    auto rows = co_await table_rows::open(settings_, sql_, of_.tables.front());
+    if (!rows) {
+        co_return rows.error();
     }
-    past_ = std::move(*past);
+    std::size_t at_once = 16;
+    for (;;) {
+        const auto ids = co_await postgres::read_replay_ids(sql_, of_.number, of_.taken, at_once);
+        if (!ids) {
+            co_return ids.error();
+        }
+        if (ids->empty()) {
+            co_return replay_outcome::done;
+        }
+        const auto count = ids->size();
+        const auto read = co_await (*rows)->read(
+            sql_, *ids, [this](relay::replayed_row&& row) { take(std::move(row)); });
+        if (!read) {
+            co_return read.error();
+        }
+        of_.taken += count;
+        // How large rows are is known only when they are read.
+        at_once = batch_bytes_ > batch_bytes / 2 ? std::max<std::size_t>(at_once / 2, 1)
+                                                 : std::min(2 * at_once, batch_rows);
+        const auto goes_on = co_await flush();
+        if (!goes_on) {
+            co_return goes_on.error();
+        }
+        if (!*goes_on) {
+            co_return replay_outcome::cancelled;
+        }
+    }
+}
+
+awaitable<result<replay_outcome>> replay_writer::run() {
+    if (!of_.reads_table()) {
+        auto past = co_await kept_stream::open(on_, settings_, sql_, of_);
+        if (!past) {
+            co_return past.error();
+        }
+        past_ = std::move(*past);
+    } else {
+        auto held = co_await hold_replay_slot(on_, settings_, of_.slot);
+        if (!held) {
+            co_return held.error();
+        }
+        held_.emplace(std::move(*held));
+    }
     // What an earlier run has written is published before the replay is done.
     const auto pace = co_await postgres::read_replay_pace(sql_, of_.slot);
     if (!pace) {
         co_return pace.error();
     }
-    if (of_.at) {
+    if (of_.rows_written > 0) {
         unconfirmed_.push_back(pace->written);
     }
-    const auto outcome = co_await write_all();
+    const auto outcome = of_.reads_table() ? co_await write_rows_of_table() : co_await write_all();
     if (!outcome || *outcome == replay_outcome::cancelled) {
         co_return outcome;
     }
@@ -178,10 +226,35 @@ awaitable<result<replay_outcome>> replay_writer::run() {
 
 }  // namespace
 
+awaitable<result<relay::replay_plan>> plan_rows_of_table(const config::settings& settings,
+                                                         postgres::connection& sql,
+                                                         postgres::kept_replay of) {
+    relay::replay_plan plan;
+    auto rows = co_await table_rows::open(settings, sql, of.tables.front());
+    if (!rows) {
+        co_return rows.error();
+    }
+    for (std::size_t begin = 0; begin < of.ids.size(); begin += batch_rows) {
+        const auto first = of.ids.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto count = std::min(batch_rows, of.ids.size() - begin);
+        std::vector<std::string> ids(first, first + static_cast<std::ptrdiff_t>(count));
+        const auto read = co_await (*rows)->read(
+            sql, std::move(ids), [&plan](relay::replayed_row&& row) { plan.add(row); });
+        if (!read) {
+            co_return read.error();
+        }
+    }
+    plan.transactions = 0;
+    co_return plan;
+}
+
 awaitable<result<relay::replay_plan>> plan_replay(servers::executors on,
                                                   const config::settings& settings,
                                                   postgres::connection& sql,
                                                   postgres::kept_replay of, tell_progress tell) {
+    if (of.reads_table()) {
+        co_return co_await plan_rows_of_table(settings, sql, std::move(of));
+    }
     relay::replay_plan plan;
     if (of.until <= of.from.commit) {
         co_return plan;

@@ -141,6 +141,8 @@ TEST_P(Replay, PublishesEveryRowAgainOnceBesideAWriter) {
     EXPECT_EQ(seen.size(), bench.committed_ids().size());
     EXPECT_THAT(replay({"list"}).output, HasSubstr("done"));
     EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM walrelay.control"), "0");
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
 }
 
 TEST_P(Replay, OfAReplayLeavesOutWhatWasReplayed) {
@@ -276,6 +278,35 @@ TEST_P(Replay, OfATableThatWasAlteredComesAsItWas) {
     for (std::size_t index = 0; index < again.size(); ++index) {
         EXPECT_EQ(again[index].body, originals().at(index).body);
     }
+}
+
+TEST_P(Replay, OfRowsAsTheyAreNow) {
+    insert(1, 40);
+    bench.execute("UPDATE outbox_events SET event_data = '{\"changed\": true}' WHERE version = 2");
+    settle();
+    const std::vector<std::string> of_table{"--table", "public.outbox_events"};
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.end(), of_table.begin(), of_table.end());
+        return replay(words);
+    };
+    const auto plan = run({"--rows", "version <= 3 -- no more"});
+    EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+    EXPECT_THAT(plan.output, HasSubstr("3, "));
+    const auto done = run({"--rows", "version <= 3 -- no more", "--execute"});
+    EXPECT_THAT(done.output, HasSubstr("replay 1 is done: 3 rows published")) << done.errors;
+    const auto by_id = run({"--ids", event_id(40), event_id(7), event_id(999), "--execute"});
+    EXPECT_THAT(by_id.output, HasSubstr("replay 2 is done: 2 rows published")) << by_id.errors;
+    settle();
+    const auto again = replayed();
+    EXPECT_THAT(ids_of(again),
+                ElementsAre(event_id(1), event_id(2), event_id(3), event_id(40), event_id(7)));
+    EXPECT_EQ(again.at(0).header("Nats-Msg-Id"), event_id(1) + ";replay-1");
+    EXPECT_THAT(again.at(1).body, HasSubstr("changed"));
+    EXPECT_EQ(again.at(0).body, originals().at(0).body);
+    EXPECT_EQ(run({"--rows", "no such column"}).exit_code, 2);
+    EXPECT_EQ(run({"--ids", "no uuid"}).exit_code, 2);
+    EXPECT_EQ(replay({"--rows", "true"}).exit_code, 2) << "without --table";
+    EXPECT_EQ(run({"--rows", "true", "--from", "0/1"}).exit_code, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, Replay, both_plugins(), plugin_name);
