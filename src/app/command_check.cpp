@@ -4,7 +4,10 @@
 #include "core/one_line.hpp"
 #include "outbox/subject.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/kept_positions.hpp"
+#include "preflight/kept_positions.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "relay/machine/tail_trust.hpp"
 #include "servers/broker_side.hpp"
@@ -73,6 +76,22 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
     }
 }
 
+awaitable<void> look_at_kept_positions(postgres::connection& sql, const config::settings& settings,
+                                       std::vector<finding>& found) {
+    const auto kept = co_await postgres::read_kept_positions(sql, settings.postgres.slot);
+    const auto states = co_await postgres::states_of_own_tables(sql);
+    if (!kept || !states) {
+        found.push_back(finding_of(kept ? states.error() : kept.error()));
+        co_return;
+    }
+    const preflight::kept_expectations wanted{settings.replay.keep.has_value(),
+                                              settings.replay.max_wal};
+    const preflight::kept_tables tables{states->bookmarks, states->trails, states->may_make,
+                                        sql.role()};
+    const auto of_them = preflight::kept_position_findings(wanted, *kept, tables);
+    found.insert(found.end(), of_them.begin(), of_them.end());
+}
+
 /// Whether the stream's last message can be of this server's history.
 awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
                                                      postgres::connection& sql,
@@ -135,6 +154,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     }
     if (facts->schema_flaws.empty()) {
         co_await look_for_halt(*sql, settings, found);
+        co_await look_at_kept_positions(*sql, settings, found);
     }
     co_return found;
 }

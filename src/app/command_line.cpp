@@ -1,5 +1,6 @@
 #include "app/command_line.hpp"
 
+#include "app/bookmark_flags.hpp"
 #include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
 #include "app/help_text.hpp"
@@ -182,6 +183,10 @@ known_commands add_commands(CLI::App& program, command_line& line) {
         add_replay(program, line.replay,
                    [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
         command::replay);
+    known.emplace_back(
+        add_bookmark(program, line.bookmark,
+                     [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
+        command::bookmark);
     known.emplace_back(
         add_dead_letter(program, line.dead_letter,
                         [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),

@@ -6,6 +6,7 @@
 #include "tasks/replay/replay_request.hpp"
 #include "tasks/verify/verify_options.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,7 @@ enum class command {
     check,
     verify,
     replay,
+    bookmark,
     dead_letter,
     resume,
     status,
@@ -32,6 +34,18 @@ struct status_options {
     bool quiet = false;
 };
 
+enum class bookmark_action { create, list, drop };
+
+struct bookmark_request {
+    bookmark_action action = bookmark_action::list;
+    std::string name = {};
+    std::string comment = {};
+    /// Nothing is never.
+    std::optional<std::chrono::milliseconds> expires_after = std::chrono::hours(24);
+    bool insists = false;  // --force
+    bool json = false;
+};
+
 struct command_line {
     command wanted = command::run;
     std::optional<std::string> config_file;
@@ -45,6 +59,7 @@ struct command_line {
     bool accept_history = false;      // run
     bool json = false;                // check --json
     bool check_only = false;          // config --check
+    bookmark_request bookmark = {};
     tasks::dead_letter_request dead_letter = {};
     tasks::verify_options verify;
     tasks::replay_request replay = {};

@@ -5,6 +5,7 @@
 #include "http/status_json.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/kept_positions.hpp"
 #include "postgres/tables/usage.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
@@ -30,6 +31,7 @@ struct asked_servers {
     result<std::optional<slot_usage>> slot = std::optional<slot_usage>{};
     std::optional<postgres::kept_halt> halt = {};
     result<std::optional<nats::stream_glance>> stream = std::optional<nats::stream_glance>{};
+    result<std::optional<kept_positions>> kept = std::optional<kept_positions>{};
 };
 
 awaitable<asked_servers> ask_servers(servers::executors on, const config::settings& settings) {
@@ -41,6 +43,8 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
         if (halt) {
             said.halt = *halt;
         }
+        auto kept = co_await postgres::read_kept_positions(*sql, settings.postgres.slot);
+        said.kept = kept ? result<std::optional<kept_positions>>(std::move(*kept)) : kept.error();
     } else {
         said.slot = sql.error();
     }
@@ -72,6 +76,11 @@ std::string without_a_relay(const config::settings& settings, const error& no_re
     write_facts(to, stream ? std::optional(stream->usage) : std::nullopt);
     to.text("trouble", said.stream ? (*said.stream ? "" : "there is no such stream")
                                    : to_string(said.stream.error()));
+    to.close_object().open_object("kept_positions").number("age_seconds", 0);
+    to.number("max_wal_bytes", settings.replay.max_wal.bytes);
+    to.flag("keeps_trail", settings.replay.keep.has_value());
+    write_facts(to, known(said.kept));
+    to.text("trouble", said.kept ? "" : to_string(said.kept.error()));
     return to.close_object().close_object().take() + "\n";
 }
 

@@ -28,6 +28,9 @@ struct init_options {
 [[nodiscard]] int command_init(const config::settings& settings, init_options options);
 /// Looks at both sides and prints every finding.
 [[nodiscard]] int command_check(const config::settings& settings, bool json);
+/// Makes, lists or drops the positions that are kept for a replay.
+[[nodiscard]] int command_bookmark(const config::settings& settings,
+                                   const bookmark_request& request);
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
                                       const tasks::dead_letter_request& request);

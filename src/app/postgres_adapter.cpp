@@ -14,8 +14,14 @@ namespace walrelay::app {
 namespace asio = boost::asio;
 
 postgres_adapter::postgres_adapter(servers::executors on, const config::settings& settings,
-                                   relay::relay_driver& driver, tasks::cleanup& beside)
-    : on_(std::move(on)), settings_(settings), driver_(driver), cleanup_(beside), gate_(settings) {}
+                                   relay::relay_driver& driver, tasks::cleanup& beside,
+                                   tasks::position_keeper& keeper)
+    : on_(std::move(on)),
+      settings_(settings),
+      driver_(driver),
+      cleanup_(beside),
+      keeper_(keeper),
+      gate_(settings) {}
 
 history postgres_adapter::origin() const {
     return link_ ? link_->origin : history{};
@@ -69,6 +75,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         spawn(watch_sentinel(over));
         if (over->stream) {
             cleanup_.start();
+            keeper_.start(over->origin.system_identifier);
         }
         if (board_ != nullptr) {
             spawn(poll_facts(over));
@@ -78,6 +85,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
 
 void postgres_adapter::close() {
     cleanup_.pause();
+    keeper_.pause();
     if (const auto closing = std::exchange(link_, nullptr)) {
         closing->close();
     }

@@ -9,6 +9,7 @@
 #include "servers/halt_gate.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/cleanup/cleanup.hpp"
+#include "tasks/kept_positions/position_keeper.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -20,7 +21,8 @@ namespace walrelay::app {
 class postgres_adapter final : public relay::database_side {
 public:
     postgres_adapter(servers::executors on, const config::settings& settings,
-                     relay::relay_driver& driver, tasks::cleanup& beside);
+                     relay::relay_driver& driver, tasks::cleanup& beside,
+                     tasks::position_keeper& keeper);
 
     /// Before the relay starts: what the slot and the dead letters take is asked and shown there.
     void be_watched_by(status_board& board) { board_ = &board; }
@@ -78,6 +80,7 @@ private:
     const config::settings& settings_;
     relay::relay_driver& driver_;
     tasks::cleanup& cleanup_;
+    tasks::position_keeper& keeper_;
     servers::halt_gate gate_;
     link_handle link_;
     status_board* board_ = nullptr;  // where somebody watches

@@ -22,6 +22,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_init(settings, {line.print_only, line.new_slot, line.switch_plugin});
         case command::check:
             return command_check(settings, line.json);
+        case command::bookmark:
+            return command_bookmark(settings, line.bookmark);
         case command::dead_letter:
             return command_dead_letter(settings, line.dead_letter);
         case command::replay:

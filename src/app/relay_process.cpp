@@ -16,8 +16,9 @@ relay_process::relay_process(boost::asio::io_context& io, const config::settings
       driver_(servers::relay_options_of(settings), std::move(mappers), seed, *this, broker_,
               postgres_),
       cleanup_(io, settings, [this] { return known_history(); }),
+      keeper_(io, settings),
       broker_(where_to_run(), settings, driver_),
-      postgres_(where_to_run(), settings, driver_, cleanup_) {}
+      postgres_(where_to_run(), settings, driver_, cleanup_, keeper_) {}
 
 servers::executors relay_process::where_to_run() {
     return {io_.get_executor(), blocking_.get_executor(), given_up_.get_token()};
@@ -33,12 +34,19 @@ void relay_process::be_watched_by(status_board& board, bool with_servers) {
         broker_.be_watched_by(board);
         postgres_.be_watched_by(board);
     }
+    keeper_.be_watched_by(
+        {[&board](std::optional<kept_positions> found) {
+             board.kept_positions_were_read(std::move(found), app::now());
+         },
+         [&board](kept_kind what, giving_way why) { board.kept_position_was_dropped(what, why); },
+         [&board](giving_way why) { board.trail_was_moved_on(why); }});
     board.attach({[this](instant at) { return driver_.machine().status(at); },
                   [this] { return driver_.machine().counts(); }});
 }
 
 void relay_process::stop() {
     cleanup_.end();
+    keeper_.end();
     driver_.stop();
 }
 
@@ -83,6 +91,7 @@ void relay_process::end(const relay::finish& how) {
     exit_code_ = how.exit_code;
     halted_for_ = how.why;
     cleanup_.end();
+    keeper_.end();
     io_.stop();
 }
 

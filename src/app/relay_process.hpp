@@ -8,6 +8,7 @@
 #include "config/settings.hpp"
 #include "relay/driver/relay_driver.hpp"
 #include "tasks/cleanup/cleanup.hpp"
+#include "tasks/kept_positions/position_keeper.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -70,6 +71,7 @@ private:
     // The driver and its surroundings know each other; none calls another before `start`.
     relay::relay_driver driver_;
     tasks::cleanup cleanup_;
+    tasks::position_keeper keeper_;
     broker_adapter broker_;
     postgres_adapter postgres_;
     std::optional<int> exit_code_;

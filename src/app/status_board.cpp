@@ -88,6 +88,19 @@ void status_board::letters_were_counted(std::optional<letter_totals> totals, ins
     letters_.answer(totals, now);
 }
 
+void status_board::kept_positions_were_read(std::optional<kept_positions> found, instant now) {
+    kept_.answer(std::move(found), now);
+}
+
+void status_board::kept_position_was_dropped(kept_kind what, giving_way why) {
+    auto& counts = what == kept_kind::trail ? kept_counts_.trails : kept_counts_.bookmarks;
+    ++counts.at(static_cast<std::size_t>(why));
+}
+
+void status_board::trail_was_moved_on(giving_way why) {
+    ++kept_counts_.moved_on.at(static_cast<std::size_t>(why));
+}
+
 relay_status status_board::status(instant now) const {
     if (relay_) {
         return relay_->status(now);
@@ -173,6 +186,10 @@ http::relay_report status_board::report(instant now) {
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
     report.letters = letters_.shown(now, report.status.postgres_connected);
+    report.kept = kept_.shown(now, report.status.postgres_connected);
+    report.kept_counts = kept_counts_;
+    report.kept_max_wal = settings_.replay.max_wal;
+    report.keeps_trail = settings_.replay.keep.has_value();
     report.clock_offset = report.slot_facts.facts ? clock_offset_ : std::nullopt;
     report.loop_lag = loop_lag_;
     report.process = read_process_facts();

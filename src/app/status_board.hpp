@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "core/instant.hpp"
+#include "core/kept_position.hpp"
 #include "core/usage.hpp"
 #include "http/report.hpp"
 #include "http/routes.hpp"
@@ -47,6 +48,10 @@ public:
     void slot_was_read(std::optional<slot_usage> usage, instant now);
     void stream_was_read(std::optional<stream_usage> usage, instant now);
     void letters_were_counted(std::optional<letter_totals> totals, instant now);
+    void kept_positions_were_read(std::optional<kept_positions> found, instant now);
+    /// Counted over all lives of the relay.
+    void kept_position_was_dropped(kept_kind what, giving_way why);
+    void trail_was_moved_on(giving_way why);
 
     /// `late` is how much later this is called than was asked for.
     void sample(instant now, std::chrono::microseconds late);
@@ -91,6 +96,8 @@ private:
     asked<slot_usage> slot_;
     asked<stream_usage> stream_;
     asked<letter_totals> letters_;
+    asked<kept_positions> kept_;
+    kept_counts kept_counts_;
     std::optional<std::chrono::microseconds> clock_offset_;
     latency_histogram loop_lag_;
     std::deque<mark> marks_;

@@ -108,6 +108,34 @@ void append_facts(std::string& to, const element& of) {
     }
 }
 
+/// The bookmarks as a number, the trail by how far it reaches back.
+void append_kept(std::string& to, const element& of) {
+    simdjson::dom::array all;
+    if (of.at_pointer("/kept_positions/facts/positions").get(all) != simdjson::SUCCESS) {
+        append_trouble(to, of, "/kept_positions/trouble");
+        return;
+    }
+    const auto now = number(of, "/kept_positions/facts/server_time").value_or(0);
+    std::size_t bookmarks = 0;
+    std::size_t lost = 0;
+    std::string trail = flag(of, "/kept_positions/keeps_trail") ? "no trail yet" : "no trail";
+    for (const auto each : all) {
+        const bool is_kept = text(each, "/state") == "kept";
+        const auto from = number(each, "/covers_from");
+        if (text(each, "/kind") == "bookmark") {
+            ++(is_kept ? bookmarks : lost);
+        } else if (!is_kept) {
+            trail = "trail " + text(each, "/state");
+        } else {
+            trail = from ? "trail of " + show_seconds(now - *from) : "trail";
+        }
+    }
+    append(to, "kept",
+           fmt::format("{}, {} bookmarks{}, holding {}", trail, bookmarks,
+                       lost > 0 ? fmt::format(" and {} that are lost", lost) : "",
+                       bytes(of, "/kept_positions/facts/held_bytes")));
+}
+
 void append_flow(std::string& to, const element& of) {
     append(to, "lag", seconds(of, "/lag_seconds"));
     append(to, "window",
@@ -175,6 +203,7 @@ std::optional<shown_status> show_status(std::string_view json) {
     shown_status shown{"", flag(of, "/ready")};
     append_state(shown.text, of);
     append_facts(shown.text, of);
+    append_kept(shown.text, of);
     if (number(of, "/lag_seconds")) {
         append_flow(shown.text, of);
     }

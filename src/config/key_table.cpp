@@ -12,11 +12,14 @@ using nats = nats_settings;
 using tls = tls_settings;
 using delivery = delivery_settings;
 using outbox = outbox_table;
+using replay = replay_settings;
 using http = http_settings;
 using log = log_settings;
 
 constexpr byte_size least_bytes{64ULL << 10U};
 constexpr byte_size most_bytes{1ULL << 30U};
+constexpr byte_size least_kept{1ULL << 20U};
+constexpr byte_size most_kept{1ULL << 50U};
 
 const std::vector<key> table{
     {"postgres", "conninfo", "--postgres", text(&postgres::conninfo),
@@ -184,6 +187,17 @@ const std::vector<key> table{
      "How long after their ack rows are deleted; `\"0s\"` deletes them at once. Unset, every row "
      "is kept. Which rows go and which stay: \"Clean-up\" in operating.md.",
      "\"7d\""},
+    {"replay", "keep", "", duration(&replay::keep, 1s),
+     "How far back the trail reaches: a replication slot `<slot>_trail` that walrelay itself "
+     "moves along behind its own, so that any moment of this time can be replayed from. "
+     "PostgreSQL keeps the WAL and the catalog rows of that time for it. Unset, there is none, "
+     "and one that walrelay made before is dropped. At least `1s`; see [replay.md](replay.md).",
+     "\"24h\""},
+    {"replay", "max_wal", "", size(&replay::max_wal, {least_kept, most_kept}),
+     "How much WAL the positions that are kept for a replay may hold, the trail and bookmarks "
+     "together; at least `1MiB`. What holds more gives way, the oldest first: the trail is "
+     "moved on, a bookmark is dropped. Only WAL that the slot of the relay does not need as "
+     "well counts."},
     {"http", "listen", "", text(&http::listen, check_listen),
      "IP address and port on which `walrelay run` answers: the dashboard, health, status and "
      "metrics, see [monitoring.md](monitoring.md). Whoever reaches it can read them, and nobody "

@@ -32,8 +32,8 @@ struct key {
 };
 
 /// The sections in the order of the documentation; `outbox` is [[outbox]], which may repeat.
-inline constexpr std::array<std::string_view, 6> section_names{"postgres", "nats", "delivery",
-                                                               "outbox",   "http", "log"};
+inline constexpr std::array<std::string_view, 7> section_names{
+    "postgres", "nats", "delivery", "outbox", "replay", "http", "log"};
 
 /// "[nats]", "[[outbox]]".
 [[nodiscard]] std::string heading_of(std::string_view section);

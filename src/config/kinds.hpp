@@ -37,6 +37,9 @@ inline tls_settings& part_of(const destination& to, tls_settings*) {
 inline delivery_settings& part_of(const destination& to, delivery_settings*) {
     return to.all.delivery;
 }
+inline replay_settings& part_of(const destination& to, replay_settings*) {
+    return to.all.replay;
+}
 inline http_settings& part_of(const destination& to, http_settings*) {
     return to.all.http;
 }

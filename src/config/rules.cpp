@@ -97,6 +97,19 @@ void check_backoff(draft& of) {
     }
 }
 
+/// The trail's slot has the relay's name in front.
+void check_room_for_trail(draft& of) {
+    constexpr std::size_t longest = 57;
+    const auto& all = of.all();
+    if (all.replay.keep && all.postgres.slot.size() > longest && !of.is_spoilt("postgres.slot") &&
+        !of.is_spoilt("replay.keep")) {
+        blame(of, "replay.keep",
+              "asks for a trail, and no name is left for it: the slot " +
+                  in_quotes(all.postgres.slot + "_trail") + " would have more than 63 characters",
+              "use a postgres.slot of at most 57 characters, or remove replay.keep");
+    }
+}
+
 bool has_source(const draft& of, std::size_t entry) {
     return of.is_set("outbox.table", entry) || of.all().outbox[entry].is_tableless();
 }
@@ -177,6 +190,7 @@ void check_rules(draft& of) {
     require_pair(of, "nats.tls.cert", nats.tls.cert, "nats.tls.key", nats.tls.key);
     require_pair(of, "nats.tls.key", nats.tls.key, "nats.tls.cert", nats.tls.cert);
     check_backoff(of);
+    check_room_for_trail(of);
     if (of.all().outbox.empty()) {
         blame(of, "outbox", "no table is named",
               "start with --table public.outbox_events, or write in the file: [[outbox]] "

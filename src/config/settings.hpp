@@ -78,6 +78,12 @@ struct delivery_settings {
     halt_policy on_halt = halt_policy::exit;
 };
 
+struct replay_settings {
+    /// How far back the trail reaches; nothing keeps none.
+    std::optional<std::chrono::milliseconds> keep;
+    byte_size max_wal{10ULL << 30U};
+};
+
 enum class log_level { trace, debug, info, warn, error };
 enum class log_format { text, json };
 
@@ -100,6 +106,7 @@ struct settings {
     nats_settings nats;
     delivery_settings delivery;
     std::vector<outbox_table> outbox;
+    replay_settings replay;
     http_settings http;
     log_settings log;
 };

@@ -135,7 +135,8 @@ inline constexpr std::size_t giving_way_count = 6;
 
 /// What a relay gave up. Never taken back.
 struct kept_counts {
-    std::array<std::uint64_t, giving_way_count> dropped{};
+    std::array<std::uint64_t, giving_way_count> bookmarks{};
+    std::array<std::uint64_t, giving_way_count> trails{};
     /// Moves of the trail for lack of room, not those that replay.keep asks for.
     std::array<std::uint64_t, giving_way_count> moved_on{};
 };

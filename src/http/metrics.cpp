@@ -2,6 +2,7 @@
 
 #include "http/metric_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -155,6 +156,37 @@ void write_slot(metric_writer& to, const slot_usage& slot) {
           slot.catalog_xmin_age);
 }
 
+void write_kept(metric_writer& to, const kept_positions& kept) {
+    to.family("bookmarks", "gauge", "Bookmarks by what has become of them.");
+    for (const auto state : {kept_state::kept, kept_state::lost, kept_state::gone}) {
+        const auto counted = std::ranges::count_if(kept.all, [&](const kept_position& each) {
+            return each.kind == kept_kind::bookmark && each.state == state;
+        });
+        to.sample(static_cast<double>(counted), {{"state", to_string(state)}});
+    }
+    to.family("bookmarks_retained_bytes", "gauge",
+              "WAL that the server keeps for bookmarks and the trail together.");
+    to.sample(held_bytes_of(kept));
+    const auto* const trail = find_trail(kept);
+    if (trail != nullptr && trail->covers_from) {
+        to.family("trail_seconds", "gauge", "How far back the trail reaches.");
+        to.sample(seconds(kept.read_at - *trail->covers_from));
+    }
+}
+
+void write_what_gave_way(metric_writer& to, const kept_counts& counts) {
+    to.family("bookmarks_dropped_total", "counter", "Bookmarks that the relay dropped.");
+    for (std::size_t each = 0; each < giving_way_count; ++each) {
+        to.sample(counts.bookmarks[each], {{"reason", to_string(static_cast<giving_way>(each))}});
+    }
+    to.family("trail_cut_total", "counter",
+              "Times that the trail was dropped, or moved on before its time.");
+    for (std::size_t each = 0; each < giving_way_count; ++each) {
+        to.sample(counts.trails[each] + counts.moved_on[each],
+                  {{"reason", to_string(static_cast<giving_way>(each))}});
+    }
+}
+
 void write_facts(metric_writer& to, const relay_report& of) {
     if (of.slot_facts.facts) {
         write_slot(to, *of.slot_facts.facts);
@@ -177,6 +209,10 @@ void write_facts(metric_writer& to, const relay_report& of) {
             to.sample((*letters)[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
         }
     }
+    if (of.kept.facts) {
+        write_kept(to, *of.kept.facts);
+    }
+    write_what_gave_way(to, of.kept_counts);
     to.family("facts_age_seconds", "gauge", "Since a server was last asked in the background.");
     const auto age = [&](const auto& facts, std::string_view about) {
         if (facts.age) {
@@ -186,6 +222,7 @@ void write_facts(metric_writer& to, const relay_report& of) {
     age(of.slot_facts, "slot");
     age(of.stream_facts, "stream");
     age(of.letters, "dead_letters");
+    age(of.kept, "kept_positions");
 }
 
 void write_process(metric_writer& to, const relay_report& of) {

@@ -2,7 +2,9 @@
 // the writers of this folder make text of it.
 #pragma once
 
+#include "core/byte_size.hpp"
 #include "core/change.hpp"
+#include "core/kept_position.hpp"
 #include "core/latency_histogram.hpp"
 #include "core/log_line.hpp"
 #include "core/relay_counts.hpp"
@@ -69,6 +71,13 @@ struct relay_report {
     polled<slot_usage> slot_facts;
     polled<stream_usage> stream_facts;
     polled<letter_totals> letters;
+    /// Of the relay that holds the slot.
+    polled<kept_positions> kept;
+    walrelay::kept_counts kept_counts;
+    /// replay.max_wal.
+    byte_size kept_max_wal;
+    /// replay.keep is set.
+    bool keeps_trail = false;
     /// PostgreSQL's clock minus the relay's, when it was asked last.
     std::optional<std::chrono::microseconds> clock_offset;
     /// How late a timer of the relay's one thread was.

@@ -71,6 +71,15 @@ void write_letters(json_writer& to, const relay_report& of) {
     to.close_object();
 }
 
+void write_kept(json_writer& to, const relay_report& of) {
+    to.open_object("kept_positions").number("age_seconds", in_seconds(of.kept.age));
+    to.number("max_wal_bytes", of.kept_max_wal.bytes).flag("keeps_trail", of.keeps_trail);
+    to.number("bookmarks_dropped", sum_of(of.kept_counts.bookmarks));
+    to.number("trail_cut", sum_of(of.kept_counts.trails) + sum_of(of.kept_counts.moved_on));
+    write_facts(to, of.kept.facts);
+    to.close_object();
+}
+
 void write_window(json_writer& to, const relay_status& status) {
     to.open_object("window").number("messages", status.window_messages);
     to.number("bytes", status.window_bytes);
@@ -178,6 +187,7 @@ std::string status_json(const relay_report& of) {
     write_slot(to, of);
     write_stream(to, of);
     write_letters(to, of);
+    write_kept(to, of);
     write_window(to, status);
     write_recent(to, of);
     write_totals(to, of.counts);

@@ -142,7 +142,8 @@ awaitable<result<own_table_states>> states_of_own_tables(connection& sql) {
         return own_table_facts{rows->flag(row, 0), rows->flag(row, 1)};
     };
     co_return own_table_states{state_of(own_table::dead_letter), state_of(own_table::halt),
-                               state_of(own_table::control), rows->flag(0, 2)};
+                               state_of(own_table::control),     state_of(own_table::bookmark),
+                               state_of(own_table::trail),       rows->flag(0, 2)};
 }
 
 awaitable<result<void>> create_table(connection& sql, own_table table,

@@ -54,6 +54,8 @@ struct own_table_states {
     own_table_facts dead_letters;
     own_table_facts halts;
     own_table_facts controls;
+    own_table_facts bookmarks;
+    own_table_facts trails;
     bool may_make = false;
 };
 [[nodiscard]] boost::asio::awaitable<result<own_table_states>> states_of_own_tables(

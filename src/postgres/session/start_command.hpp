@@ -12,9 +12,9 @@
 namespace walrelay::postgres {
 
 /// Streams from `from`, or from the slot's own position: 0/0 asks for confirmed_flush_lsn. Asks for
-/// messages of pg_logical_emit_message only where outboxes are made of them: with wal2json for those
-/// of their prefixes alone; pgoutput, which has them from PostgreSQL 14 on, sends all of them.
-/// `version_number` is server_version_num.
+/// messages of pg_logical_emit_message only where outboxes are made of them: with wal2json for
+/// those of their prefixes alone; pgoutput, which has them from PostgreSQL 14 on, sends all of
+/// them. `version_number` is server_version_num.
 [[nodiscard]] std::string start_command(const start_options& options, int version_number);
 
 /// The value of wal2json's option add-tables: `schema.table`, comma-separated, with a backslash

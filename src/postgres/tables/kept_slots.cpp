@@ -32,7 +32,7 @@ constexpr const char* copy_slot_sql =
 
 constexpr const char* complete_register_sql =
     "UPDATE walrelay.bookmark SET position = $2::pg_lsn, made_at = clock_timestamp() "
-    "WHERE kept_slot = $1";
+    "WHERE kept_slot = $1 RETURNING kept_slot";
 
 constexpr const char* forget_slot_sql = "DELETE FROM walrelay.bookmark WHERE kept_slot = $1";
 
@@ -139,6 +139,15 @@ awaitable<result<lsn>> kept_slot_maker::run() {
     if (completed.has_error()) {
         co_return explain_use(completed.error(), sql_, own_table::bookmark);
     }
+    if (completed->empty()) {
+        // Without its row nobody would ever drop it.
+        auto slot = wanted_.kept_slot;
+        const auto dropped = co_await drop_kept_slot(sql_, std::move(slot));
+        co_return dropped
+            ? error{errc::postgres_unsuitable, "the position had expired before it was kept",
+                    "give a longer --expires"}
+            : dropped.error();
+    }
     co_return *at;
 }
 
@@ -158,6 +167,19 @@ awaitable<result<void>> make_kept_tables(connection& sql, std::vector<table_name
         }
     }
     co_return result<void>{};
+}
+
+awaitable<result<void>> lock_kept_slots(connection& sql, std::string slot) {
+    std::vector<std::string> name{"walrelay: kept positions of slot " + slot};
+    const auto locked =
+        co_await sql.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", std::move(name));
+    if (!locked) {
+        co_return locked.error();
+    }
+    co_return locked->flag(0, 0)
+        ? result<void>{}
+        : error{errc::slot_in_use,
+                "another session of walrelay still looks after the kept positions of slot " + slot};
 }
 
 awaitable<result<lsn>> make_kept_slot(connection& sql, kept_slot_wish wanted) {

@@ -39,6 +39,11 @@ struct kept_slot_wish {
 [[nodiscard]] boost::asio::awaitable<result<void>> make_kept_tables(
     connection& sql, std::vector<table_name> outboxes);
 
+/// For whoever looks after the kept slots of this relay's slot, until the session ends.
+/// errc::slot_in_use where another session does.
+[[nodiscard]] boost::asio::awaitable<result<void>> lock_kept_slots(connection& sql,
+                                                                   std::string slot);
+
 /// Returns where the copy stands. errc::configuration_invalid where there is such a bookmark or
 /// such a slot already; else as with any slot that is made.
 [[nodiscard]] boost::asio::awaitable<result<lsn>> make_kept_slot(connection& sql,

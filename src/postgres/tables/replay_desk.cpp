@@ -1,6 +1,5 @@
 #include "postgres/tables/replay_desk.hpp"
 
-#include "core/one_line.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
@@ -78,13 +77,6 @@ constexpr const char* pace_sql = R"sql(
 SELECT pg_current_wal_insert_lsn(), s.confirmed_flush_lsn, s.active
   FROM (SELECT) AS one LEFT JOIN pg_replication_slots AS s ON s.slot_name::text = $1
 )sql";
-
-constexpr const char* read_time_sql = R"sql(
-SELECT (extract(epoch FROM CASE WHEN $1 LIKE '%ago' THEN now() + $1::interval
-                                ELSE $1::timestamp AT TIME ZONE 'UTC' END) * 1000000)::bigint
-)sql";
-constexpr const char* read_zoned_time_sql =
-    "SELECT (extract(epoch FROM $1::timestamptz) * 1000000)::bigint";
 
 std::string micros_of(wall_time time) {
     return std::to_string(time.time_since_epoch().count());
@@ -380,30 +372,6 @@ awaitable<result<replay_pace>> read_replay_pace(connection& sql, std::string slo
     const replay_pace pace{facts.maybe_lsn(0, 0).value_or(lsn{}), facts.maybe_lsn(0, 1),
                            rows->flag(0, 2)};
     co_return facts.failure() ? result<replay_pace>(*facts.failure()) : pace;
-}
-
-awaitable<result<wall_time>> read_time(connection& sql, std::string text) {
-    // A zone is a letter or an offset after the time of day.
-    const auto clock = text.find(':');
-    const bool has_zone =
-        clock != std::string::npos &&
-        text.find_first_of("+-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", clock) !=
-            std::string::npos;
-    const bool is_relative = text.ends_with("ago");
-    std::vector<std::string> which{text};
-    const auto rows = co_await sql.ask(
-        has_zone && !is_relative ? read_zoned_time_sql : read_time_sql, std::move(which));
-    if (rows.has_error()) {
-        co_return error{errc::configuration_invalid,
-                        "\"" + one_line(text) + "\" is no bookmark, LSN, position or time",
-                        "write bookmark:NAME, 16/B374D848, a Walrelay-Position, "
-                        "2026-11-21T10:00Z or \"10 minutes ago\"",
-                        words_of(rows.error())};
-    }
-    fact_reader facts(*rows);
-    const auto micros = facts.number<std::int64_t>(0, 0);
-    co_return facts.failure() ? result<wall_time>(*facts.failure())
-                              : wall_time(std::chrono::microseconds(micros));
 }
 
 }  // namespace walrelay::postgres

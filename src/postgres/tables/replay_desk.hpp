@@ -117,9 +117,4 @@ struct replay_pace {
 [[nodiscard]] boost::asio::awaitable<result<replay_pace>> read_replay_pace(connection& sql,
                                                                            std::string slot);
 
-/// A time as a person writes it, by PostgreSQL's rules in UTC; with `ago` at its end, an interval
-/// before now. configuration_invalid.
-[[nodiscard]] boost::asio::awaitable<result<wall_time>> read_time(connection& sql,
-                                                                  std::string text);
-
 }  // namespace walrelay::postgres

@@ -2,6 +2,7 @@
 
 #include "core/one_line.hpp"
 #include "postgres/tables/kept_positions.hpp"
+#include "postgres/tables/time_text.hpp"
 #include "tasks/replay/table_rows.hpp"
 
 #include <fmt/chrono.h>

@@ -47,7 +47,7 @@ TEST_F(CommandLine, HelpNamesEveryCommandAndExitsWithZero) {
     const auto help = run({"--help"});
     EXPECT_EQ(help.exit_code, 0);
     for (const std::string command :
-         {"run", "init", "check", "verify", "dead-letter", "config", "version"}) {
+         {"run", "init", "check", "verify", "bookmark", "dead-letter", "config", "version"}) {
         EXPECT_TRUE(contains(help.output, command)) << help.output;
     }
 }

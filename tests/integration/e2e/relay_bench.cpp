@@ -72,7 +72,8 @@ void relay_bench::drop_slot() {
             session().execute(
                 "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
                 " WHERE slot_name = " +
-                as_literal(name_));
+                as_literal(name_) + " OR starts_with(slot_name::text, " + as_literal(name_ + "_") +
+                ")");
             return true;
         } catch (const std::runtime_error&) {
             return false;  // still active, or the server is not there
@@ -87,9 +88,9 @@ std::string relay_bench::configuration() const {
     const std::string broker = "[nats]\nurls = ['" + nats_.url() +
                                "']\nstream = '%'\nsubjects = ['%.>']\n" + nats_settings_ + "\n";
     return "[postgres]\nconninfo = '" + conninfo_ + "'\n" +
-           with_name(
-               names + broker + "[delivery]\n" + delivery_ + "\n[log]\nlevel = 'debug'\n" + outbox_,
-               name_);
+           with_name(names + broker + "[delivery]\n" + delivery_ + "\n[replay]\n" + replay_ +
+                         "\n[log]\nlevel = 'debug'\n" + outbox_,
+                     name_);
 }
 
 relay_start relay_bench::start_with(const std::vector<std::string>& words) {

@@ -33,7 +33,8 @@ public:
     /// Creates the database, empty. The servers must outlive the bench.
     relay_bench(postgres_server& postgres, nats_server& nats, std::string plugin,
                 const std::string& encoding = "UTF8");
-    /// Ends the relay, drops the slot, and shows the relay's log if the test has failed.
+    /// Ends the relay, drops the slot and its kept positions, and shows the relay's log if the test
+    /// has failed.
     ~relay_bench();
     relay_bench(const relay_bench&) = delete;
     relay_bench& operator=(const relay_bench&) = delete;
@@ -63,6 +64,7 @@ public:
     void set_nats(const std::string& toml) { nats_settings_ = toml; }
     void set_delivery(const std::string& toml) { delivery_ = toml; }
     void set_outbox(const std::string& toml) { outbox_ = toml; }
+    void set_replay(const std::string& toml) { replay_ = toml; }
     [[nodiscard]] std::string configuration() const;
 
     /// `walrelay <words> --config <file>` to its end.
@@ -115,6 +117,7 @@ private:
     std::string nats_settings_;
     std::string delivery_;
     std::string outbox_;
+    std::string replay_;
     temporary_folder folder_;
     int commands_ = 0;
     std::optional<relay_process> relay_;

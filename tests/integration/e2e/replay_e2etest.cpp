@@ -218,6 +218,32 @@ TEST_P(Replay, FindsTheRowsByTheTimeOfTheirCommit) {
                 HasSubstr("none"));
 }
 
+TEST_P(Replay, FindsATimeInTheTrailThatNobodyPrepared) {
+    bench.stop();
+    bench.set_replay("keep = '1h'");
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.command({"bookmark", "list"}).output.find("(trail)") != std::string::npos;
+    }));
+    const auto time = [&] {
+        return bench.session().value_of(
+            "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', "
+            "'YYYY-MM-DD\"T\"HH24:MI:SS.USZ')");
+    };
+    insert(1, 2);
+    const auto from = time();
+    insert(3, 4);
+    const auto until = time();
+    insert(5, 6);
+    const auto done = replay({"--from", from, "--until", until, "--execute"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    settle();
+    EXPECT_THAT(ids_of(replayed()), ElementsAre(event_id(3), event_id(4)));
+    const auto earlier = replay({"--from", "10 minutes ago"});
+    EXPECT_EQ(earlier.exit_code, 1);
+    EXPECT_THAT(earlier.errors, HasSubstr("no kept position reaches back to"));
+}
+
 TEST_P(Replay, SaysWhatIsNotKept) {
     insert(1, 1);
     const auto none = replay({"--from", "0/10"});

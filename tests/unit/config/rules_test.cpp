@@ -50,6 +50,18 @@ TEST(Rules, DoNotBlameAKeyForAnotherThatCouldNotBeRead) {
               1U);
 }
 
+TEST(Rules, LeaveRoomForTheTrailInTheNameOfItsSlot) {
+    const auto with_slot = [](std::size_t letters, const std::string& keep) {
+        return problems_of(from_file(
+            "[postgres]\nconninfo = \"dbname=app\"\nslot = \"" + std::string(letters, 's') +
+            "\"\n[[outbox]]\ntable = \"public.events\"\n[replay]\n" + keep));
+    };
+    EXPECT_THAT(with_slot(57, "keep = \"24h\"\n"), IsEmpty());
+    EXPECT_THAT(with_slot(58, ""), IsEmpty());
+    EXPECT_THAT(with_slot(58, "keep = \"24h\"\n"),
+                ElementsAre(testing::HasSubstr("replay.keep: asks for a trail")));
+}
+
 TEST(Rules, KeepTheInboxOutOfTheStream) {
     for (const auto* subjects : {"'relay.>'", "'relay.*.*.*'", "'events.>', '>'", "'*.>'"}) {
         const auto text =

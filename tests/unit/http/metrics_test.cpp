@@ -86,6 +86,15 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_dead_letters{reason=\"row\"} 6",
                     "walrelay_facts_age_seconds{about=\"slot\"} 1.5",
                     "walrelay_clock_offset_seconds -0.002",
+                    "walrelay_bookmarks{state=\"kept\"} 1",
+                    "walrelay_bookmarks{state=\"lost\"} 0",
+                    "walrelay_bookmarks_retained_bytes 900",
+                    "walrelay_bookmarks_dropped_total{reason=\"max_wal\"} 2",
+                    "walrelay_bookmarks_dropped_total{reason=\"expired\"} 0",
+                    "walrelay_trail_seconds 1800",
+                    "walrelay_trail_cut_total{reason=\"max_wal\"} 3",
+                    "walrelay_trail_cut_total{reason=\"lost\"} 1",
+                    "walrelay_facts_age_seconds{about=\"kept_positions\"} 4",
                 }));
 }
 
@@ -96,10 +105,13 @@ TEST(Metrics, LeaveOutWhatIsNotKnown) {
     report.slot_facts.facts.reset();
     report.stream_facts.facts.reset();
     report.letters.facts.reset();
+    report.kept.facts.reset();
     const auto lines = series_of(report);
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_slot_"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_stream_"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_dead_letters{"))));
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_bookmarks{"))));
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_trail_seconds"))));
     EXPECT_THAT(lines, Contains("walrelay_facts_age_seconds{about=\"slot\"} 1.5"));
 }
 

@@ -39,6 +39,13 @@ TEST_F(StatusJson, SaysWhatTheReportSays) {
     EXPECT_EQ(number(said, "/slot/facts/retained_bytes"), 2000);
     EXPECT_EQ(number(said, "/stream/facts/messages"), 17);
     EXPECT_EQ(number(said, "/dead_letters/facts/broker"), 8);
+    EXPECT_EQ(number(said, "/kept_positions/age_seconds"), 4);
+    EXPECT_EQ(number(said, "/kept_positions/bookmarks_dropped"), 2);
+    EXPECT_EQ(number(said, "/kept_positions/trail_cut"), 4);
+    EXPECT_EQ(number(said, "/kept_positions/facts/held_bytes"), 900);
+    EXPECT_EQ(text(said, "/kept_positions/facts/positions/0/name"), "before");
+    EXPECT_EQ(text(said, "/kept_positions/facts/positions/0/position"), "0/16F8E10");
+    EXPECT_EQ(number(said, "/kept_positions/facts/positions/1/covers_from"), 1'699'998'300);
     EXPECT_EQ(number(said, "/lag_seconds"), 1.5);
     EXPECT_EQ(number(said, "/totals/messages_stored"), 9);
     EXPECT_EQ(number(said, "/tables/0/dead_letters"), 5);
@@ -56,6 +63,16 @@ TEST_F(StatusJson, IsNullWhereNothingIsKnown) {
     EXPECT_TRUE(said.at_pointer("/slot/age_seconds").is_null());
     EXPECT_TRUE(said.at_pointer("/slot/confirmed").is_null());
     EXPECT_TRUE(said.at_pointer("/last_commit").is_null());
+}
+
+TEST_F(StatusJson, KeepsCommentsOfBookmarksToItself) {
+    EXPECT_EQ(status_json(sample_report()).find("not shown"), std::string::npos);
+}
+
+TEST_F(StatusJson, StaysSmallHoweverManyBookmarksThereAre) {
+    auto report = sample_report();
+    report.kept.facts->all.resize(100'000);
+    EXPECT_LT(status_json(report).size(), 100'000U);
 }
 
 TEST_F(StatusJson, NamesTheSlowestMessage) {
