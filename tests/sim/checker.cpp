@@ -77,7 +77,8 @@ std::size_t checker::first_not_written() {
     }
     written_.resize(source_.events().size(), false);
     while (written_before_ < written_.size() &&
-           (written_[written_before_] || fate_of(written_before_) == fate::set_aside ||
+           (written_[written_before_] || source_.events()[written_before_].replayed ||
+            fate_of(written_before_) == fate::set_aside ||
             fate_of(written_before_) == fate::excused || fate_of(written_before_) == fate::lost)) {
         ++written_before_;
     }

@@ -21,6 +21,8 @@ table_name name_of(table which) {
             return {"public", "outbox_2"};
         case table::new_other:
             return {"public", "audit"};
+        case table::control:
+            return {"walrelay", "control"};
     }
     return {};
 }
@@ -30,20 +32,27 @@ namespace {
 outbox_event event_of(const inserted_row& row, const transaction& in, const lineage& line) {
     const commit_position where{in.commit, row.at, 0};
     const std::string from = row.into == table::letters ? "letters." : "events.";
+    std::string occasion;
+    if (row.replay) {
+        occasion = ";replay-" + std::to_string(row.replay->number) + "-" + row.replay->position;
+    } else if (row.again) {
+        occasion = ";" + relay::republish_occasion(where, line);
+    }
     return {.where = where,
-            .id = row.again ? row.id + ";" + relay::republish_occasion(where, line) : row.id,
+            .id = row.id + occasion,
             .subject = from + row.kind,
             .body = row.payload,
             .defect = row.defect,
             .from = row.into,
-            .again = row.again,
+            .again = row.again || row.replay.has_value(),
+            .replayed = row.replay.has_value(),
             .created_at = in.committed_at};
 }
 
 }  // namespace
 
 database::database(world& where, const profile& how)
-    : world_(where), profile_(how), writers_(how.writers) {
+    : world_(where), profile_(how), writers_(how.writers), replay_dice_(how.replay_seed) {
     new_partition_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
     new_other_at_ = world_.random().between(sim_time(0), 2 * profile_.faulty_time);
 }
@@ -202,7 +211,7 @@ void database::update(writer& into) {
 std::optional<inserted_row> database::row_of(const std::string& id) const {
     for (const auto& each : committed_) {
         for (const auto& row : each.rows) {
-            if (row.id == id && !row.again) {
+            if (row.id == id && !row.again && !row.replay) {
                 return row;
             }
         }
@@ -219,7 +228,7 @@ void database::commit(writer& finished) {
     done.rows = std::exchange(finished.rows, {});
     std::uint64_t count = 0;
     for (const auto& row : done.rows) {
-        if (is_outbox(row.into)) {
+        if (is_outbox(row.into) || row.replay) {
             ++count;
             events_.push_back(event_of(row, done, line_));
             events_.back().excused = row.into == table::letters && leaves_letters_();
@@ -228,6 +237,46 @@ void database::commit(writer& finished) {
     world_.say("database: commit ", to_string(done.commit), " end ", to_string(done.end), " with ",
                count, " outbox rows of ", done.rows.size());
     committed_.push_back(std::move(done));
+    if (profile_.replays > 0 && replay_dice_.chance(profile_.replays)) {
+        replay_some();
+    }
+}
+
+/// As a batch of `walrelay replay`: rows of earlier, in the order of their commits.
+void database::replay_some() {
+    constexpr std::uint64_t most_rows = 6;
+    transaction batch;
+    batch.xid = ++last_xid_;
+    const auto number = ++last_replay_;
+    auto from = replay_dice_.below(events_.size() + 1);
+    for (const auto last = from + replay_dice_.between(1, most_rows);
+         from < std::min<std::uint64_t>(last, events_.size()); ++from) {
+        const auto& of = events_[from];
+        const auto original = of.again || of.from != table::outbox ? std::nullopt : row_of(of.id);
+        if (!original || original->defect != poison::none) {
+            continue;
+        }
+        auto row = *original;
+        row.into = table::control;
+        row.replay = {number, to_string(position{
+                                  {line_.origin.system_identifier, line_.timeline_of(of.where.row)},
+                                  of.where})};
+        row.at = wal_end_;
+        wal_end_.value += 64;
+        records_.push_back(wal_end_);
+        batch.rows.push_back(std::move(row));
+    }
+    batch.commit = wal_end_;
+    wal_end_.value += 64;
+    records_.push_back(wal_end_);
+    batch.end = wal_end_;
+    batch.committed_at = world_.now_for_the_relay().wall;
+    for (const auto& row : batch.rows) {
+        events_.push_back(event_of(row, batch, line_));
+    }
+    world_.say("database: replay ", number, " of ", batch.rows.size(), " rows, commit ",
+               to_string(batch.commit));
+    committed_.push_back(std::move(batch));
 }
 
 bool database::store_dead_letter(const dead_letter& letter, checker& watch) {

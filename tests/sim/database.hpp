@@ -23,7 +23,7 @@
 
 namespace walrelay::sim {
 
-enum class table { outbox, letters, users, new_partition, new_other };
+enum class table { outbox, letters, users, new_partition, new_other, control };
 
 class checker;
 
@@ -45,8 +45,10 @@ struct outbox_event {
     table from = table::outbox;
     /// Committed while a relay ran that does not know its table: it may be left out.
     bool excused = false;
-    /// An update published it again; `id` says when.
+    /// An update or a replay published it again; `id` says when.
     bool again = false;
+    /// Nothing is written back for it.
+    bool replayed = false;
     wall_time created_at = {};
 };
 
@@ -69,6 +71,12 @@ struct inserted_row {
     bool again = false;
     /// It leaves the payload where it is stored, so that the WAL does not hold it.
     bool leaves_payload = false;
+    /// Of a row of walrelay.control: the replay, and the position that its row has of itself.
+    struct replayed_row {
+        std::uint64_t number = 0;
+        std::string position;
+    };
+    std::optional<replayed_row> replay = {};
 };
 
 struct transaction {
@@ -162,6 +170,7 @@ private:
     void insert(writer& into);
     void update(writer& into);
     void commit(writer& finished);
+    void replay_some();
     table choose_table();
     /// Appends a record; returns where it begins.
     lsn append(std::uint64_t size_max);
@@ -188,6 +197,9 @@ private:
     lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;
+    // Drawn aside, so that seeds without replays tell the same story.
+    randomness replay_dice_;
+    std::uint64_t last_replay_ = 0;
     bool writing_ = false;
     bool up_ = true;
     // When the two younger tables were made; nothing before.

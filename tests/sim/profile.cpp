@@ -306,6 +306,10 @@ profile draw_profile(randomness& random) {
     drawn.throws_seed = aside.next();
     drawn.throws_per_million =
         aside.chance(250) ? static_cast<std::uint32_t>(aside.skewed(3000)) : 0;
+    drawn.replay_seed = aside.next();
+    // A backfill reads tables, which hold no replays.
+    const bool replays = aside.chance(150) && !drawn.backfills;
+    drawn.replays = replays ? static_cast<std::uint32_t>(aside.skewed(300)) : 0;
     return drawn;
 }
 
@@ -340,6 +344,9 @@ std::string describe(const profile& drawn) {
             text << ' ' << mishap_names[index] << "=every " << in_seconds(drawn.intervals[index])
                  << " s";
         }
+    }
+    if (drawn.replays > 0) {
+        text << " replays=" << drawn.replays << "/1000";
     }
     if (drawn.throws_per_million > 0) {
         text << " a call throws=" << drawn.throws_per_million << "/1000000";

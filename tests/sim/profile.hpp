@@ -119,6 +119,9 @@ struct profile {
     /// are drawn aside, so that a seed without them goes on as it did before there were any.
     std::uint32_t throws_per_million = 0;
     std::uint64_t throws_seed = 0;
+    /// After so many of 1,000 commits rows of earlier are replayed.
+    std::uint32_t replays = 0;
+    std::uint64_t replay_seed = 0;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

@@ -1,5 +1,6 @@
 #include "sim/server_frames.hpp"
 
+#include "relay/intake/row_json.hpp"
 #include "sim/violation.hpp"
 #include "unit/relay/frame_builder.hpp"
 
@@ -44,9 +45,24 @@ std::string pgoutput_commit(const transaction& of) {
         .take();
 }
 
+const std::vector<std::string> control_columns{
+    "kind", "slot", "replay", "position", "source_schema", "source_table", "event"};
+
 std::vector<std::string> columns_of(const inserted_row& row) {
+    if (row.replay) {
+        return control_columns;
+    }
     return {"id", row.has_other_columns ? "sort" : "kind",
             row.has_other_columns ? "note" : "payload"};
+}
+
+/// As many as control_columns; of every relay.
+std::vector<std::optional<std::string>> control_values(const inserted_row& row) {
+    constexpr type_oid text = 25;
+    const relation about{"public", "outbox", {{"id", text}, {"kind", text}, {"payload", text}}, 0};
+    const std::vector<field> fields{row.id, row.kind, row.payload};
+    return {"replay",     std::nullopt, std::to_string(row.replay->number),  row.replay->position,
+            about.schema, about.name,   relay::row_as_json({&about, fields})};
 }
 
 std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& session) {
@@ -62,8 +78,12 @@ std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& 
         }
         bytes_builder change;
         change.u8(row.again ? 'U' : 'I').number(oid_of(sent_as), 4).u8('N');
-        const std::string payload(row.leaves_payload ? test::unchanged_value : row.payload);
-        test::add_tuple(change, {row.id, row.kind, payload});
+        if (row.replay) {
+            test::add_tuple(change, control_values(row));
+        } else {
+            const std::string payload(row.leaves_payload ? test::unchanged_value : row.payload);
+            test::add_tuple(change, {row.id, row.kind, payload});
+        }
         frames.push_back(test::xlog_data(row.at, change.take()));
     }
     frames.push_back(test::xlog_data(of.end, pgoutput_commit(of)));
@@ -91,7 +111,22 @@ std::string wal2json_column(const std::string& name, const std::string& value) {
     return std::string(R"({"name":")") + name + R"(","typeoid":25,"value":)" + quoted(value) + "}";
 }
 
+std::string wal2json_control_row(const inserted_row& row) {
+    const auto values = control_values(row);
+    std::string columns;
+    for (std::size_t index = 0; index < values.size(); ++index) {
+        columns += columns.empty() ? "" : ",";
+        columns += values[index] ? wal2json_column(control_columns[index], *values[index])
+                                 : R"({"name":")" + control_columns[index] +
+                                       R"(","typeoid":25,"value":null})";
+    }
+    return R"({"action":"I","schema":"walrelay","table":"control","columns":[)" + columns + "]}";
+}
+
 std::string wal2json_row(const inserted_row& row) {
+    if (row.replay) {
+        return wal2json_control_row(row);
+    }
     const auto name = name_of(row.into);
     const auto names = columns_of(row);
     const auto id = wal2json_column("id", row.id);
