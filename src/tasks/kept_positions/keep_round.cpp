@@ -219,7 +219,16 @@ keep_round::outcome<> keep_round::make_trail() {
              ": what is committed from now on can be replayed, " + config::show(*rules_.keep) +
              " back");
     // The relay's slot has moved since it was looked at.
-    co_return co_await make_mark(*made);
+    const auto marked = co_await make_mark(*made);
+    if (!marked) {
+        co_return marked.error();
+    }
+    co_return co_await forget_marks(*made);
+}
+
+keep_round::outcome<> keep_round::forget_marks(lsn before) {
+    std::erase_if(marks_, [&](const relay::trail_mark& each) { return each.position < before; });
+    co_return co_await postgres::forget_trail_marks(*sql_, settings_.postgres.slot, before);
 }
 
 keep_round::outcome<> keep_round::move_trail(const relay::trail_move& move,
@@ -235,8 +244,7 @@ keep_round::outcome<> keep_round::move_trail(const relay::trail_move& move,
     if (move.to == *trail.confirmed) {
         co_return result<void>{};
     }
-    std::erase_if(marks_, [&](const relay::trail_mark& each) { return each.position < move.to; });
-    co_return co_await postgres::forget_trail_marks(*sql_, settings_.postgres.slot, move.to);
+    co_return co_await forget_marks(move.to);
 }
 
 keep_round::outcome<> keep_round::let_fail_over(const std::vector<std::string>& slots) {

@@ -53,6 +53,8 @@ private:
     outcome<> carry_out(const relay::keep_plan& plan, const kept_positions& found);
     outcome<> drop(const relay::kept_drop& one);
     outcome<> make_mark(lsn at);
+    /// Those that the trail has left.
+    outcome<> forget_marks(lsn before);
     outcome<> make_trail();
     outcome<> move_trail(const relay::trail_move& move, const kept_position& trail);
     outcome<> let_fail_over(const std::vector<std::string>& slots);
