@@ -29,7 +29,7 @@ finding finding_of(const error& why) {
     const auto what =
         why.server_said.empty() ? why.what : why.what + " (server: " + why.server_said + ")";
     return {
-        finding_severity::error, what,
+        finding_severity::error, finding_code(why.code), what,
         why.remedy.empty() ? "see that the server runs and can be reached from here" : why.remedy};
 }
 
@@ -64,13 +64,13 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
         unknown.severity = finding_severity::warning;
         found.push_back(std::move(unknown));
     } else if (*halt && (*halt)->resumed_at) {
-        found.push_back({finding_severity::note,
+        found.push_back({finding_severity::note, "slot_resumed",
                          "slot " + slot + " was halted at " + (*halt)->halted_at +
                              " and resumed at " + *(*halt)->resumed_at,
                          "nothing to do: the next walrelay run goes on"});
     } else if (*halt) {
         found.push_back(
-            {finding_severity::error,
+            {finding_severity::error, "slot_halted",
              "slot " + slot + " is halted since " + (*halt)->halted_at + ": " + (*halt)->reason,
              (*halt)->fix + "; walrelay resume lets relays go on"});
     }
@@ -181,12 +181,13 @@ void print_text(const std::vector<finding>& found) {
     }
 }
 
-void print_json(const std::vector<finding>& found) {
-    fmt::print("{{\"findings\":[");
+void print_json(const std::vector<finding>& found, bool clean) {
+    fmt::print(R"({{"clean":{},"findings":[)", clean);
     for (std::size_t index = 0; index < found.size(); ++index) {
         const auto& each = found[index];
-        fmt::print(R"({}{{"severity":"{}","what":{},"remedy":{}}})", index == 0 ? "" : ",",
-                   name_of(each.severity), json_string(each.what), json_string(each.remedy));
+        fmt::print(R"({}{{"code":"{}","severity":"{}","what":{},"fix":{}}})", index == 0 ? "" : ",",
+                   each.code.text(), name_of(each.severity), json_string(each.what),
+                   json_string(each.remedy));
     }
     fmt::print("]}}\n");
 }
@@ -198,10 +199,10 @@ awaitable<int> look(servers::executors on, const config::settings& settings, boo
     for (auto& each : on_postgres) {
         found.push_back(std::move(each));
     }
-    json ? print_json(found) : print_text(found);
     const bool clean = std::all_of(found.begin(), found.end(), [](const finding& each) {
         return each.severity == finding_severity::note;
     });
+    json ? print_json(found, clean) : print_text(found);
     co_return clean ? exit_done : exit_findings;
 }
 

@@ -45,7 +45,7 @@ awaitable<result<void>> make_table(postgres::connection& sql, const config::sett
     auto outboxes = servers::published_tables_of(settings);
     const auto made = co_await postgres::create_table(sql, table, std::move(outboxes));
     if (made) {
-        log_info("created table " + to_string(table));
+        log<"table_created">("created table " + to_string(table), with<"table">(to_string(table)));
     }
     co_return made;
 }
@@ -70,9 +70,10 @@ awaitable<result<output_plugin>> make_slot_or_leave_it(servers::executors on,
             co_return published.error();
         }
     }
-    log_info("slot " + settings.postgres.slot +
-             " is left to walrelay run, which makes it together with the snapshot of the rows that "
-             "are there");
+    log<"slot_left_to_run">(
+        "slot " + settings.postgres.slot +
+            " is not created yet: walrelay run creates it together with the snapshot",
+        with<"slot">(settings.postgres.slot));
     co_return plugin;
 }
 
@@ -133,7 +134,7 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
                              own_table::bookmark, own_table::trail, own_table::replay}) {
         const auto made = co_await make_table(sql, settings, table);
         if (!made) {
-            log_warning(to_string(made.error()));
+            log<"table_not_created">(to_string(made.error()), with<"error">(made.error().code));
         }
     }
     co_return result<void>{};
@@ -162,11 +163,15 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
         const auto marked = co_await servers::claim_stream(on.blocking, settings, owner, owner,
                                                            std::move(description));
         if (!marked) {
-            log_warning(to_string(marked.error()));
+            log<"stream_not_marked">(to_string(marked.error()),
+                                     with<"stream">(settings.nats.stream),
+                                     with<"error">(marked.error().code));
         }
     }
-    log_info("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) + "), stream " +
-             settings.nats.stream + "; start with walrelay run");
+    log<"init_done">("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) +
+                         "), stream " + settings.nats.stream + "; start with walrelay run",
+                     with<"slot">(settings.postgres.slot), with<"plugin">(*plugin),
+                     with<"stream">(settings.nats.stream));
     co_return result<void>{};
 }
 
@@ -219,8 +224,8 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
     if (!facts) {
         co_return facts.error();
     }
-    postgres::slot_switch change{settings.postgres.slot, other_plugin(settings, *facts),
-                                 settings.postgres.publication};
+    const auto other = other_plugin(settings, *facts);
+    postgres::slot_switch change{settings.postgres.slot, other, settings.postgres.publication};
     if (const auto forbids = objections_to(change.to, settings, *facts, stream)) {
         co_return *forbids;
     }
@@ -238,7 +243,8 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
             co_return kept;
         }
     }
-    log_info("slot " + settings.postgres.slot + " goes on from where it stood");
+    log<"slot_switched">("slot " + settings.postgres.slot + " goes on from where it stood",
+                         with<"slot">(settings.postgres.slot), with<"plugin">(other));
     co_return result<void>{};
 }
 

@@ -55,7 +55,7 @@ void on_signals(boost::asio::signal_set& signals, const std::function<void()>& s
 void on_hang_ups(boost::asio::signal_set& signals) {
     signals.async_wait([&signals](const boost::system::error_code& cancelled, int /*number*/) {
         if (!cancelled) {
-            log_info(
+            log<"hang_up_ignored">(
                 "SIGHUP: nothing is reopened; files of secrets are read anew at each connection, "
                 "and what else is configured takes a restart");
             on_hang_ups(signals);
@@ -135,14 +135,14 @@ int command_run(const config::settings& settings, run_once first_start) {
     stop_signals stop;
     const auto watch = process_watch::begin(settings);
     if (!watch) {
-        log_error(to_string(watch.error()));
+        log<"start_failed">(to_string(watch.error()), with<"error">(watch.error().code));
         return exit_usage;
     }
     (*watch)->notes().ready();
     for (bool first = true;; first = false) {
         auto mappers = servers::mappers_of(settings);
         if (!mappers) {
-            log_error(to_string(mappers.error()));
+            log<"start_failed">(to_string(mappers.error()), with<"error">(mappers.error().code));
             return exit_usage;
         }
         auto ended = live(settings, std::move(*mappers), first ? first_start : run_once{}, **watch);
@@ -152,7 +152,7 @@ int command_run(const config::settings& settings, run_once first_start) {
         }
         stay(settings, std::move(*ended.halted), **watch);
         if (stop.have_come()) {
-            log_info("stopped while halted");
+            log<"stopped_while_halted">("stopped while halted");
             return exit_done;
         }
     }

@@ -110,7 +110,7 @@ awaitable<int> look(servers::executors on, const config::settings& settings,
         co_return show_status(*answer)->ready ? exit_done : exit_findings;
     }
     if (options.quiet) {
-        log_error(answer.error().what);
+        log<"command_failed">(answer.error().what, with<"error">(answer.error().code));
         co_return exit_findings;
     }
     const auto said = co_await ask_servers(on, settings);

@@ -17,7 +17,7 @@ boost::asio::awaitable<int> compare(servers::executors on, const config::setting
     tasks::verification steps(on, compared, options);
     const auto done = co_await steps.run();
     if (!done) {
-        log_error(to_string(done.error()));
+        log<"command_failed">(to_string(done.error()), with<"error">(done.error().code));
         co_return exit_operator_needed;
     }
     const tasks::verify_names names{settings.nats.stream, settings.postgres.slot,

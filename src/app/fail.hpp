@@ -9,7 +9,7 @@ namespace walrelay::app {
 
 /// Says why, and gives the exit code.
 inline int fail(const error& why) {
-    log_error(to_string(why));
+    log<"command_failed">(to_string(why), with<"error">(why.code));
     return exit_operator_needed;
 }
 

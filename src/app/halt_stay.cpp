@@ -49,20 +49,24 @@ awaitable<bool> was_resumed(const asio::any_io_executor& executor,
 awaitable<void> stay_halted(asio::any_io_executor executor, const config::settings& settings,
                             halted_relay halted) {
     if (!is_durable(halted.why)) {
-        log_error("staying (delivery.on_halt = \"stay\"); the relay starts over every " +
-                  relay::seconds_text(settings.delivery.backoff_max) +
-                  ", until what stopped it is gone");
+        log<"staying_halted">(
+            "staying (delivery.on_halt = \"stay\"); the relay starts over every " +
+                relay::seconds_text(settings.delivery.backoff_max) +
+                ", until what stopped it is gone",
+            with<"seconds">(std::optional(settings.delivery.backoff_max)));
         co_await wait(executor, settings.delivery.backoff_max);
         co_return;
     }
-    log_error(
-        "staying (delivery.on_halt = \"stay\") without slot and broker, until walrelay resume");
+    log<"staying_halted">(
+        "staying (delivery.on_halt = \"stay\") without slot and broker, until walrelay resume",
+        with<"seconds">(std::optional<std::chrono::milliseconds>()));
     auto said = now().monotonic;
     for (;;) {
         co_await wait(executor, look_every);
         if (now().monotonic - said >= say_every) {
             said = now().monotonic;
-            log_error("still halted: " + to_string(halted.why));
+            log<"still_halted">("still halted: " + to_string(halted.why),
+                                with<"error">(halted.why.code));
             if (!halted.kept) {
                 // Nobody can resume what is not there.
                 halted.kept = co_await servers::keep_halt(executor, settings, halted.why.what,
@@ -71,7 +75,7 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
         }
         const bool resumed = co_await was_resumed(executor, settings);
         if (halted.kept && resumed) {
-            log_info("resumed: the relay starts over");
+            log<"resumed">("resumed: the relay starts over");
             co_return;
         }
     }

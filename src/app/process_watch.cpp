@@ -50,11 +50,14 @@ result<std::unique_ptr<process_watch>> process_watch::begin(const config::settin
     if (!port) {
         return port.error();
     }
-    log_info("answering at http://" + port->address() + "/");
+    log<"http_listening">("answering at http://" + port->address() + "/",
+                          with<"address">(port->address()));
     if (!port->is_loopback()) {
-        log_warning("whoever reaches " + port->address() +
-                    " can read what this relay says of itself; http.listen = \"127.0.0.1:8460\" "
-                    "keeps it to this machine");
+        log<"http_exposed">(
+            "http.listen = " + port->address() +
+                " lets other machines read the health, metrics and status of this relay; fix: "
+                "http.listen = \"127.0.0.1:8460\" keeps them to this machine",
+            with<"address">(port->address()));
     }
     watch->port_.emplace(std::move(*port));
     return watch;
@@ -93,8 +96,9 @@ asio::awaitable<void> process_watch::sample(asio::any_io_executor executor) {
 void process_watch::sample_once(instant now, monotonic_time due) {
     board_.sample(now, std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - due));
     if (const auto line = well_being_.line_at(board_.status(now), board_.counts(), now)) {
-        log_info(*line);
+        write_to_log(*line);
     }
+    write_counted_lines();
     if (notes_.are_wanted()) {
         notes_.status(line_of(board_.report(now)));
     }

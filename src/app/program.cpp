@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace walrelay::app {
@@ -41,12 +42,32 @@ int run_command(const command_line& line, const config::settings& settings) {
     }
 }
 
+/// What runs here, for whoever opens the log. `file`: as below.
+void tell_of_start(const config::settings& settings, const std::string& file,
+                   const std::string& configuration) {
+    std::string tables;
+    for (const auto& each : settings.outbox) {
+        tables += (tables.empty() ? "" : ",") + to_string(each.table);
+    }
+    const std::string plugin =
+        settings.postgres.plugin ? to_string(*settings.postgres.plugin) : "auto";
+    log<"start">("walrelay " WALRELAY_VERSION " starts; " + configuration + "; slot " +
+                     settings.postgres.slot + ", stream " + settings.nats.stream +
+                     (settings.outbox.size() == 1 ? ", table " : ", tables ") + tables +
+                     ", plugin " + plugin,
+                 with<"version">(std::string(WALRELAY_VERSION)),
+                 with<"file">(file.empty() ? std::nullopt : std::optional(file)),
+                 with<"slot">(settings.postgres.slot), with<"stream">(settings.nats.stream),
+                 with<"tables">(tables), with<"plugin">(plugin));
+}
+
 /// `file`: its name, or empty. Commands of a person say it like that, a relay in its log.
-void say_what_was_read(const command_line& line, const std::string& file) {
+void say_what_was_read(const command_line& line, const config::settings& settings,
+                       const std::string& file) {
     const auto text =
         "configuration: " + (file.empty() ? "no file, only flags and environment variables" : file);
     if (line.wanted == command::run) {
-        log_info(text);
+        tell_of_start(settings, file, text);
     } else if (!line.status.quiet) {
         fmt::print(stderr, "{}\n", text);
     }
@@ -73,7 +94,7 @@ int run_program(int argc, const char* const* argv) {
         return exit_usage;
     }
     set_up_log(settings->log);
-    say_what_was_read(line, file_read);
+    say_what_was_read(line, *settings, file_read);
     const auto exit_code = run_command(line, *settings);
     constexpr std::chrono::milliseconds longest{200};
     postgres::wait_for_calls_apart(longest);

@@ -71,20 +71,7 @@ void relay_process::wake_at(monotonic_time when) {
 }
 
 void relay_process::write(const relay::write_log& line) {
-    switch (line.severity) {
-        case relay::log_severity::debug:
-            log_debug(line.text);
-            break;
-        case relay::log_severity::info:
-            log_info(line.text);
-            break;
-        case relay::log_severity::warning:
-            log_warning(line.text);
-            break;
-        case relay::log_severity::error:
-            log_error(line.text);
-            break;
-    }
+    write_to_log(line.line);
 }
 
 void relay_process::end(const relay::finish& how) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -33,8 +35,8 @@ std::uint64_t dead_letters_in(const relay_counts& counts) {
 
 }  // namespace
 
-std::optional<std::string> well_being::line_at(const relay_status& status,
-                                               const relay_counts& counts, instant now) {
+std::optional<log_entry> well_being::line_at(const relay_status& status, const relay_counts& counts,
+                                             instant now) {
     if (!said_at_) {
         said_at_ = now.monotonic;
         said_messages_ = counts.messages_stored;
@@ -43,16 +45,14 @@ std::optional<std::string> well_being::line_at(const relay_status& status,
     if (!streams && status.state != relay_state::standby && !gap_) {
         gap_ = {now.monotonic, counts.messages_stored, has_streamed_};
     }
-    std::optional<std::string> line;
+    std::optional<log_entry> line;
     if (status.state == relay_state::standby) {
         // What it does once it takes over begins there.
         gap_.reset();
         has_streamed_ = false;
     }
     if (streams && gap_) {
-        line = fmt::format(
-            "{} after {:.1f} s, {} messages stored", gap_->is_outage ? "recovered" : "caught up",
-            seconds(now.monotonic - gap_->since), grouped(counts.messages_stored - gap_->messages));
+        line = end_of_gap(counts.messages_stored - gap_->messages, now.monotonic);
         gap_.reset();
     } else if (every_ > std::chrono::milliseconds(0) && is_ready(status.state) &&
                now.monotonic - *said_at_ >= every_) {
@@ -66,20 +66,40 @@ std::optional<std::string> well_being::line_at(const relay_status& status,
     return line;
 }
 
-std::string well_being::heartbeat(const relay_status& status, const relay_counts& counts,
-                                  instant now) const {
-    std::string state = to_string(status.state);
-    std::ranges::replace(state, '_', ' ');
-    if (status.state == relay_state::standby) {
-        return state + ": another relay holds the slot";
+log_entry well_being::end_of_gap(std::uint64_t messages, monotonic_time now) const {
+    const auto took = seconds(now - gap_->since);
+    auto text = fmt::format("{} after {:.1f} s, {} messages stored",
+                            gap_->is_outage ? "recovered" : "caught up", took, grouped(messages));
+    if (gap_->is_outage) {
+        return log_entry::of<"recovered">(std::move(text), with<"seconds">(took),
+                                          with<"messages">(messages));
     }
-    return fmt::format(
-        "{}: {} messages stored in {:.0f} s, lag {:.1f} s, {} of {} messages in the window, {} "
-        "dead "
-        "letters since the start",
-        state, grouped(counts.messages_stored - said_messages_), seconds(now.monotonic - *said_at_),
-        std::chrono::duration<double>(status.lag).count(), grouped(status.window_messages),
-        grouped(status.window_limit_messages), grouped(dead_letters_in(counts)));
+    return log_entry::of<"caught_up">(std::move(text), with<"seconds">(took),
+                                      with<"messages">(messages));
+}
+
+log_entry well_being::heartbeat(const relay_status& status, const relay_counts& counts,
+                                instant now) const {
+    std::string state = to_string(status.state);
+    const bool waits = status.state == relay_state::standby;
+    const auto messages = counts.messages_stored - said_messages_;
+    const auto took = seconds(now.monotonic - *said_at_);
+    const auto lag = seconds(status.lag);
+    const auto letters = dead_letters_in(counts);
+    auto words = state;
+    std::ranges::replace(words, '_', ' ');
+    words += waits ? ": another relay holds the slot"
+                   : fmt::format(
+                         ": {} messages stored in {:.0f} s, lag {:.1f} s, {} of {} "
+                         "messages in the window, {} dead letters since the start",
+                         grouped(messages), took, lag, grouped(status.window_messages),
+                         grouped(status.window_limit_messages), grouped(letters));
+    return log_entry::of<"well">(std::move(words), with<"state">(std::move(state)),
+                                 with<"seconds">(took), with<"messages">(messages),
+                                 with<"lag_seconds">(waits ? std::nullopt : std::optional(lag)),
+                                 with<"window_messages">(std::uint64_t{status.window_messages}),
+                                 with<"window_limit">(std::uint64_t{status.window_limit_messages}),
+                                 with<"dead_letters">(letters));
 }
 
 }  // namespace walrelay::app

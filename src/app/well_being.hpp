@@ -3,13 +3,13 @@
 #pragma once
 
 #include "core/instant.hpp"
+#include "core/log_entry.hpp"
 #include "core/relay_counts.hpp"
 #include "core/relay_status.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace walrelay::app {
 
@@ -19,8 +19,8 @@ public:
     explicit well_being(std::chrono::milliseconds every) : every_(every) {}
 
     /// Called with each sample. Gives the line that is due, if there is one.
-    [[nodiscard]] std::optional<std::string> line_at(const relay_status& status,
-                                                     const relay_counts& counts, instant now);
+    [[nodiscard]] std::optional<log_entry> line_at(const relay_status& status,
+                                                   const relay_counts& counts, instant now);
 
 private:
     /// The time from where it was not streaming to where it is.
@@ -31,8 +31,9 @@ private:
         bool is_outage = false;
     };
 
-    [[nodiscard]] std::string heartbeat(const relay_status& status, const relay_counts& counts,
-                                        instant now) const;
+    [[nodiscard]] log_entry end_of_gap(std::uint64_t messages, monotonic_time now) const;
+    [[nodiscard]] log_entry heartbeat(const relay_status& status, const relay_counts& counts,
+                                      instant now) const;
 
     std::chrono::milliseconds every_;
     std::optional<gap> gap_;

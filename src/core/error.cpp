@@ -107,6 +107,58 @@ advice advice_for(errc code) noexcept {
     return advice::this_configuration;
 }
 
+std::string_view to_string(errc code) noexcept {
+    switch (code) {
+        case errc::frame_truncated:
+            return "frame_truncated";
+        case errc::frame_malformed:
+            return "frame_malformed";
+        case errc::frame_unexpected:
+            return "frame_unexpected";
+        case errc::table_unknown:
+            return "table_unknown";
+        case errc::row_unmappable:
+            return "row_unmappable";
+        case errc::message_too_large:
+            return "message_too_large";
+        case errc::configuration_invalid:
+            return "configuration_invalid";
+        case errc::temporary_file:
+            return "temporary_file";
+        case errc::file_unusable:
+            return "file_unusable";
+        case errc::postgres_unavailable:
+            return "postgres_unavailable";
+        case errc::postgres_refused:
+            return "postgres_refused";
+        case errc::postgres_lost:
+            return "postgres_lost";
+        case errc::postgres_unsuitable:
+            return "postgres_unsuitable";
+        case errc::tail_not_met:
+            return "tail_not_met";
+        case errc::slot_in_use:
+            return "slot_in_use";
+        case errc::slot_not_released:
+            return "slot_not_released";
+        case errc::broker_unavailable:
+            return "broker_unavailable";
+        case errc::broker_lost:
+            return "broker_lost";
+        case errc::broker_unsuitable:
+            return "broker_unsuitable";
+        case errc::message_refused:
+            return "message_refused";
+        case errc::gap_found:
+            return "gap_found";
+        case errc::halted:
+            return "halted";
+        case errc::position_not_kept:
+            return "position_not_kept";
+    }
+    return "unknown";
+}
+
 std::string to_string(const error& failure) {
     std::string line = failure.what;
     if (!failure.server_said.empty()) {

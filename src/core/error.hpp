@@ -81,6 +81,8 @@ enum class advice {
 [[nodiscard]] const std::error_category& walrelay_category() noexcept;
 [[nodiscard]] std::error_code make_error_code(errc code) noexcept;
 [[nodiscard]] advice advice_for(errc code) noexcept;
+/// The name of the code, `broker_lost` for one: for fields of the log and JSON. Lasts for ever.
+[[nodiscard]] std::string_view to_string(errc code) noexcept;
 
 struct error {
     errc code;

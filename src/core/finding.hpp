@@ -2,6 +2,8 @@
 // fixes it.
 #pragma once
 
+#include "core/finding_code.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@ enum class finding_severity {
 
 struct finding {
     finding_severity severity = finding_severity::error;
+    finding_code code;
     std::string what;
     std::string remedy;
 };
@@ -33,14 +36,14 @@ struct finding {
 /// Collects findings; one short method for each severity.
 class findings_list {
 public:
-    void error(std::string what, std::string remedy) {
-        found_.push_back({finding_severity::error, std::move(what), std::move(remedy)});
+    void error(finding_code code, std::string what, std::string remedy) {
+        found_.push_back({finding_severity::error, code, std::move(what), std::move(remedy)});
     }
-    void warning(std::string what, std::string remedy) {
-        found_.push_back({finding_severity::warning, std::move(what), std::move(remedy)});
+    void warning(finding_code code, std::string what, std::string remedy) {
+        found_.push_back({finding_severity::warning, code, std::move(what), std::move(remedy)});
     }
-    void note(std::string what, std::string remedy) {
-        found_.push_back({finding_severity::note, std::move(what), std::move(remedy)});
+    void note(finding_code code, std::string what, std::string remedy) {
+        found_.push_back({finding_severity::note, code, std::move(what), std::move(remedy)});
     }
     [[nodiscard]] std::vector<finding> take() { return std::move(found_); }
 

@@ -10,6 +10,7 @@ namespace walrelay {
 struct log_line {
     wall_time at;
     std::string level;  // info | warning | error
+    std::string event;
     std::string text;
 };
 

@@ -139,7 +139,8 @@ void write_log(json_writer& to, const relay_report& of) {
     for (const auto& line : of.log) {
         to.open_object();
         write_time(to, "time", line.at);
-        to.text("level", line.level).text("text", line.text).close_object();
+        to.text("level", line.level).text("event", line.event).text("text", line.text);
+        to.close_object();
     }
     to.close_array();
 }

@@ -22,12 +22,6 @@ void write_all(int descriptor, std::string_view text) {
     }
 }
 
-std::string dropped_line(std::uint64_t count) {
-    return "(" + std::to_string(count) +
-           (count == 1 ? " line of the log was" : " lines of the log were") +
-           " dropped here: whoever reads it is too slow)\n";
-}
-
 /// Signals are for the thread that waits for them.
 void leave_signals_to_others() {
     sigset_t all;
@@ -37,9 +31,9 @@ void leave_signals_to_others() {
 
 }  // namespace
 
-line_writer::line_writer(int descriptor, std::size_t most_bytes)
+line_writer::line_writer(int descriptor, std::size_t most_bytes, dropped_line of_dropped)
     : most_bytes_(most_bytes),
-      shared_(std::make_shared<shared>(descriptor)),
+      shared_(std::make_shared<shared>(descriptor, std::move(of_dropped))),
       thread_([with = shared_] { work(with); }) {}
 
 line_writer::~line_writer() {
@@ -58,7 +52,7 @@ void line_writer::work(const std::shared_ptr<shared>& with) {
         with->lines.pop_front();
         with->bytes -= text.size();
         if (with->lines.empty() && with->dropped > 0) {
-            text += dropped_line(std::exchange(with->dropped, 0));
+            text += with->of_dropped(std::exchange(with->dropped, 0));
         }
         lock.unlock();
         write_all(with->descriptor, text);

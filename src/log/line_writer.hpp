@@ -7,18 +7,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace walrelay {
 
 class line_writer {
 public:
+    /// The line that says how many were dropped, with its line feed. From the writer's thread.
+    using dropped_line = std::function<std::string(std::uint64_t lines)>;
+
     /// Keeps as many bytes as `most_bytes`; what comes beyond that is dropped, and counted in a
     /// line of its own once there is room. The descriptor must stay open.
-    line_writer(int descriptor, std::size_t most_bytes);
+    line_writer(int descriptor, std::size_t most_bytes, dropped_line of_dropped);
     line_writer(const line_writer&) = delete;
     line_writer& operator=(const line_writer&) = delete;
     line_writer(line_writer&&) = delete;
@@ -35,7 +40,8 @@ public:
 private:
     /// Outlives the writer where the thread hangs in a write.
     struct shared {
-        explicit shared(int to) : descriptor(to) {}
+        shared(int to, dropped_line words) : of_dropped(std::move(words)), descriptor(to) {}
+        const dropped_line of_dropped;
         std::mutex guard;
         std::condition_variable changed;
         std::deque<std::string> lines;

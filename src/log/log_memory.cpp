@@ -6,8 +6,9 @@
 
 namespace walrelay {
 
-void log_memory::keep(wall_time at, std::string_view level, std::string_view text) {
-    log_line line{at, std::string(level), one_line(text, line_bytes_max)};
+void log_memory::keep(wall_time at, const log_entry& entry) {
+    log_line line{at, std::string(to_string(entry.severity())), std::string(entry.event().name),
+                  one_line(entry.text(), line_bytes_max)};
     const std::scoped_lock lock(guard_);
     lines_.push_back(std::move(line));
     if (lines_.size() > lines_max) {

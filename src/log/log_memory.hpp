@@ -1,11 +1,11 @@
 // The last lines of the log, for the dashboard.
 #pragma once
 
+#include "core/log_entry.hpp"
 #include "core/log_line.hpp"
 
 #include <deque>
 #include <mutex>
-#include <string_view>
 #include <vector>
 
 namespace walrelay {
@@ -17,7 +17,7 @@ public:
     static constexpr std::size_t line_bytes_max = 1000;
 
     /// The oldest one gives way.
-    void keep(wall_time at, std::string_view level, std::string_view text);
+    void keep(wall_time at, const log_entry& entry);
     [[nodiscard]] std::vector<log_line> lines() const;
 
 private:
@@ -25,7 +25,7 @@ private:
     std::deque<log_line> lines_;
 };
 
-/// What log_info and the others have written.
+/// What write_to_log has written.
 [[nodiscard]] log_memory& remembered_log();
 
 }  // namespace walrelay

@@ -46,7 +46,8 @@ void look_at_subjects(const expectations& wanted, const stream_facts& stream,
         std::copy_if(stream.subjects.begin(), stream.subjects.end(), std::back_inserter(more),
                      [&](const std::string& each) { return !subject_covers(pattern, each); });
         more.push_back(pattern);
-        found.error("stream " + wanted.stream + " (subjects " + joined(stream.subjects, ",") +
+        found.error("subjects_not_covered",
+                    "stream " + wanted.stream + " (subjects " + joined(stream.subjects, ",") +
                         ") does not cover the subjects of " + to_string(table.table) + " (" +
                         pattern + ")",
                     edit(wanted, "--subjects=" + for_a_shell(joined(more, ","))));
@@ -60,7 +61,8 @@ void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
         if (stream.max_age.count() > 0 && table.delete_after &&
             *table.delete_after >= stream.max_age) {
             const auto name = to_string(table.table);
-            found.warning("stream " + wanted.stream +
+            found.warning("max_age_before_cleanup",
+                          "stream " + wanted.stream +
                               " deletes messages (max_age) before the rows of " + name +
                               " are due (outbox.delete_after): these rows are never deleted",
                           "make delete_after of " + name +
@@ -81,6 +83,7 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
                    " others before, which deletes nothing: " + edit(wanted, "--subjects=..."));
     if (stream.retention != stream_retention::limits) {
         found.error(
+            "retention_not_limits",
             "stream " + wanted.stream + " has " +
                 (stream.retention == stream_retention::interest ? "interest" : "workqueue") +
                 " retention: consumed messages vanish, and with them the place to go on "
@@ -88,25 +91,29 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
             replace);
     }
     if (stream.sealed) {
-        found.error("stream " + wanted.stream + " is sealed", replace);
+        found.error("stream_sealed", "stream " + wanted.stream + " is sealed", replace);
     }
     if (stream.no_ack) {
-        found.error("stream " + wanted.stream + " does not ack (no_ack)", edit(wanted, "--ack"));
+        found.error("stream_without_acks", "stream " + wanted.stream + " does not ack (no_ack)",
+                    edit(wanted, "--ack"));
     }
     if (stream.mirror_or_sourced) {
-        found.error("stream " + wanted.stream +
+        found.error("stream_mirrored",
+                    "stream " + wanted.stream +
                         " is a mirror or has sources, so walrelay is not "
                         "its only writer",
                     "name a stream of its own: nats.stream");
     }
     if (!stream.file_storage) {
-        found.warning("stream " + wanted.stream +
+        found.warning("stream_in_memory",
+                      "stream " + wanted.stream +
                           " is kept in memory: a restart of the broker "
                           "loses what was published",
                       replace);
     }
     if (stream.max_age.count() > 0) {
-        found.warning("stream " + wanted.stream +
+        found.warning("stream_max_age",
+                      "stream " + wanted.stream +
                           " deletes messages by age (max_age): after an "
                           "idle time without any message, rows are recognised by Nats-Msg-Id alone",
                       edit(wanted, "--max-age=0"));
@@ -128,11 +135,13 @@ void look_at_room(const expectations& wanted, const stream_facts& stream, findin
         const auto raise = edit(wanted, option + "=-1, or a greater number") +
                            "; a limit that grows deletes nothing";
         if (used + next > most) {
-            found.warning("stream " + wanted.stream + " is full (" + name +
+            found.warning("stream_full",
+                          "stream " + wanted.stream + " is full (" + name +
                               ") and refuses messages: rows wait in the slot, which keeps WAL",
                           raise);
         } else if (stream.max_age.count() == 0) {
-            found.note("stream " + wanted.stream + " takes no more messages once it is full (" +
+            found.note("stream_can_fill",
+                       "stream " + wanted.stream + " takes no more messages once it is full (" +
                            name + "): rows then wait in the slot, which keeps WAL",
                        raise);
         }
@@ -143,7 +152,8 @@ void look_at_room(const expectations& wanted, const stream_facts& stream, findin
          count == 0 ? 1 : stream.byte_count / count);
     if (stream.discard_new_per_subject && stream.max_messages_per_subject > 0) {
         const auto most = std::to_string(stream.max_messages_per_subject);
-        found.warning("stream " + wanted.stream + " keeps " + most +
+        found.warning("stream_refuses_per_subject",
+                      "stream " + wanted.stream + " keeps " + most +
                           " messages of each subject and refuses more "
                           "(discard_new_per_subject): the next row of such a subject stops the "
                           "relay",
@@ -170,6 +180,7 @@ void look_at_trial(const expectations& wanted, const publish_trial& trial, findi
     for (const auto& [subject, said] : trial.refused) {
         const bool creates = subject == create_subject(wanted);
         found.error(
+            creates ? finding_code("stream_not_creatable") : finding_code("publish_not_allowed"),
             creates ? "stream " + wanted.stream +
                           " does not exist yet, and the broker's account may not create it "
                           "(server: " +
@@ -185,7 +196,8 @@ void look_at_trial(const expectations& wanted, const publish_trial& trial, findi
                           "--allow-pub)");
     }
     if (trial.too_long_line_bytes > 0) {
-        found.warning("the broker's max_control_line is smaller than the " +
+        found.warning("max_control_line_small",
+                      "the broker's max_control_line is smaller than the " +
                           std::to_string(trial.too_long_line_bytes) +
                           " bytes of walrelay's longest protocol lines: a row with such a subject "
                           "stops the relay",
@@ -216,7 +228,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
         look_at_trial(wanted, *facts.trial, found);
     }
     if (!facts.stream) {
-        found.note("stream " + wanted.stream + " does not exist yet",
+        found.note("stream_missing", "stream " + wanted.stream + " does not exist yet",
                    "walrelay init (or run) creates it");
         return found.take();
     }

@@ -131,7 +131,8 @@ void look_at_columns(const expectations& wanted, const outbox_table& outbox,
     const auto names = left_out_of(table, sent);
     for (const auto& problem : mapper->problems_with(sent)) {
         if (!contains(there, problem)) {
-            found.error(std::string(wanted.dead_letters ? "every row would become a dead letter"
+            found.error("rows_not_mappable",
+                        std::string(wanted.dead_letters ? "every row would become a dead letter"
                                                         : "the first row would stop the relay") +
                             ": as PostgreSQL sends its rows, " + problem + "; " +
                             reason_of(names, wanted, all),

@@ -63,16 +63,17 @@ void look_at_commit_wait(const std::vector<outbox_table>& wanted, const postgres
         "gives walrelay another name";
     const auto table = std::ranges::find_if(wanted, &outbox_table::needs_visible_rows);
     if (table == wanted.end()) {
-        found.warning(what, remedy);
+        found.warning("commits_wait", what, remedy);
         return;
     }
     const auto deadlock = " The rows of table " + to_string(table->table) +
                           " are written back before walrelay confirms them, and cannot be seen "
                           "before their commit ends: the two wait for each other for ever";
     if (std::ranges::all_of(names, is_own)) {
-        found.error(what + "." + deadlock, remedy);
+        found.error("commits_wait_for_ever", what + "." + deadlock, remedy);
     } else {
-        found.warning(what + "." + deadlock + ", unless enough standby servers confirm the commit",
+        found.warning("commits_wait_for_ever",
+                      what + "." + deadlock + ", unless enough standby servers confirm the commit",
                       remedy);
     }
 }

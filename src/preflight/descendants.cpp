@@ -26,7 +26,8 @@ void look_at_children(const expectations& wanted, const table_facts& facts, find
         return;
     }
     const auto name = [](const table_name& each) { return to_string(each); };
-    found.error("rows of " + joined(unknown, ", ", name) + ", which inherit" +
+    found.error("child_tables_not_relayed",
+                "rows of " + joined(unknown, ", ", name) + ", which inherit" +
                     (unknown.size() == 1 ? "s" : "") + " from table " + to_string(facts.table) +
                     ", would not be relayed: in the WAL they are rows of the child",
                 "add an [[outbox]] for each child, with table = '" + quote_table(unknown.front()) +
@@ -44,7 +45,8 @@ void look_at_moves(const outbox_table& wanted, const table_facts& facts, const s
     if (setting == nullptr) {
         return;
     }
-    found.warning("table " + to_string(facts.table) + " is partitioned by " + column + ", which " +
+    found.warning("moved_rows_published_again",
+                  "table " + to_string(facts.table) + " is partitioned by " + column + ", which " +
                       setting +
                       " names: an UPDATE that moves a row to another partition is a DELETE and an "
                       "INSERT in the WAL, so the row is published again unless walrelay moved it",

@@ -30,7 +30,8 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
     const bool from_both =
         (wanted.updates_rows() || wanted.delete_after) && has(facts.hidden_from, "SELECT");
     if (from_updates || from_deletes || from_both) {
-        found.error("row-level security of table " + name + " can hide rows from " +
+        found.error("row_security_hides_rows",
+                    "row-level security of table " + name + " can hide rows from " +
                         joined(facts.hidden_from) + " of role " + role +
                         ": rows would be published, and neither updated nor deleted as the "
                         "configuration says, without an error",
@@ -38,7 +39,8 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
         return;
     }
     if (has(facts.hidden_from, "SELECT")) {
-        found.warning("row-level security of table " + name + " can hide rows from role " + role +
+        found.warning("row_security_hides_rows",
+                      "row-level security of table " + name + " can hide rows from role " + role +
                           ": walrelay verify, snapshots and healing do not read it then; what is "
                           "relayed from the slot does not depend on it",
                       "run these as the owner of the table, or: ALTER ROLE " +
@@ -57,13 +59,15 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
         ", and what they run at walrelay's updates and deletions of rows runs as walrelay's role";
     if (!facts.trigger_makers.empty()) {
         const auto makers = joined(facts.trigger_makers);
-        found.warning(makers + " may attach triggers to table " + name +
+        found.warning("triggers_open_to_others",
+                      makers + " may attach triggers to table " + name +
                           (facts.partitioned ? ", or to a partition of it" : "") + runs,
                       "REVOKE TRIGGER ON " + quote_table(facts.table) + " FROM " + makers + ";" +
                           (facts.partitioned ? " and the same for each partition" : ""));
     }
     if (!facts.foreign_triggers.empty()) {
         found.warning(
+            "triggers_of_others",
             "triggers of table " + name + " (" + joined(facts.foreign_triggers) +
                 ") run functions of roles that are neither superusers nor the owner of the "
                 "database or of an outbox table" +
@@ -89,13 +93,13 @@ void look_at_message_writers(const outbox_table& wanted, const postgres_facts& a
     }
     const bool has_flush = all.version_number >= 170000;
     const std::string flush = has_flush ? ", boolean" : "";
-    found.warning(
-        "every role of the database may call pg_logical_emit_message, and so write rows "
-        "of the outbox with outbox.message_prefix = \"" +
-            wanted.message_prefix + "\"",
-        "REVOKE EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text" + flush +
-            "), pg_logical_emit_message(boolean, text, bytea" + flush +
-            ") FROM PUBLIC; and GRANT it to the roles that write into the outbox");
+    found.warning("messages_open_to_all",
+                  "every role of the database may call pg_logical_emit_message, and so write rows "
+                  "of the outbox with outbox.message_prefix = \"" +
+                      wanted.message_prefix + "\"",
+                  "REVOKE EXECUTE ON FUNCTION pg_logical_emit_message(boolean, text, text" + flush +
+                      "), pg_logical_emit_message(boolean, text, bytea" + flush +
+                      ") FROM PUBLIC; and GRANT it to the roles that write into the outbox");
 }
 
 }  // namespace walrelay::preflight

@@ -32,7 +32,8 @@ void look_at_tables(const kept_tables& tables, findings_list& found) {
         return;
     }
     const bool are_there = tables.bookmarks.exists && tables.trails.exists;
-    found.warning("role " + tables.role +
+    found.warning("kept_tables_unusable",
+                  "role " + tables.role +
                       " can neither use nor make the tables walrelay.bookmark and walrelay.trail: "
                       "no trail is kept, although replay.keep is set",
                   are_there ? rights_on_kept(tables.role)
@@ -46,15 +47,16 @@ void look_at_trail(const kept_positions& kept, findings_list& found) {
     const auto* const trail = find_trail(kept);
     const bool is_missing = trail == nullptr || trail->state == kept_state::gone;
     if (trail != nullptr && !trail->is_ours) {
-        found.warning("slot " + trail->slot +
+        found.warning("trail_slot_taken",
+                      "slot " + trail->slot +
                           " is there, and walrelay did not make it: no trail is kept, although "
                           "replay.keep is set",
                       "remove replay.keep, or use another name for postgres.slot");
     } else if (is_missing && kept.slots_free < needed) {
-        found.warning(
-            "no replication slot is free for the trail that replay.keep asks for: it "
-            "never takes the last one",
-            "raise max_replication_slots and restart PostgreSQL");
+        found.warning("trail_without_slot",
+                      "no replication slot is free for the trail that replay.keep asks for: it "
+                      "never takes the last one",
+                      "raise max_replication_slots and restart PostgreSQL");
     }
 }
 
@@ -64,12 +66,14 @@ void look_at_lost(const kept_position& one, findings_list& found) {
     }
     const auto fix = "walrelay bookmark drop " + one.name + " takes it off the list";
     if (one.state == kept_state::gone) {
-        found.warning(name_of_kept(one) +
+        found.warning("position_gone",
+                      name_of_kept(one) +
                           " is gone: there is no such slot any more, after a failover perhaps, and "
                           "nothing can be replayed from it",
                       fix);
     } else {
-        found.warning(name_of_kept(one) + " is lost: PostgreSQL has removed its WAL" +
+        found.warning("position_lost",
+                      name_of_kept(one) + " is lost: PostgreSQL has removed its WAL" +
                           (one.lost_for.empty() ? "" : " (" + one.lost_for + ")") +
                           ", and nothing can be replayed from it",
                       fix + "; the next one lasts longer with a larger max_slot_wal_keep_size");
@@ -83,7 +87,8 @@ void look_at_cost(const kept_position& one, const kept_expectations& wanted, fin
         return;
     }
     if (one.held_bytes / tenths_allowed >= wanted.max_wal.bytes / tenths) {
-        found.warning(name_of_kept(one) + " holds " + std::to_string(one.held_bytes / megabyte) +
+        found.warning("positions_hold_much",
+                      name_of_kept(one) + " holds " + std::to_string(one.held_bytes / megabyte) +
                           " MB of WAL, and replay.max_wal allows " +
                           std::to_string(wanted.max_wal.bytes / megabyte) + " MB" +
                           (one.is_ours ? ": it gives way soon"
@@ -91,7 +96,8 @@ void look_at_cost(const kept_position& one, const kept_expectations& wanted, fin
                       "raise replay.max_wal if the disk has room, or keep less");
     }
     if (one.catalog_age_transactions >= old_catalog_transactions) {
-        found.warning(name_of_kept(one) + " keeps VACUUM from rows of system catalogs of " +
+        found.warning("positions_hold_catalog",
+                      name_of_kept(one) + " keeps VACUUM from rows of system catalogs of " +
                           std::to_string(one.catalog_age_transactions) + " transactions",
                       "keep less: a shorter --expires, or a shorter replay.keep");
     }
@@ -102,7 +108,8 @@ void look_at_idling(const kept_position& one, const kept_positions& kept, findin
                             kept.idle_timeout.count() > 0 &&
                             (!one.expires_at || *one.expires_at - kept.read_at > kept.idle_timeout);
     if (is_at_risk) {
-        found.warning("PostgreSQL ends " + name_of_kept(one) +
+        found.warning("bookmark_ends_early",
+                      "PostgreSQL ends " + name_of_kept(one) +
                           " before it expires: idle_replication_slot_timeout is " +
                           std::to_string(kept.idle_timeout.count()) +
                           " s, and a bookmark is idle by nature",
@@ -117,7 +124,7 @@ std::vector<finding> kept_position_findings(const kept_expectations& wanted,
                                             const kept_positions& kept, const kept_tables& tables) {
     findings_list found;
     if (wanted.keeps_trail && kept.in_recovery) {
-        found.warning("replay.keep keeps no trail on a standby",
+        found.warning("trail_on_standby", "replay.keep keeps no trail on a standby",
                       "name the primary in postgres.conninfo, or remove replay.keep");
     } else if (wanted.keeps_trail) {
         look_at_tables(tables, found);

@@ -36,14 +36,16 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                        findings_list& found) {
     const auto letters = remedy_for("dead_letter", all_rights, facts.dead_letters, facts);
     if (wanted.dead_letters && !letters.empty()) {
-        found.warning("role " + facts.role +
+        found.warning("dead_letter_table_unusable",
+                      "role " + facts.role +
                           " can neither use nor make the table walrelay.dead_letter: the first row "
                           "that cannot be delivered stops the relay",
                       letters);
     }
     const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
     if (!halts.empty()) {
-        found.warning("role " + facts.role +
+        found.warning("halt_table_unusable",
+                      "role " + facts.role +
                           " can neither use nor make the table walrelay.halt: nothing keeps a "
                           "relay that is started again from going on past a gap",
                       halts);
@@ -59,22 +61,25 @@ bool is_published(const postgres_facts& facts) {
 void look_at_control(const expectations& wanted, const postgres_facts& facts, output_plugin plugin,
                      findings_list& found) {
     const bool needed = needs_control_table(wanted, facts);
-    const auto say = [&](const std::string& what, const std::string& remedy) {
+    const auto say = [&](finding_code code, const std::string& what, const std::string& remedy) {
         if (needed) {
-            found.error(what +
+            found.error(code,
+                        what +
                             ", and walrelay's own updates could not be told from others, so that "
                             "rows would be published twice",
                         remedy);
         } else if (wanted.dead_letters) {
-            found.note(what + ": walrelay dead-letter retry reaches no relay", remedy);
+            found.note(code, what + ": walrelay dead-letter retry reaches no relay", remedy);
         }
     };
     const auto missing = remedy_for("control", control_rights, facts.controls, facts);
     // A role that only relays needs no right on it: another one may retry.
     if (!missing.empty() && (needed || !facts.controls.exists)) {
-        say("role " + facts.role + " can neither use nor make the table walrelay.control", missing);
+        say("control_table_unusable",
+            "role " + facts.role + " can neither use nor make the table walrelay.control", missing);
     } else if (plugin == output_plugin::pgoutput && facts.controls.exists && !is_published(facts)) {
-        say("publication " + wanted.publication + " does not contain the table walrelay.control",
+        say("control_table_not_published",
+            "publication " + wanted.publication + " does not contain the table walrelay.control",
             add_to_publication_sql(wanted.publication, control_table()));
     }
 }
@@ -95,7 +100,7 @@ bool needs_control_table(const expectations& wanted, const postgres_facts& facts
 void look_at_own_tables(const expectations& wanted, const postgres_facts& facts,
                         output_plugin plugin, findings_list& found) {
     for (const auto& flaw : facts.schema_flaws) {
-        found.error(flaw.what, flaw.remedy);
+        found.error("schema_not_safe", flaw.what, flaw.remedy);
     }
     if (!facts.in_recovery) {
         look_at_kept_rows(wanted, facts, found);

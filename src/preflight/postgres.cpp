@@ -24,27 +24,32 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     constexpr int oldest_version = 130000;
     constexpr int version_that_decodes_on_standby = 160000;
     if (facts.version_number < oldest_version) {
-        found.error("PostgreSQL " + std::to_string(facts.version_number) + " is older than 13",
+        found.error("postgres_too_old",
+                    "PostgreSQL " + std::to_string(facts.version_number) + " is older than 13",
                     "upgrade the server");
     }
     if (facts.wal_level != "logical") {
-        found.error("wal_level is " + facts.wal_level + ", logical decoding needs logical",
+        found.error("wal_level_not_logical",
+                    "wal_level is " + facts.wal_level + ", logical decoding needs logical",
                     "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL");
     }
     if (facts.encoding != "UTF8") {
-        found.error("database " + facts.database + " has encoding " + facts.encoding +
+        found.error("encoding_not_utf8",
+                    "database " + facts.database + " has encoding " + facts.encoding +
                         ", and messages are UTF8",
                     "CREATE DATABASE " + quote_identifier(facts.database + "_utf8") +
                         " ENCODING 'UTF8' TEMPLATE template0; then move the data with pg_dump and "
                         "pg_restore");
     }
     if (facts.in_recovery && facts.version_number < version_that_decodes_on_standby) {
-        found.error("the server is a standby, which decodes only from PostgreSQL 16 on",
+        found.error("standby_cannot_decode",
+                    "the server is a standby, which decodes only from PostgreSQL 16 on",
                     "point postgres.conninfo at the primary, e.g. with "
                     "target_session_attrs=read-write");
     }
     if (!facts.role_replicates) {
-        found.error("role " + facts.role + " has no REPLICATION attribute",
+        found.error("role_without_replication",
+                    "role " + facts.role + " has no REPLICATION attribute",
                     grant_replication_sql(facts.role));
     }
 }
@@ -53,29 +58,32 @@ void look_at_outbox(const outbox_table& wanted, const table_facts& facts,
                     const std::string& database, findings_list& found) {
     const auto name = to_string(facts.table);
     if (!facts.exists) {
-        found.error("table " + name + " does not exist in database " + database,
+        found.error("table_missing", "table " + name + " does not exist in database " + database,
                     "create it, or name another one with --table or outbox.table; a name with "
                     "upper case or blanks needs double quotes");
         return;
     }
     if (!facts.ordinary) {
-        found.error(name + " is not a table, and logical decoding sees only tables",
+        found.error("table_not_ordinary",
+                    name + " is not a table, and logical decoding sees only tables",
                     "name the table that the writers insert into");
         return;
     }
     if (facts.unlogged) {
-        found.error("table " + name + " is unlogged, so its rows never reach the WAL",
+        found.error("table_unlogged",
+                    "table " + name + " is unlogged, so its rows never reach the WAL",
                     "ALTER TABLE " + quote_table(facts.table) + " SET LOGGED;");
     }
     const auto mapper = outbox::table_mapper::make(wanted);
     if (!mapper) {
-        found.error(mapper.error().what, mapper.error().remedy);
+        found.error("mapping_invalid", mapper.error().what, mapper.error().remedy);
         return;
     }
     for (auto& problem : mapper->problems_with(facts.columns)) {
-        found.error(std::move(problem), "name the columns of " + name +
-                                            " in outbox.columns, outbox.subject and "
-                                            "outbox.message_id (docs/configuration.md)");
+        found.error("mapping_without_columns", std::move(problem),
+                    "name the columns of " + name +
+                        " in outbox.columns, outbox.subject and "
+                        "outbox.message_id (docs/configuration.md)");
     }
 }
 
@@ -83,10 +91,11 @@ void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, o
                       findings_list& found) {
     constexpr int version_with_messages = 140000;
     if (const auto mapper = outbox::table_mapper::make(wanted); !mapper) {
-        found.error(mapper.error().what, mapper.error().remedy);
+        found.error("mapping_invalid", mapper.error().what, mapper.error().remedy);
     }
     if (plugin == output_plugin::pgoutput && facts.version_number < version_with_messages) {
-        found.error("outbox.message_prefix = \"" + wanted.message_prefix +
+        found.error("messages_need_postgres_14",
+                    "outbox.message_prefix = \"" + wanted.message_prefix +
                         "\": pgoutput sends logical messages from PostgreSQL 14 on, and this is " +
                         std::to_string(facts.version_number),
                     "set postgres.plugin = \"wal2json\" with a slot of its own, or upgrade the "
@@ -110,6 +119,7 @@ void look_at_plugin(const expectations& wanted, const postgres_facts& facts, fin
             return;
         case plugin_trouble::not_allowed:
             found.error(
+                "wal2json_not_allowed",
                 "the server refuses the output plugin wal2json: output_plugin_libraries is " +
                     facts.output_plugin_libraries.value_or("unset"),
                 allow_wal2json_sql() +
@@ -118,15 +128,16 @@ void look_at_plugin(const expectations& wanted, const postgres_facts& facts, fin
                     or_pgoutput);
             return;
         case plugin_trouble::not_installed:
-            found.error("the output plugin wal2json is not installed on the server",
+            found.error("wal2json_not_installed",
+                        "the output plugin wal2json is not installed on the server",
                         "apt-get install " + package + " on that server" + or_pgoutput);
             return;
         case plugin_trouble::too_old:
-            found.error(
-                "the server's wal2json is older than 2.5, the first version that sends "
-                "the types of columns (include-type-oids), which walrelay needs",
-                "install wal2json 2.5 or newer on the server (" + package +
-                    " from apt.postgresql.org)" + or_pgoutput);
+            found.error("wal2json_too_old",
+                        "the server's wal2json is older than 2.5, the first version that sends "
+                        "the types of columns (include-type-oids), which walrelay needs",
+                        "install wal2json 2.5 or newer on the server (" + package +
+                            " from apt.postgresql.org)" + or_pgoutput);
             return;
     }
 }
@@ -149,23 +160,27 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
     const auto& publication = *facts.publication;
     const auto name = quote_identifier(wanted.publication);
     if (!publication.publishes_inserts) {
-        found.error("publication " + wanted.publication + " does not publish inserts",
+        found.error("publication_without_inserts",
+                    "publication " + wanted.publication + " does not publish inserts",
                     "ALTER PUBLICATION " + name + " SET (publish = '" +
                         std::string(published_operations(wanted.tables)) + "');");
     } else if (!publication.publishes_updates && published_operations(wanted.tables) != "insert") {
-        found.error("publication " + wanted.publication +
+        found.error("publication_without_updates",
+                    "publication " + wanted.publication +
                         " does not publish updates, which outbox.republish needs",
                     "ALTER PUBLICATION " + name + " SET (publish = 'insert, update');");
     }
     for (const auto& table : facts.tables) {
         if (table.exists && !published(publication, table)) {
-            found.error("publication " + wanted.publication + " does not contain table " +
+            found.error("publication_lacks_table",
+                        "publication " + wanted.publication + " does not contain table " +
                             to_string(table.table),
                         add_to_publication_sql(wanted.publication, table.table));
         }
     }
     if (publication.younger_than_slot) {
-        found.error("publication " + wanted.publication +
+        found.error("publication_after_slot",
+                    "publication " + wanted.publication +
                         " was created after the position of slot " + wanted.slot +
                         ", and pgoutput cannot decode from before it",
                     way_past_publication(wanted, facts, ""));
@@ -188,17 +203,20 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
         create_publication_sql(wanted.publication, tables, published_operations(wanted.tables));
     if (!is_of_this_database(facts)) {
         if (const auto& refused = facts.publication_refused) {
-            found.error("publication " + wanted.publication +
+            found.error("publication_not_creatable",
+                        "publication " + wanted.publication +
                             " does not exist yet, and PostgreSQL does not let role " + facts.role +
                             " create it (server: " + refused->server_said + ")",
                         "as the owner of the tables: " + create);
             return;
         }
-        found.note("publication " + wanted.publication + " does not exist yet",
+        found.note("publication_missing",
+                   "publication " + wanted.publication + " does not exist yet",
                    "walrelay init (or run) creates it");
         return;
     }
-    found.error("publication " + wanted.publication +
+    found.error("publication_missing_for_slot",
+                "publication " + wanted.publication +
                     " does not exist, and pgoutput cannot decode "
                     "what slot " +
                     wanted.slot + " holds from before it",
@@ -212,7 +230,8 @@ void look_at_partitions(const expectations& wanted, const postgres_facts& facts,
     }
     for (const auto& table : facts.tables) {
         if (table.partitioned) {
-            found.note("table " + to_string(table.table) +
+            found.note("partitions_with_wal2json",
+                       "table " + to_string(table.table) +
                            " is partitioned, and wal2json names only the partition: rows that are "
                            "written into a detached partition are still published until walrelay "
                            "connects again",

@@ -32,6 +32,7 @@ void look_at_held_delivery(const expectations& wanted, const postgres_facts& fac
             continue;
         }
         found.warning(
+            "standby_slot_blocks",
             "synchronized_standby_slots names slot " + each.name + ", " +
                 (each.exists ? "to which no standby is connected" : "which does not exist") +
                 ": slot " + wanted.slot +
@@ -51,7 +52,8 @@ void look_at_failover(const expectations& wanted, const postgres_facts& facts,
         return;
     }
     if (facts.in_recovery && slot.synced) {
-        found.warning("slot " + wanted.slot +
+        found.warning("slot_on_standby",
+                      "slot " + wanted.slot +
                           " is the copy that this standby keeps of the primary's slot: PostgreSQL "
                           "streams nothing from it before the standby is promoted",
                       "point postgres.conninfo at the primary as well: several hosts and "
@@ -63,7 +65,8 @@ void look_at_failover(const expectations& wanted, const postgres_facts& facts,
     }
     const bool asked = choose_failover(wanted, facts);
     if (asked != slot.failover) {
-        found.warning("slot " + wanted.slot +
+        found.warning("failover_differs",
+                      "slot " + wanted.slot +
                           (asked ? " is no failover slot: a standby that is promoted does "
                                    "not have it"
                                  : " is a failover slot, which postgres.failover does not "
@@ -81,7 +84,8 @@ void look_at_failover(const expectations& wanted, const postgres_facts& facts,
 
 void look_at_two_phase(const expectations& wanted, const slot_facts& slot, findings_list& found) {
     if (slot.two_phase) {
-        found.error("slot " + wanted.slot +
+        found.error("slot_two_phase",
+                    "slot " + wanted.slot +
                         " has two_phase on, which would publish prepared "
                         "transactions before they commit",
                     "SELECT pg_copy_logical_replication_slot(" + quote_literal(wanted.slot) + ", " +
@@ -96,13 +100,14 @@ void note_missing_slot(const expectations& wanted, const std::optional<backfill_
                        findings_list& found) {
     const auto missing = "slot " + wanted.slot + " does not exist";
     if (!backfill) {
-        found.note(missing + " yet", "walrelay init (or run) creates it");
+        found.note("slot_missing", missing + " yet", "walrelay init (or run) creates it");
     } else if (*backfill == backfill_reason::slot_lost) {
-        found.warning(missing + " any more, and stream " + wanted.stream + " shows an earlier run",
+        found.warning("slot_gone",
+                      missing + " any more, and stream " + wanted.stream + " shows an earlier run",
                       "nothing to do: on_slot_loss = \"heal\" lets walrelay run publish what the "
                       "stream lacks from the table and make the slot again");
     } else {
-        found.note(missing + " yet",
+        found.note("slot_missing", missing + " yet",
                    "walrelay run creates it, after the rows that are there already "
                    "(postgres.snapshot) are published");
     }
@@ -144,7 +149,8 @@ bool choose_failover(const expectations& wanted, const postgres_facts& facts) {
 void look_at_failover_version(const expectations& wanted, const postgres_facts& facts,
                               findings_list& found) {
     if (wanted.failover == true && facts.version_number < first_with_failover) {
-        found.error("postgres.failover = \"true\" needs PostgreSQL 17 or newer, and this is " +
+        found.error("failover_needs_postgres_17",
+                    "postgres.failover = \"true\" needs PostgreSQL 17 or newer, and this is " +
                         std::to_string(facts.version_number) +
                         ": its slots are not kept by standbys",
                     "set postgres.failover = \"auto\"");
@@ -154,24 +160,27 @@ void look_at_failover_version(const expectations& wanted, const postgres_facts& 
 void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
     const auto& slot = *facts.slot;
     if (facts.slot_waits) {
-        found.warning("a copy of slot " + wanted.slot +
+        found.warning("slot_copy_left",
+                      "a copy of slot " + wanted.slot +
                           " is left from a change of its plugin that broke off, and keeps WAL",
                       "with every relay stopped: walrelay init --switch-plugin, which finishes it");
     }
     if (slot.plugin.empty()) {
-        found.error("slot " + wanted.slot + " is a physical one",
+        found.error("slot_physical", "slot " + wanted.slot + " is a physical one",
                     "name another one: postgres.slot");
         return;
     }
     if (slot.database != facts.database) {
-        found.error("slot " + wanted.slot + " belongs to database " + slot.database + ", not to " +
+        found.error("slot_of_other_database",
+                    "slot " + wanted.slot + " belongs to database " + slot.database + ", not to " +
                         facts.database,
                     "name another one: postgres.slot");
         return;
     }
     if (!is_known_plugin(slot.plugin) ||
         (wanted.plugin && slot.plugin != to_string(*wanted.plugin))) {
-        found.error("slot " + wanted.slot + " was created for the plugin " + slot.plugin +
+        found.error("slot_of_other_plugin",
+                    "slot " + wanted.slot + " was created for the plugin " + slot.plugin +
                         (wanted.plugin ? std::string(", and postgres.plugin asks for ") +
                                              to_string(*wanted.plugin)
                                        : ", which walrelay does not decode"),
@@ -182,11 +191,11 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
                         : "name another slot: postgres.slot");
     }
     if (slot.wal_status == "lost" && wanted.heals) {
-        found.warning(lost_text(wanted.slot, slot),
+        found.warning("slot_lost", lost_text(wanted.slot, slot),
                       "nothing to do: on_slot_loss = \"heal\" publishes what the stream lacks from "
                       "the table and makes the slot again");
     } else if (slot.wal_status == "lost") {
-        found.error(lost_text(wanted.slot, slot),
+        found.error("slot_lost", lost_text(wanted.slot, slot),
                     "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
                     "lacks from the table and makes the slot again; or, to go on without those "
                     "rows, which are then only in the table: " +
@@ -200,7 +209,8 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
                            const std::optional<earlier_run>& earlier, findings_list& found) {
     if (facts.slot_waits) {
-        found.error("slot " + wanted.slot +
+        found.error("slot_switch_unfinished",
+                    "slot " + wanted.slot +
                         " waits under another name: a change of its plugin broke off; nothing is "
                         "lost",
                     "walrelay init --switch-plugin, which finishes it");
@@ -209,6 +219,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
     const auto backfill = choose_backfill(wanted, facts, earlier, false);
     if (earlier && !backfill) {
         found.error(
+            "slot_gone",
             "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
                 " shows an earlier run (" + earlier->evidence +
                 "): a new slot would silently skip the rows in between",
@@ -222,6 +233,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
     const int needed = backfill ? 2 : 1;
     if (facts.slots_free < needed) {
         found.error(
+            "slots_exhausted",
             facts.slots_free <= 0 ? "all replication slots are taken"
                                   : "only one replication slot is free, and publishing rows that "
                                     "are there already needs two for a moment",

@@ -33,13 +33,15 @@ void look_at_refused(const refused_statement& refused, const table_facts& facts,
     const auto& role = all.role;
     const auto name = to_string(facts.table);
     if (!refused.missing_right.empty()) {
-        found.error("the role " + role + " may not run " + refused.setting + " of table " + name +
+        found.error("statement_not_allowed",
+                    "the role " + role + " may not run " + refused.setting + " of table " + name +
                         " (server: " + refused.server_said + ")",
                     "GRANT " + refused.missing_right + " ON " + quote_table(facts.table) + " TO " +
                         quote_identifier(role) + ";");
         return;
     }
-    found.error("PostgreSQL refuses " + refused.setting + " of table " + name + ": " +
+    found.error("statement_refused",
+                "PostgreSQL refuses " + refused.setting + " of table " + name + ": " +
                     refused.statement + " (server: " + refused.server_said + ")",
                 "correct " + refused.setting + " in the configuration; " +
                     where_names_are_found(all.open_schemas, role));
@@ -50,17 +52,20 @@ void look_at_republish(const outbox_table& wanted, const table_facts& facts,
     const auto name = to_string(facts.table);
     const auto key = wanted.columns.id.value_or("id");
     if (!has_column(facts, wanted.republish->column)) {
-        found.error("table " + name + " has no column " + wanted.republish->column +
+        found.error("republish_column_missing",
+                    "table " + name + " has no column " + wanted.republish->column +
                         ", which outbox.republish names",
                     "name another column in outbox.republish");
     }
     if (!has_column(facts, key)) {
-        found.error("table " + name + " has no column " + key +
+        found.error("id_column_missing",
+                    "table " + name + " has no column " + key +
                         ", by which a row that is published again is found",
                     "name the column that identifies a row in outbox.columns: id = \"...\"");
     }
     if (!facts.readable) {
         found.error(
+            "table_not_readable",
             "the role " + role + " may not read table " + name +
                 ", which outbox.republish needs for rows with large values",
             "GRANT SELECT ON " + quote_table(facts.table) + " TO " + quote_identifier(role) + ";");
@@ -78,7 +83,8 @@ void look_at_identity(const table_facts& facts, bool publishes_again, findings_l
                                        "PostgreSQL refuses every UPDATE of a table without one "
                                        "whose publication publishes updates, which "
                                        "outbox.republish of another table needs");
-    found.error("table " + to_string(facts.table) +
+    found.error("replica_identity_missing",
+                "table " + to_string(facts.table) +
                     (facts.partitioned ? ", or a partition of it," : "") +
                     " has no primary key and no REPLICA IDENTITY, and " + consequence,
                 "ALTER TABLE " + quote_table(facts.table) + " REPLICA IDENTITY FULL;" +
@@ -114,7 +120,8 @@ void look_at_write_backs(const outbox_table& wanted, const table_facts& facts,
     const bool writes = wanted.updates_rows() || wanted.delete_after;
     const auto key = wanted.columns.id.value_or("id");
     if (writes && !has_column(facts, key)) {
-        found.error("table " + to_string(facts.table) + " has no column " + key +
+        found.error("id_column_missing",
+                    "table " + to_string(facts.table) + " has no column " + key +
                         ", and its rows are to be written back or deleted by their id",
                     "name the column that identifies a row in outbox.columns: id = \"...\"");
     }

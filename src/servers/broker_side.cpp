@@ -142,7 +142,9 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
         if (!made) {
             co_return made.error();
         }
-        log_info("created stream " + definition.name + " (file storage, limits retention)");
+        log<"stream_created">(
+            "created stream " + definition.name + " (file storage, limits retention)",
+            with<"stream">(definition.name));
     }
     if (policy != missing_stream::leave) {
         const auto findings =
@@ -188,10 +190,12 @@ boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor block
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(stepping), boost::asio::use_awaitable);
     if (!done) {
-        log_warning(to_string(done.error()) + ": the leader of stream " + settings.nats.stream +
-                    " does not hand over; the messages pass when its duplicate window is over, or "
-                    "after: nats stream cluster step-down " +
-                    settings.nats.stream);
+        log<"leader_not_moved">(
+            to_string(done.error()) + ": the leader of stream " + settings.nats.stream +
+                " does not hand over; the messages pass when its duplicate window is over, or "
+                "after: nats stream cluster step-down " +
+                settings.nats.stream,
+            with<"stream">(settings.nats.stream), with<"error">(done.error().code));
     }
 }
 
@@ -213,8 +217,11 @@ boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_ex
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {
-        log_info("marked stream " + settings.nats.stream + " as that of slot " + owner.slot +
-                 " of database " + owner.database + ", in its description");
+        log<"stream_marked">("marked stream " + settings.nats.stream + " as that of slot " +
+                                 owner.slot + " of database " + owner.database +
+                                 ", in its description",
+                             with<"stream">(settings.nats.stream), with<"slot">(owner.slot),
+                             with<"database">(owner.database));
     }
     co_return stream_claim{*text, *done};
 }

@@ -88,16 +88,18 @@ awaitable<bool> keep_halt(asio::any_io_executor executor, const config::settings
         shared->sql->close();
     }
     if (!done) {
-        log_warning(to_string(done.error()) +
-                    "; the halt is not kept in walrelay.halt, so that nothing but this line keeps "
-                    "the next start from going on past what is missing");
+        log<"halt_not_kept">(
+            to_string(done.error()) +
+                "; the halt is not kept in walrelay.halt, so that nothing but this line keeps "
+                "the next start from going on past what is missing",
+            with<"error">(done.error().code));
     }
     co_return done.has_value();
 }
 
 void halt_gate::warn(const error& why, const std::string& consequence) {
     if (!std::exchange(warned_, true)) {
-        log_warning(to_string(why) + "; " + consequence);
+        log<"halt_not_read">(to_string(why) + "; " + consequence, with<"error">(why.code));
     }
 }
 
@@ -107,9 +109,10 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
                      halt.reason + ")";
     if (halt.resumed_at || skips_) {
         if (is_first_time()) {
-            log_info(was + "; going on, as " +
-                     (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
-                                      : std::string("--skip-startup-check asks for")));
+            log<"halt_passed">(was + "; going on, as " +
+                                   (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
+                                                    : std::string("--skip-startup-check asks for")),
+                               with<"slot">(settings_.postgres.slot));
         }
         passed_a_halt_ = true;
         return passage::resumed;
@@ -122,9 +125,11 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
         return passage::open;
     }
     if (is_first_time()) {
-        log_warning(was +
-                    "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from "
-                    "the tables");
+        log<"halt_healing">(
+            was +
+                "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from "
+                "the tables",
+            with<"slot">(settings_.postgres.slot));
     }
     return passage::heals;
 }
@@ -150,10 +155,13 @@ awaitable<void> halt_gate::streams(postgres::connection& sql) {
     }
     const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot);
     if (forgotten) {
-        log_info("the halt of slot " + settings_.postgres.slot + " is over and removed");
+        log<"halt_removed">("the halt of slot " + settings_.postgres.slot + " is over and removed",
+                            with<"slot">(settings_.postgres.slot));
     } else {
-        log_warning(to_string(forgotten.error()) + "; the halt of slot " + settings_.postgres.slot +
-                    " is over, but still in walrelay.halt");
+        log<"halt_not_removed">(
+            to_string(forgotten.error()) + "; the halt of slot " + settings_.postgres.slot +
+                " is over, but still in walrelay.halt",
+            with<"slot">(settings_.postgres.slot), with<"error">(forgotten.error().code));
     }
 }
 

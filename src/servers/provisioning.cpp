@@ -50,8 +50,10 @@ awaitable<result<void>> make_slot(executors on, postgres::connection& sql,
     if (!made) {
         co_return made.error();
     }
-    log_info("created slot " + settings.postgres.slot + " with plugin " + to_string(plugin) +
-             " at LSN " + to_string(*made) + ": rows committed from now on are relayed");
+    log<"slot_created">(
+        "created slot " + settings.postgres.slot + " with plugin " + to_string(plugin) +
+            " at LSN " + to_string(*made) + ": rows committed from now on are relayed",
+        with<"slot">(settings.postgres.slot), with<"plugin">(plugin), with<"lsn">(*made));
     co_return result<void>{};
 }
 
@@ -119,7 +121,7 @@ awaitable<bool> complete_control(postgres::connection& sql, const config::settin
             // Also where somebody was faster: it is looked at again.
             co_return true;
         }
-        log_info("created table walrelay.control");
+        log<"table_created">("created table walrelay.control", with<"table">(control_table()));
         has_table = true;
     }
     bool completed = has_table != facts.controls.exists;
@@ -127,8 +129,9 @@ awaitable<bool> complete_control(postgres::connection& sql, const config::settin
         const auto added = co_await postgres::add_to_publication(sql, settings.postgres.publication,
                                                                  control_table());
         if (added) {
-            log_info("added table walrelay.control to publication " +
-                     settings.postgres.publication);
+            log<"publication_extended">(
+                "added table walrelay.control to publication " + settings.postgres.publication,
+                with<"publication">(settings.postgres.publication), with<"table">(control_table()));
             completed = true;
         }
     }
@@ -143,7 +146,8 @@ awaitable<result<void>> make_publication(postgres::connection& sql,
     if (made_control) {
         tables.push_back(control_table());
     } else {
-        log_warning(to_string(made_control.error()));
+        log<"table_not_created">(to_string(made_control.error()),
+                                 with<"error">(made_control.error().code));
     }
     const std::string publish{published_operations(settings.outbox)};
     auto made =
@@ -157,7 +161,8 @@ awaitable<result<void>> make_publication(postgres::connection& sql,
     if (!made) {
         co_return made.error();
     }
-    log_info("created publication " + settings.postgres.publication);
+    log<"publication_created">("created publication " + settings.postgres.publication,
+                               with<"publication">(settings.postgres.publication));
     co_return result<void>{};
 }
 
@@ -168,8 +173,10 @@ awaitable<void> keep_start(postgres::connection& sql, const config::settings& se
     const auto kept = co_await postgres::keep_slot_start(sql, std::move(made), std::move(slot),
                                                          std::move(tables));
     if (!kept) {
-        log_info("walrelay verify --since-slot will not know what was there before slot " +
-                 settings.postgres.slot + ": " + to_string(kept.error()));
+        log<"slot_start_not_kept">(
+            "walrelay verify --since-slot will not know what was there before slot " +
+                settings.postgres.slot + ": " + to_string(kept.error()),
+            with<"slot">(settings.postgres.slot), with<"error">(kept.error().code));
     }
 }
 
@@ -187,8 +194,9 @@ awaitable<result<output_plugin>> provision(executors on, postgres::connection& s
         if (!refused || settings.postgres.plugin) {
             co_return made ? result<output_plugin>(plugin) : made.error();
         }
-        log_info("wal2json is not to be had here (" + made.error().server_said +
-                 "); using pgoutput");
+        log<"plugin_chosen">(
+            "wal2json cannot be used here (" + made.error().server_said + "); using pgoutput",
+            with<"plugin">(output_plugin::pgoutput));
         plugin = output_plugin::pgoutput;
     }
     // The publication first: pgoutput cannot decode from before it.

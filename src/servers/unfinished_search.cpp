@@ -11,8 +11,10 @@ unfinished_search::unfinished_search(std::stop_token given_up, std::string strea
 
 unfinished_search::~unfinished_search() {
     if (given_up_.stop_requested()) {
-        log_info("the search of stream " + stream_ +
-                 " for rows that it lacks was not finished; the next start searches it again");
+        log<"search_unfinished">(
+            "the search of stream " + stream_ +
+                " for rows that it lacks was not finished; the next start searches it again",
+            with<"stream">(stream_));
     }
 }
 

@@ -205,16 +205,17 @@ bool relay_process::has_streamed() const {
 }
 
 void relay_process::heard(const relay::write_log& line) {
-    around_.where.say(name_, ": log: ", line.text);
+    const auto& text = line.line.text();
+    around_.where.say(name_, ": log: ", text);
     constexpr std::string_view orphans = "whose rows this database does not have: sequence ";
     constexpr std::string_view until = " to ";
-    if (const auto found = line.text.find(orphans); found != std::string::npos) {
-        const auto last = line.text.find(until, found + orphans.size()) + until.size();
-        around_.watch.on_orphans_named(std::stoull(line.text.substr(last)));
+    if (const auto found = text.find(orphans); found != std::string::npos) {
+        const auto last = text.find(until, found + orphans.size()) + until.size();
+        around_.watch.on_orphans_named(std::stoull(text.substr(last)));
     }
-    if (line.severity == relay::log_severity::error) {
-        last_error_ = line.text;
-        reported_a_loss_ = reported_a_loss_ || line.text.find("has lost") != std::string::npos;
+    if (line.line.severity() == log_severity::error) {
+        last_error_ = text;
+        reported_a_loss_ = reported_a_loss_ || text.find("has lost") != std::string::npos;
     }
 }
 

@@ -15,7 +15,7 @@ namespace {
 using boost::asio::awaitable;
 
 /// NAMEDATALEN - 1 (PostgreSQL documentation, "Replication Slots").
-constexpr std::size_t slot_name_max = 63;
+constexpr std::size_t replay_slot_name_max = 63;
 constexpr std::string_view replay_suffix = "_replay";
 
 error another_replay(const std::string& slot) {
@@ -37,7 +37,7 @@ error cannot_be_read(const std::string& kept_slot, const server_report& report) 
 }  // namespace
 
 std::string replay_slot_name(const std::string& slot) {
-    return slot.substr(0, slot_name_max - replay_suffix.size()).append(replay_suffix);
+    return slot.substr(0, replay_slot_name_max - replay_suffix.size()).append(replay_suffix);
 }
 
 awaitable<result<void>> copy_to_replay_slot(connection& replication, std::string kept_slot,

@@ -29,7 +29,7 @@ RETURNING id
 )sql";
 
 /// Lists with a unit separator between their elements, which is in none of them.
-constexpr const char* read_sql = R"sql(
+constexpr const char* read_replay_sql = R"sql(
 SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, before,
        array_to_string(tables, chr(31)), subject, array_to_string(aggregates, chr(31)),
        to_subject, position,
@@ -41,7 +41,7 @@ SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, b
  ORDER BY id
 )sql";
 
-constexpr const char* end_sql =
+constexpr const char* end_replay_sql =
     "UPDATE walrelay.replay SET state = $2, changed_at = now() WHERE id = $1::bigint AND state = "
     "'running' RETURNING id";
 
@@ -126,7 +126,7 @@ std::vector<table_name> tables_of(const std::vector<std::string>& names) {
     return tables;
 }
 
-/// Reads one row of read_sql.
+/// Reads one row of read_replay_sql.
 class replay_fields {
 public:
     replay_fields(const row_set& rows, std::size_t row) : rows_(rows), row_(row), facts_(rows) {}
@@ -269,7 +269,7 @@ awaitable<result<std::vector<kept_replay>>> list_replays(connection& sql, std::s
         co_return all;
     }
     std::vector<std::string> which{std::move(slot), ""};
-    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    const auto rows = co_await sql.ask(read_replay_sql, std::move(which));
     if (rows.has_error()) {
         co_return explain_replay(rows.error(), sql);
     }
@@ -293,7 +293,7 @@ awaitable<result<std::optional<kept_replay>>> find_replay(connection& sql, std::
         co_return std::nullopt;
     }
     std::vector<std::string> which{std::move(slot), std::to_string(number)};
-    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    const auto rows = co_await sql.ask(read_replay_sql, std::move(which));
     if (rows.has_error()) {
         co_return explain_replay(rows.error(), sql);
     }
@@ -309,7 +309,7 @@ awaitable<result<std::optional<kept_replay>>> find_replay(connection& sql, std::
 
 awaitable<result<bool>> end_replay(connection& sql, std::int64_t number, replay_state how) {
     std::vector<std::string> values{std::to_string(number), to_string(how)};
-    const auto ended = co_await sql.ask(end_sql, std::move(values));
+    const auto ended = co_await sql.ask(end_replay_sql, std::move(values));
     if (ended.has_error()) {
         co_return explain_replay(ended.error(), sql);
     }

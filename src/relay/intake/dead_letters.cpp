@@ -94,14 +94,16 @@ void dead_letter_queue::clear() {
     bytes_under_way_ = 0;
 }
 
-std::optional<std::string> dead_letter_log::stored(const dead_letter& letter, monotonic_time now) {
+std::optional<log_entry> dead_letter_log::stored(const dead_letter& letter, monotonic_time now) {
     if (!since_ || (counted_.empty() && now - *since_ >= interval)) {
         since_ = now;
         told_ = 0;
     }
     if (told_ < told_each) {
         ++told_;
-        return describe(letter);
+        return log_entry::of<"dead_letter_stored">(describe(letter), with<"table">(letter.source),
+                                                   with<"position">(letter.where),
+                                                   with<"reason">(letter.reason));
     }
     ++counted_[letter.source];
     last_ = "row at position " + to_string(letter.where) + ": " + letter.reason;
@@ -112,17 +114,22 @@ std::optional<monotonic_time> dead_letter_log::deadline() const {
     return counted_.empty() ? std::nullopt : std::optional(*since_ + interval);
 }
 
-std::string dead_letter_log::summary() {
+std::optional<log_entry> dead_letter_log::summary() {
     std::string text;
+    std::uint64_t rows = 0;
     for (const auto& [table, count] : std::exchange(counted_, {})) {
         text += (text.empty() ? "set aside in walrelay.dead_letter besides: " : ", ") +
                 std::to_string(count) + (count == 1 ? " row" : " rows") + " of table " +
                 to_string(table);
+        rows += count;
     }
     since_.reset();
-    return text.empty()
-               ? text
-               : text + " (the last one: " + last_ + "). `walrelay dead-letter list` shows them";
+    if (rows == 0) {
+        return std::nullopt;
+    }
+    return log_entry::of<"dead_letters_counted">(
+        text + " (the last one: " + last_ + "). `walrelay dead-letter list` shows them",
+        with<"rows">(rows));
 }
 
 }  // namespace walrelay::relay

@@ -5,6 +5,7 @@
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "core/instant.hpp"
+#include "core/log_entry.hpp"
 #include "core/message.hpp"
 
 #include <cstddef>
@@ -66,11 +67,11 @@ private:
 class dead_letter_log {
 public:
     /// The line of this one; nothing where it is only counted.
-    [[nodiscard]] std::optional<std::string> stored(const dead_letter& letter, monotonic_time now);
+    [[nodiscard]] std::optional<log_entry> stored(const dead_letter& letter, monotonic_time now);
     /// When `summary` has something to say.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
-    /// Of those that were only counted. Empty where there were none.
-    [[nodiscard]] std::string summary();
+    /// Of those that were only counted; nothing where there were none.
+    [[nodiscard]] std::optional<log_entry> summary();
 
 private:
     std::optional<monotonic_time> since_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/log_entry.hpp"
 #include "core/outbox_table.hpp"
 #include "relay/confirm/write_backs.hpp"
 #include "relay/intake/dead_letters.hpp"
@@ -19,8 +20,6 @@
 #include <vector>
 
 namespace walrelay::relay {
-
-enum class log_severity { debug, info, warning, error };
 
 /// Connect, look at the stream, and report broker_connected or broker_failed with this epoch.
 struct connect_broker {
@@ -134,8 +133,7 @@ struct store_halt {
     std::string fix;
 };
 struct write_log {
-    log_severity severity = log_severity::info;
-    std::string text;
+    log_entry line;
 };
 /// The relay is at its end; the program exits with this code.
 struct finish {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/instant.hpp"
+#include "core/log_entry.hpp"
 #include "relay/confirm/stall_watch.hpp"
 #include "relay/intake/dead_letters.hpp"
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,8 +35,8 @@ public:
         std::shared_ptr<const dead_letters> letters;
         /// In commit order.
         std::vector<commit_position> places;
-        /// Lines of the log, each a warning.
-        std::vector<std::string> lines;
+        /// Lines of the log.
+        std::vector<log_entry> lines;
         /// How long it took, where it was told that it gets no answer.
         std::optional<std::chrono::milliseconds> stalled_for;
     };
@@ -47,8 +47,8 @@ public:
 
     /// When the log has something to say of letters that were only counted.
     [[nodiscard]] std::optional<monotonic_time> summary_due() const { return told_.deadline(); }
-    /// Empty where there are none.
-    [[nodiscard]] std::string summary() { return told_.summary(); }
+    /// Nothing where there are none.
+    [[nodiscard]] std::optional<log_entry> summary() { return told_.summary(); }
 
     [[nodiscard]] stall_watch& stall() { return stall_; }
     [[nodiscard]] const stall_watch& stall() const { return stall_; }

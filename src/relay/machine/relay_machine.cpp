@@ -55,14 +55,16 @@ void relay_machine::time_passed(instant now) {
                     now);
     }
     if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
-        log(log_severity::warning,
+        log<"stop_incomplete">(
             counted(lane_->size(), "message") + " not acked" +
                 (write_backs_.rows().empty()
                      ? ""
                      : " and " + counted(write_backs_.rows().size(), "row") + " not written back") +
                 " within " + seconds_text(options_.drain_timeout) +
                 (knows_slot() ? "; nothing is lost: the next start sends them again from the slot"
-                              : "; the next start looks for them again"));
+                              : "; the next start looks for them again"),
+            with<"messages">(lane_->size()), with<"rows">(write_backs_.rows().size()),
+            with<"seconds">(options_.drain_timeout));
         close_postgres_in_order(now);
     }
     retry_links(now);
@@ -150,8 +152,8 @@ void relay_machine::retry_links(instant now) {
 
 void relay_machine::stop_requested(instant now) {
     if (phase_ == phase::running) {
-        log(log_severity::info,
-            "stopping: waiting for the acks of " + counted(lane_->size(), "message"));
+        log<"stopping">("stopping: waiting for the acks of " + counted(lane_->size(), "message"),
+                        with<"messages">(lane_->size()));
         drain(exit_done, now);
     } else if (phase_ == phase::draining) {
         close_postgres_in_order(now);
@@ -186,9 +188,10 @@ void relay_machine::halt(const error& why, instant now) {
         return;
     }
     const bool at_a_gap = why.code == errc::gap_found || why.code == errc::halted;
-    log(log_severity::error,
+    log<"halted">(
         to_string(why) + (at_a_gap ? ". Halted: no relay of this slot goes on until it is resumed"
-                                   : ". Stopped; nothing was confirmed that is not in the stream"));
+                                   : ". Stopped; nothing was confirmed that is not in the stream"),
+        with<"error">(why.code));
     exit_code_ = exit_operator_needed;
     halted_for_ = why;
     if (why.code == errc::gap_found) {
@@ -216,9 +219,11 @@ void relay_machine::end() {
         actions_.emplace_back(close_broker{});
     }
     sum_letters_up();
-    log(log_severity::info,
+    log<"stopped">(
         "stopped: " + counted(lane_->stored_count(), "message") + " stored, slot " + options_.slot +
-            (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"));
+            (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"),
+        with<"messages">(lane_->stored_count()), with<"slot">(options_.slot),
+        with<"lsn">(knows_slot() ? std::optional(to_string(confirmed())) : std::nullopt));
     actions_.emplace_back(finish{exit_code_, halted_for_});
 }
 
@@ -282,10 +287,6 @@ std::optional<action> relay_machine::next_action(monotonic_time now) {
         return publish{*sending};
     }
     return std::nullopt;
-}
-
-void relay_machine::log(log_severity severity, std::string text) {
-    actions_.emplace_back(write_log{severity, std::move(text)});
 }
 
 }  // namespace walrelay::relay

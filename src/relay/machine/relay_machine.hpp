@@ -45,6 +45,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace walrelay::relay {
@@ -165,7 +166,12 @@ private:
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
     }
-    void log(log_severity severity, std::string text);
+    /// See log_entry.
+    template <name_literal Event, class... Fields>
+    void log(std::string text, Fields... fields) {
+        log(log_entry::of<Event>(std::move(text), std::move(fields)...));
+    }
+    void log(log_entry line) { actions_.emplace_back(write_log{std::move(line)}); }
     /// What the log says of the data when the broker is gone.
     enum class outlook { well, in_doubt };
     void lose_broker(const error& why, instant now, outlook then = outlook::well);
@@ -289,6 +295,8 @@ private:
     stream_memory open_lane(std::uint64_t epoch, const stream_facts& facts, stream_tail tail,
                             bool was_emptied, instant now);
     void tell_of_tail(const stream_facts& facts);
+    template <name_literal Event>
+    void log_tail(const stream_facts& facts, std::string text);
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 
     relay_options options_;

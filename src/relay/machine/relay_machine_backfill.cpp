@@ -70,9 +70,11 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     lane_->outlast_stragglers();
     intake_.begin_snapshot(session.origin, std::move(session.catalog), what.consistent_point,
                            now.wall);
-    log(log_severity::info, what.why + ": publishing " + counted(what.row_count, "row") +
+    log<"snapshot_started">(what.why + ": publishing " + counted(what.row_count, "row") +
                                 " of the tables before slot " + options_.slot + " begins at LSN " +
-                                to_string(what.consistent_point));
+                                to_string(what.consistent_point),
+                            with<"rows">(what.row_count), with<"slot">(options_.slot),
+                            with<"lsn">(what.consistent_point));
 }
 
 void relay_machine::row_arrived(std::size_t table, const row_insert& row, bool published,
@@ -115,8 +117,10 @@ void relay_machine::slot_adopted(std::uint64_t epoch, instant now) {
     if (epoch != postgres_.epoch() || !backfilling_ || phase_ != phase::running) {
         return;
     }
-    log(log_severity::info, "the rows that were there are in the stream; slot " + options_.slot +
-                                " begins at LSN " + to_string(backfilling_->what.consistent_point));
+    log<"snapshot_done">(
+        "snapshot done: " + counted(backfilling_->what.row_count, "row") + " published; slot " +
+            options_.slot + " begins at LSN " + to_string(backfilling_->what.consistent_point),
+        with<"slot">(options_.slot), with<"lsn">(backfilling_->what.consistent_point));
     backfilling_.reset();
     gap_ = false;
     drop_source();
@@ -128,9 +132,10 @@ void relay_machine::slot_has_gap(const error& why, instant now) {
         halt(why, now);
         return;
     }
-    log(log_severity::error, why.what +
-                                 "; healing (on_slot_loss = \"heal\"): what the stream lacks is "
-                                 "published from the tables");
+    log<"gap_healing">(why.what +
+                           "; healing (on_slot_loss = \"heal\"): what the stream lacks is "
+                           "published from the tables",
+                       with<"slot">(options_.slot), with<"stream">(options_.stream));
     gap_ = true;
     drop_source();
     postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
@@ -148,8 +153,9 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
 }
 
 void relay_machine::start_backfill_over(const std::string& why, instant now) {
-    log(log_severity::info,
-        "which rows stream " + options_.stream + " lacks must be found out again: " + why);
+    log<"snapshot_restarted">(
+        "looking again for the rows that stream " + options_.stream + " lacks: " + why,
+        with<"stream">(options_.stream));
     drop_source();
     postgres_.wait(now.monotonic, look_again);
 }

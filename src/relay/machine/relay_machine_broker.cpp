@@ -151,9 +151,18 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     return memory;
 }
 
+template <name_literal Event>
+void relay_machine::log_tail(const stream_facts& facts, std::string text) {
+    const bool has_place = options_.lane.sole_writer && facts.last_position;
+    log<Event>(
+        std::move(text), with<"stream">(options_.stream), with<"sequence">(facts.last_sequence),
+        with<"position">(has_place ? std::optional(to_string(*facts.last_position)) : std::nullopt),
+        with<"messages">(lane_->size()));
+}
+
 void relay_machine::tell_of_tail(const stream_facts& facts) {
     if (!options_.lane.sole_writer || !facts.shared) {
-        log(log_severity::info, tail_report(facts));
+        log_tail<"broker_connected">(facts, tail_report(facts));
         return;
     }
     const auto stranger = last_stranger(facts);
@@ -163,8 +172,12 @@ void relay_machine::tell_of_tail(const stream_facts& facts) {
     const bool is_among_own =
         facts.placed.empty() ? facts.last_position.has_value() || lane_->known_tail().has_value()
                              : facts.placed.front().sequence < stranger;
-    log(is_new && is_among_own ? log_severity::warning : log_severity::info,
-        tail_report(facts) + (is_new ? strangers_report(facts, is_among_own) : ""));
+    auto text = tail_report(facts) + (is_new ? strangers_report(facts, is_among_own) : "");
+    if (is_new && is_among_own) {
+        log_tail<"strangers_in_stream">(facts, std::move(text));
+    } else {
+        log_tail<"broker_connected">(facts, std::move(text));
+    }
 }
 
 std::string relay_machine::tail_report(const stream_facts& facts) const {
@@ -258,10 +271,13 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
     const auto& ends = tail.last_position;
     const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
     hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
-    log(log_severity::error, what + "; what the slot still has of them is sent again" +
-                                 (is_kept && hold_back_.confirmed_event()
-                                      ? ", and that is all of them"
-                                      : "; walrelay verify tells whether it is all of them"));
+    log<"acked_messages_lost">(what + "; " +
+                                   (is_kept && hold_back_.confirmed_event()
+                                        ? "the slot has all of them and sends them again"
+                                        : "what the slot still has of them is sent again; fix: "
+                                          "walrelay verify lists rows that are missing"),
+                               with<"stream">(options_.stream),
+                               with<"sequence">(tail.last_sequence));
     stream_from_the_slot_again(now);
 }
 
@@ -290,12 +306,13 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     }
     watch_.broker_lost(why);
     const auto delay = broker_.lost(now.monotonic);
-    log(log_severity::warning,
+    log<"broker_lost">(
         to_string(why) + "; trying again in " + seconds_text(delay) +
             (then == outlook::in_doubt ? ", which tells whether anything is lost"
              : knows_slot() ? ", nothing is lost: " + counted(lane_->size(), "unacked message") +
                                   " in memory, the rest in the slot"
-                            : ""));
+                            : ""),
+        with<"error">(why.code), with<"retry_seconds">(delay), with<"messages">(lane_->size()));
 }
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,

@@ -39,11 +39,12 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
     }
     auto done = letters_.stored(now.monotonic);
     if (done.stalled_for) {
-        log(log_severity::info,
-            "dead letters are stored again, after " + seconds_text(*done.stalled_for));
+        log<"dead_letters_resumed">(
+            "dead letters are stored again, after " + seconds_text(*done.stalled_for),
+            with<"seconds">(*done.stalled_for));
     }
     for (auto& line : done.lines) {
-        log(log_severity::warning, std::move(line));
+        log(std::move(line));
     }
     watch_.dead_letters_stored(*done.letters, intake_);
     // The tail can have been read meanwhile, and be further: another relay was here before.
@@ -59,8 +60,8 @@ void relay_machine::dead_letters_failed(std::uint64_t epoch, const error& why, i
 }
 
 void relay_machine::sum_letters_up() {
-    if (auto line = letters_.summary(); !line.empty()) {
-        log(log_severity::warning, std::move(line));
+    if (auto line = letters_.summary()) {
+        log(std::move(*line));
     }
 }
 

@@ -58,13 +58,15 @@ void relay_machine::begin_history(const lineage& line) {
     lane_->set_history(line);
     if (before != history{}) {
         const bool skips = descends && (options_.lane.sole_writer || lane_->admitted());
-        log(log_severity::warning, has_branched(before, line, descends ? branch : std::nullopt) +
-                                       (skips ? skips_what_is_shared : knows_ids_alone));
+        log<"history_changed">(has_branched(before, line, descends ? branch : std::nullopt) +
+                                   (skips ? skips_what_is_shared : knows_ids_alone),
+                               with<"stream">(options_.stream));
     } else if (const auto left = left_by(mark_.known(), line)) {
         const history of_mark{line.origin.system_identifier, mark_.known()->timeline};
-        log(log_severity::warning,
+        log<"history_changed">(
             has_branched(of_mark, line, left) + "until now stream " + options_.stream +
-                " was filled from that one (walrelay verify lists messages whose rows were lost)");
+                " was filled from that one (walrelay verify lists messages whose rows were lost)",
+            with<"stream">(options_.stream));
     }
 }
 
@@ -249,24 +251,30 @@ void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& ro
     comparing_->stage = comparing::stage::comparing;
     const auto& orphaned = rows->orphaned();
     if (orphaned.count > 0) {
-        log(log_severity::error,
+        log<"orphans_in_stream">(
             "stream " + options_.stream + " has " + counted(orphaned.count, "message") +
                 " whose rows this database does not have: sequence " +
                 std::to_string(orphaned.first_sequence) + " to " +
                 std::to_string(orphaned.last_sequence) +
                 ". They were committed on a server that was lost before they were replicated; "
-                "consumers may have acted on them, walrelay verify lists them as orphaned");
+                "consumers may have acted on them, walrelay verify lists them as orphaned",
+            with<"stream">(options_.stream), with<"messages">(orphaned.count),
+            with<"first_sequence">(orphaned.first_sequence),
+            with<"last_sequence">(orphaned.last_sequence));
     }
     if (rows->floor()) {
-        log(log_severity::warning,
+        log<"comparison_shortened">(
             "stream " + options_.stream +
                 " has dropped messages that are to be compared: rows before LSN " +
-                to_string(rows->floor()->commit) + " are taken for published");
+                to_string(rows->floor()->commit) + " are taken for published",
+            with<"stream">(options_.stream), with<"lsn">(rows->floor()->commit));
     }
-    log(log_severity::info, "comparing the rows that slot " + options_.slot + " sends with " +
-                                counted(rows->size(), "message") + " of stream " + options_.stream +
-                                ", because " + comparing_->why +
-                                ": what the stream has is skipped, the rest is published");
+    log<"comparison_started">("comparing the rows that slot " + options_.slot + " sends with " +
+                                  counted(rows->size(), "message") + " of stream " +
+                                  options_.stream + ", because " + comparing_->why +
+                                  ": what the stream has is skipped, the rest is published",
+                              with<"slot">(options_.slot), with<"stream">(options_.stream),
+                              with<"messages">(rows->size()));
     lane_->resume(rows);
     end_comparing_when_over();
 }
@@ -279,9 +287,10 @@ void relay_machine::end_comparing_when_over() {
     comparing_.reset();
     options_.accepts_history = false;
     lane_->end_resuming(tail_belief::exact);
-    log(log_severity::info,
-        "compared: stream " + options_.stream + " has all rows up to LSN " +
-            to_string(lane_->stored_up_to().value_or(commit_position{}).commit));
+    const auto compared_up_to = lane_->stored_up_to().value_or(commit_position{}).commit;
+    log<"comparison_done">("compared: stream " + options_.stream + " has all rows up to LSN " +
+                               to_string(compared_up_to),
+                           with<"stream">(options_.stream), with<"lsn">(compared_up_to));
     auto mark = mark_now();
     const auto& known = mark_.known();
     mark.since = known ? std::min(known->since, slot_confirmed_) : slot_confirmed_;

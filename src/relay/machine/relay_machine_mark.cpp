@@ -86,7 +86,8 @@ void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>&
         return;
     }
     if (!done) {
-        log(log_severity::warning, cannot_be_marked(done.error()));
+        log<"stream_not_marked">(cannot_be_marked(done.error()), with<"stream">(options_.stream),
+                                 with<"error">(done.error().code));
     } else if (!*done || is_all_that_was_seen(**done)) {
         doubted_sequence_ = 0;
     } else if (doubted_sequence_ == 0 || lane_->opened_with().last_sequence < doubted_sequence_) {

@@ -80,7 +80,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     begin_where_the_slot_stands(session.slot_confirmed);
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
-        log(log_severity::warning, is_not_relayed(name));
+        log<"table_not_relayed">(is_not_relayed(name), with<"table">(name));
     }
     keep_dead(session.dead_letters);
     timeline_.begin(session.on_standby);
@@ -96,8 +96,9 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     look_for_missing();
     keep_mark_true();
     account_for_stored(now);
-    log(log_severity::info,
-        "streaming from slot " + options_.slot + " with " + to_string(session.plugin));
+    log<"streaming">("streaming from slot " + options_.slot + " with " + to_string(session.plugin),
+                     with<"slot">(options_.slot), with<"plugin">(session.plugin),
+                     with<"lsn">(session.slot_confirmed));
 }
 
 void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
@@ -114,7 +115,9 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
         const auto& tail = lane_->known_tail();
         if (tail && server_.line.shares(*tail)) {
             if (slot_.is_news(tail->at)) {
-                log(log_severity::info, "another relay had slot " + options_.slot + " in between");
+                log<"slot_was_elsewhere">(
+                    "another relay had slot " + options_.slot + " for a while",
+                    with<"slot">(options_.slot));
                 return true;
             }
             // A standby's copy of the slot can be ahead of one that a crash set back.
@@ -136,7 +139,8 @@ bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
 }
 
 void relay_machine::take_over() {
-    log(log_severity::info, "slot " + options_.slot + " is free: this relay takes over");
+    log<"slot_taken">("slot " + options_.slot + " is free: this relay takes over",
+                      with<"slot">(options_.slot));
     read_tail_again();
 }
 
@@ -154,8 +158,9 @@ void relay_machine::stand_by(const error& why, instant now) {
     watch_.stands_by();
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {
-        log(log_severity::info,
-            to_string(why) + "; standing by: this relay takes over as soon as the slot is free");
+        log<"standing_by">(
+            to_string(why) + "; standing by: this relay takes over as soon as the slot is free",
+            with<"slot">(options_.slot), with<"error">(why.code));
     }
     postgres_.wait(now.monotonic, delay);
 }
@@ -192,10 +197,16 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     const auto delay = postgres_.lost(now.monotonic);
     // A database that is gone has taken its slots along.
     const bool has_slot = knows_slot() && !is_locked_out;
-    // A new partition is no trouble.
-    log(why.code == errc::table_unknown ? log_severity::info : log_severity::warning,
-        to_string(why) + "; trying again in " + seconds_text(delay) +
-            (has_slot ? ", nothing is lost: the slot resends what is not confirmed" : ""));
+    auto text = to_string(why) + "; trying again in " + seconds_text(delay) +
+                (has_slot ? ", nothing is lost: the slot resends what is not confirmed" : "");
+    if (why.code == errc::table_unknown) {
+        // A new partition is no trouble.
+        log<"tables_read_again">(std::move(text), with<"error">(why.code),
+                                 with<"retry_seconds">(delay));
+    } else {
+        log<"postgres_lost">(std::move(text), with<"error">(why.code),
+                             with<"retry_seconds">(delay));
+    }
     if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
     }
@@ -269,15 +280,17 @@ void relay_machine::frame_was_read(frame_read& read,
 void relay_machine::take_frame(frame_read& read, instant now) {
     feedback_.received(read.received);
     if (read.remark) {
-        log(log_severity::warning, std::move(*read.remark));
+        log<"control_row_ignored">(std::move(*read.remark), with<"slot">(options_.slot));
     }
     if (read.left_out) {
-        log(log_severity::warning,
-            "stream " + options_.stream + " has messages of later rows, but not that of row id " +
-                *read.left_out +
-                ": somebody else has written among its last messages; the rows "
-                "that slot " +
-                options_.slot + " sends are compared with them one by one");
+        log<"message_left_out">("stream " + options_.stream +
+                                    " has messages of later rows, but not that of row id " +
+                                    *read.left_out +
+                                    ": somebody else has written among its last messages; the rows "
+                                    "that slot " +
+                                    options_.slot + " sends are compared with them one by one",
+                                with<"stream">(options_.stream), with<"slot">(options_.slot),
+                                with<"id">(*read.left_out));
         lane_->distrust_tail();
         read_tail_again();
         return;
@@ -334,9 +347,10 @@ void relay_machine::frame_failed(const error& why, instant now) {
     }
     if (advice_for(why.code) == advice::this_message) {
         // What was read before this row is still delivered and confirmed.
-        log(log_severity::error, to_string(why) +
+        log<"halted_before_row">(to_string(why) +
                                      ". Stopping before this row (on_poison = \"halt\"); nothing "
-                                     "is lost: the slot keeps it and everything behind it");
+                                     "is lost: the slot keeps it and everything after it",
+                                 with<"error">(why.code));
         halted_for_ = why;
         drain(exit_operator_needed, now);
         return;

@@ -73,9 +73,11 @@ void relay_machine::settle_question(const std::optional<asked_message>& answer, 
         return;
     }
     if (same) {
-        log(log_severity::info, "the message of row id " + asked->id + " is in stream " +
-                                    options_.stream + " already, at sequence " +
-                                    std::to_string(asked->sequence) + ": it is this row's own");
+        log<"own_message_found">("the message of row id " + asked->id + " is in stream " +
+                                     options_.stream + " already, at sequence " +
+                                     std::to_string(asked->sequence) + ": it is this row's own",
+                                 with<"stream">(options_.stream), with<"sequence">(asked->sequence),
+                                 with<"id">(asked->id));
         lane_->settle_stored(asked->where);
         return;
     }

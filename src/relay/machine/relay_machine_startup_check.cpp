@@ -48,7 +48,7 @@ void relay_machine::slot_has_come_to(lsn where) {
         return;
     }
     if (auto line = startup_check_.slot_has_come_to(where)) {
-        log(log_severity::info, std::move(*line));
+        log(std::move(*line));
         look_for_missing();
     }
 }
@@ -71,8 +71,7 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
         slot_has_gap(startup_check_.gap(*missing), now);
         return;
     }
-    log(what == verdict::all_there ? log_severity::info : log_severity::warning,
-        startup_check_.describe(what, missing));
+    log(startup_check_.describe(what, missing));
     if (what == verdict::left_out) {
         actions_.emplace_back(leave_out{*missing});
     }
@@ -80,9 +79,10 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
 
 void relay_machine::rows_left_out(const result<void>& kept) {
     if (!kept) {
-        log(log_severity::warning, "the message ids of the rows that were left out are not kept: " +
-                                       to_string(kept.error()) +
-                                       "; the next start misses these rows again");
+        log<"left_out_not_kept">("the message ids of the rows that were left out are not kept: " +
+                                     to_string(kept.error()) +
+                                     "; the next start misses these rows again",
+                                 with<"error">(kept.error().code));
     }
 }
 

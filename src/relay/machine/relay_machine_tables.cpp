@@ -38,10 +38,11 @@ void relay_machine::tell_of_vanished(const table_name& table) {
     if (++vanished_count_ > told) {
         return;
     }
-    log(log_severity::info,
+    log<"table_vanished">(
         "rows of table " + to_string(table) +
             " are not relayed: it is gone, and it did not have the columns of an outbox" +
-            (vanished_count_ == told ? "; no further table is named for that" : ""));
+            (vanished_count_ == told ? "; no further table is named for that" : ""),
+        with<"table">(table));
 }
 
 }  // namespace walrelay::relay

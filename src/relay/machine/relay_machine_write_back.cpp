@@ -24,9 +24,10 @@ void relay_machine::written_back(std::uint64_t epoch, instant now) {
     }
     watch_.written_back(write_backs_.table(), write_backs_.rows().in_flight_count());
     if (const auto took = write_backs_.written(now.monotonic)) {
-        log(log_severity::info, "rows of table " +
-                                    to_string(intake_.table_at(write_backs_.table())) +
-                                    " are written back again, after " + seconds_text(*took));
+        log<"write_back_resumed">(
+            "rows of table " + to_string(intake_.table_at(write_backs_.table())) +
+                " are written back again, after " + seconds_text(*took),
+            with<"table">(intake_.table_at(write_backs_.table())), with<"seconds">(*took));
     }
     account_for_stored(now);
 }
@@ -41,10 +42,12 @@ void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, ins
         halt(why, now);
         return;
     }
-    log(log_severity::warning, to_string(why) + "; " +
-                                   counted(write_backs_.rows().size(), "published row") +
-                                   " to be written back, trying again in " + seconds_text(delay) +
-                                   ", nothing is lost: the slot is not moved past them");
+    log<"write_back_failed">(to_string(why) + "; " +
+                                 counted(write_backs_.rows().size(), "published row") +
+                                 " to be written back, trying again in " + seconds_text(delay) +
+                                 ", nothing is lost: the slot does not advance past them",
+                             with<"error">(why.code), with<"rows">(write_backs_.rows().size()),
+                             with<"retry_seconds">(delay));
 }
 
 void relay_machine::ask_for_blockers(instant now) {
@@ -76,10 +79,11 @@ void relay_machine::blocker_found(std::uint64_t epoch, waiting_write what,
         return;
     }
     const auto lasted = watch.tell(now.monotonic);
-    log(log_severity::warning,
+    log<"write_stalled">(
         "no answer from PostgreSQL to a write for " + seconds_text(lasted) + ", " +
             stalled_text(what) + "; " +
-            (who ? *who : "what the write waits for is not known: " + to_string(who.error())));
+            (who ? *who : "what the write waits for is not known: " + to_string(who.error())),
+        with<"seconds">(lasted));
 }
 
 }  // namespace walrelay::relay

@@ -28,16 +28,18 @@ void startup_check::forget() {
     looked_for_.clear();
 }
 
-std::optional<std::string> startup_check::slot_has_come_to(lsn where) {
+std::optional<log_entry> startup_check::slot_has_come_to(lsn where) {
     auto rows = roll_.slot_has_come_to(where);
     if (rows.empty()) {
         return std::nullopt;
     }
     looked_for_ = std::move(rows);
-    return "startup check: looking for " + counted(looked_for_.size(), "row") +
-           " of the newest in the outbox tables (message ids " + some_of(looked_for_) +
-           ") in all of stream " + stream_ +
-           " and in the dead letters, as its last messages do not show them";
+    return log_entry::of<"startup_check_started">(
+        "startup check: looking for " + counted(looked_for_.size(), "row") +
+            " of the newest in the outbox tables (message ids " + some_of(looked_for_) +
+            ") in all of stream " + stream_ +
+            " and in the dead letters, as its last messages do not show them",
+        with<"rows">(looked_for_.size()), with<"stream">(stream_));
 }
 
 startup_check::verdict startup_check::answered(const result<std::vector<roll_row>>& missing) {
@@ -51,23 +53,29 @@ startup_check::verdict startup_check::answered(const result<std::vector<roll_row
     return goes_on_without_ ? verdict::left_out : verdict::gap;
 }
 
-std::string startup_check::describe(verdict what,
-                                    const result<std::vector<roll_row>>& missing) const {
+log_entry startup_check::describe(verdict what,
+                                  const result<std::vector<roll_row>>& missing) const {
     switch (what) {
         case verdict::not_known:
-            return to_string(missing.error()) +
-                   "; so it is not known whether they are missing: walrelay verify tells";
+            return log_entry::of<"startup_check_unanswered">(
+                to_string(missing.error()) +
+                    "; so it is not known whether they are missing; fix: walrelay verify lists "
+                    "missing rows",
+                with<"error">(missing.error().code));
         case verdict::left_out:
-            return "startup check: going on without " + counted(missing->size(), "row") +
-                   " that neither stream " + stream_ +
-                   " nor the dead letters have, as an operator decided (message ids " +
-                   some_of(*missing) +
-                   "; all of them: SELECT message_id FROM walrelay.dead_letter WHERE retries = -1)";
+            return log_entry::of<"rows_left_out">(
+                "startup check: going on without " + counted(missing->size(), "row") +
+                    " that neither stream " + stream_ +
+                    " nor the dead letters have, as an operator decided (message ids " +
+                    some_of(*missing) +
+                    "; all of them: SELECT message_id FROM walrelay.dead_letter WHERE retries = "
+                    "-1)",
+                with<"rows">(missing->size()), with<"stream">(stream_));
         case verdict::all_there:
         case verdict::gap:
             break;
     }
-    return "startup check: all of them are there";
+    return log_entry::of<"startup_check_passed">("startup check: all of them are there");
 }
 
 error startup_check::gap(const std::vector<roll_row>& missing) const {

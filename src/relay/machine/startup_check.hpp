@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/log_entry.hpp"
 #include "core/lsn.hpp"
 #include "relay/machine/roll_call.hpp"
 
@@ -41,7 +42,7 @@ public:
     void delivered(std::string_view id) { roll_.delivered(id); }
     /// The slot has brought everything up to here. Returns the line of the log where rows are to be
     /// looked for now.
-    [[nodiscard]] std::optional<std::string> slot_has_come_to(lsn where);
+    [[nodiscard]] std::optional<log_entry> slot_has_come_to(lsn where);
 
     /// Until they are answered for; a connection that ends before the answer asks again.
     [[nodiscard]] const std::vector<roll_row>& looked_for() const { return looked_for_; }
@@ -50,8 +51,8 @@ public:
     /// Which of them are nowhere.
     [[nodiscard]] verdict answered(const result<std::vector<roll_row>>& missing);
     /// What the log says of a verdict that is no gap.
-    [[nodiscard]] std::string describe(verdict what,
-                                       const result<std::vector<roll_row>>& missing) const;
+    [[nodiscard]] log_entry describe(verdict what,
+                                     const result<std::vector<roll_row>>& missing) const;
     [[nodiscard]] error gap(const std::vector<roll_row>& missing) const;
 
 private:

@@ -301,7 +301,8 @@ std::vector<finding> owner_findings(const preflight::expectations& wanted,
     if (!marked || !wanted.sole_writer || same_but_for_system(*marked, owner)) {
         return found.take();
     }
-    found.error("stream " + wanted.stream + " is that of slot " + marked->slot + " of database " +
+    found.error("stream_of_other_slot",
+                "stream " + wanted.stream + " is that of slot " + marked->slot + " of database " +
                     marked->database + ", as its description says, and this is slot " + owner.slot +
                     " of database " + owner.database +
                     ": two in one stream would skip rows of each other without a word",

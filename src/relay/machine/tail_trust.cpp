@@ -214,15 +214,16 @@ std::vector<finding> tail_findings(const tail_question& asked, bool sole_writer)
     findings_list found;
     if (!sole_writer) {
         if (const auto why = refuse_history(asked)) {
-            found.error(why->what, why->remedy);
+            found.error("history_refused", why->what, why->remedy);
         }
         return found.take();
     }
     const auto answer = judge(asked);
     if (answer.what == kind::refused) {
-        found.error(answer.why->what, answer.why->remedy);
+        found.error("history_refused", answer.why->what, answer.why->remedy);
     } else if (answer.what == kind::compare) {
-        found.note("walrelay run compares the rows that the slot still sends with stream " +
+        found.note("rows_to_compare",
+                   "walrelay run compares the rows that the slot still sends with stream " +
                        asked.stream + " one by one, because " + answer.remark,
                    "nothing to do: what the stream has is skipped, the rest is published");
     }

@@ -91,7 +91,8 @@ backfill_source::outcome<> backfill_source::make_slot() {
     }
     server_ = std::move(*server);
     plugin_ = preflight::choose_plugin(servers::expectations_of(settings_), facts_);
-    log_info("taking a snapshot of the outbox tables; it waits for the transactions that run now");
+    log<"snapshot_waits">(
+        "taking a snapshot of the outbox tables; it waits for the transactions that run now");
     auto made = co_await make_temporary_slot();
     const bool other_choice = plugin_ == output_plugin::wal2json && !settings_.postgres.plugin;
     if (!made && other_choice && made.error().code == errc::postgres_unsuitable) {
@@ -236,8 +237,9 @@ void backfill_source::tell_progress() {
         return;
     }
     told_at_ = now;
-    log_info("rows that were there: " + std::to_string(told_rows_) + " of " +
-             std::to_string(search_->row_count()) + " read");
+    log<"snapshot_progress">("snapshot: " + std::to_string(told_rows_) + " of " +
+                                 std::to_string(search_->row_count()) + " rows read",
+                             with<"rows">(told_rows_), with<"total_rows">(search_->row_count()));
 }
 
 backfill_source::outcome<> backfill_source::adopt() {
@@ -262,10 +264,11 @@ awaitable<void> backfill_source::make_failover_slot() {
     auto slot = settings_.postgres.slot;
     const auto done = co_await postgres::enable_failover(*replication_, std::move(slot));
     if (!done) {
-        log_warning(
+        log<"failover_not_enabled">(
             "slot " + settings_.postgres.slot +
-            " is no failover slot yet, walrelay check names the command that makes it one: " +
-            to_string(done.error()));
+                " is no failover slot yet, walrelay check names the command that makes it one: " +
+                to_string(done.error()),
+            with<"slot">(settings_.postgres.slot), with<"error">(done.error().code));
     }
 }
 

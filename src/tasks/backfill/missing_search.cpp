@@ -250,10 +250,12 @@ result<void> missing_search::excuse_what_is_older() {
         }
         const auto first = missing_->first_held(table);
         if (!first) {
-            log_warning("stream " + settings_.nats.stream + " has no message of table " +
-                        to_string(name) + "; its " +
-                        std::to_string(missing_->missing_count(table)) +
-                        " rows are taken as older than walrelay's first run and not published");
+            log<"table_not_in_stream">(
+                "stream " + settings_.nats.stream + " has no message of table " + to_string(name) +
+                    "; its " + std::to_string(missing_->missing_count(table)) +
+                    " rows are taken as older than walrelay's first run and not published",
+                with<"stream">(settings_.nats.stream), with<"table">(name),
+                with<"rows">(missing_->missing_count(table)));
         }
         missing_->excuse_before(table, first.value_or(missing_->row_count(table)));
     }

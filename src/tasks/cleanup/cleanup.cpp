@@ -118,7 +118,8 @@ awaitable<void> cleanup::run(std::shared_ptr<round> of) {
         if (begun || of->closed) {
             co_return;
         }
-        log_warning("clean-up cannot begin: " + to_string(begun.error()));
+        log<"cleanup_not_begun">("clean-up cannot begin: " + to_string(begun.error()),
+                                 with<"error">(begun.error().code));
         of->timer.expires_after(wait);
         co_await of->timer.async_wait(asio::as_tuple(asio::use_awaitable));
     }
@@ -165,9 +166,11 @@ void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id
         asio::co_spawn(io_, of.tables.back()->run(), rethrow{});
     } else {
         const auto& table = settings_.outbox[index];
-        log_warning("rows of " + to_string(table.table) +
-                    " are not deleted: they cannot be found by their message ids \"" +
-                    table.message_id + "\", which must be text and one column for delete_after");
+        log<"cleanup_impossible">(
+            "rows of " + to_string(table.table) +
+                " are not deleted: they cannot be found by their message ids \"" +
+                table.message_id + "\", which must be text and one column for delete_after",
+            with<"table">(table.table));
     }
 }
 

@@ -62,7 +62,8 @@ awaitable<void> partition_cleanup::run() {
             auto text =
                 "clean-up of " + to_string(table_.table) + " waits: " + to_string(looked.error());
             if (text != told_) {
-                log_warning(text);
+                log<"cleanup_waits">(text, with<"table">(table_.table),
+                                     with<"error">(looked.error().code));
                 told_ = std::move(text);
             }
         }
@@ -221,26 +222,32 @@ partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition&
     const auto name = to_string(one.name);
     const auto missing = missing_->missing_count(number);
     if (missing > 0 || pending_[number] > 0) {
-        log_info(fmt::format(
-            "partition {} stays, though it is over: {} of its {} rows are not in the stream "
-            "(walrelay verify names them; dead letters count), {} are pending",
-            name, missing, missing_->row_count(number), pending_[number]));
+        log<"partition_kept">(
+            fmt::format(
+                "partition {} stays, though it is over: {} of its {} rows are not in the stream "
+                "(walrelay verify names them; dead letters count), {} are pending",
+                name, missing, missing_->row_count(number), pending_[number]),
+            with<"table">(name), with<"rows">(missing), with<"pending_rows">(pending_[number]));
         co_return result<void>{};
     }
     auto detached = co_await postgres::detach_partition(*sql_, table_.table, one, has_default);
     if (!detached) {
         co_return detached;
     }
-    log_info(fmt::format(
-        "detached partition {} of {}: its {} rows are in the stream. DROP TABLE {}; frees its "
-        "space and destroys the rows, once nobody needs them in the database",
-        name, to_string(table_.table), missing_->row_count(number), quote_table(one.name)));
+    log<"partition_detached">(
+        fmt::format(
+            "detached partition {} of {}: its {} rows are in the stream. DROP TABLE {}; frees its "
+            "space and destroys the rows, once nobody needs them in the database",
+            name, to_string(table_.table), missing_->row_count(number), quote_table(one.name)),
+        with<"table">(table_.table), with<"partition">(name),
+        with<"rows">(missing_->row_count(number)));
     const auto rows = co_await postgres::count_rows(*sql_, one.name, std::string());
     if (rows && *rows > missing_->row_count(number)) {
-        log_warning(
+        log<"partition_grew">(
             fmt::format("{} rows came into {} while it was looked at: see with walrelay "
                         "dead-letter list that they were published before it is dropped",
-                        *rows - missing_->row_count(number), name));
+                        *rows - missing_->row_count(number), name),
+            with<"partition">(name), with<"rows">(*rows - missing_->row_count(number)));
     }
     co_return result<void>{};
 }

@@ -258,12 +258,17 @@ void row_cleanup::tell_stranger(const nats::passed_message& message, const std::
     if (std::chrono::steady_clock::now() - stranger_told_at_ < between_lines) {
         return;
     }
-    log_warning(fmt::format(
-        "the clean-up of {} deletes no row for {} messages of stream {} that may not be walrelay's "
-        "own, the last at sequence {}, subject {}: {}; allow only walrelay's user to publish on "
-        "the stream's subjects",
-        to_string(table_.table), std::exchange(strangers_, 0), settings_.nats.stream,
-        message.sequence, audit::printable(message.subject), why));
+    const auto strangers = std::exchange(strangers_, 0);
+    log<"cleanup_distrusts">(fmt::format("the clean-up of {} deletes no row for {} messages of "
+                                         "stream {} that may not be walrelay's "
+                                         "own, the last at sequence {}, subject {}: {}; allow only "
+                                         "walrelay's user to publish on "
+                                         "the stream's subjects",
+                                         to_string(table_.table), strangers, settings_.nats.stream,
+                                         message.sequence, audit::printable(message.subject), why),
+                             with<"table">(table_.table), with<"stream">(settings_.nats.stream),
+                             with<"messages">(strangers), with<"sequence">(message.sequence),
+                             with<"subject">(message.subject));
     stranger_told_at_ = std::chrono::steady_clock::now();
 }
 
@@ -304,8 +309,9 @@ row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
         co_return cleaned.error();
     }
     if (!cleaned->why.empty()) {
-        log_warning("rows of " + to_string(table_.table) +
-                    " cannot be deleted; the server says of one: " + cleaned->why);
+        log<"rows_not_deletable">("rows of " + to_string(table_.table) +
+                                      " cannot be deleted; the server says of one: " + cleaned->why,
+                                  with<"table">(table_.table));
     }
     for (const auto& value : cleaned->kept) {
         const auto [from, to] = messages_of.equal_range(value);
@@ -321,9 +327,11 @@ std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& m
     constexpr std::chrono::milliseconds shortest = 1s;
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
     if (message.deliveries >= deliveries_max) {
-        log_info("the row of message " + message.id + " stays in " + to_string(table_.table) +
-                 ": it is still pending, something refers to it, or its position is not "
-                 "confirmed");
+        log<"row_kept">("the row of message " + message.id + " stays in " +
+                            to_string(table_.table) +
+                            ": it is still pending, something refers to it, or its position is not "
+                            "confirmed",
+                        with<"table">(table_.table), with<"id">(message.id));
         return 0ms;
     }
     const auto step = std::max(delete_after_ / 16, shortest);
@@ -344,16 +352,19 @@ void row_cleanup::tell_count() {
     if (deleted_ == 0) {
         return;
     }
-    log_info(fmt::format("deleted {} rows of {}, published up to {:%Y-%m-%d %H:%M:%S}Z",
-                         std::exchange(deleted_, 0), to_string(table_.table),
-                         fmt::gmtime(wall_clock::to_time_t(deleted_before_))));
+    const auto deleted = std::exchange(deleted_, 0);
+    log<"rows_deleted">(
+        fmt::format("deleted {} rows of {}, published up to {:%Y-%m-%d %H:%M:%S}Z", deleted,
+                    to_string(table_.table), fmt::gmtime(wall_clock::to_time_t(deleted_before_))),
+        with<"table">(table_.table), with<"rows">(deleted));
     told_at_ = std::chrono::steady_clock::now();
 }
 
 void row_cleanup::goes_on() {
     waited_ = 0ms;
     if (!std::exchange(told_, {}).empty()) {
-        log_info("clean-up of " + to_string(table_.table) + " goes on");
+        log<"cleanup_resumed">("clean-up of " + to_string(table_.table) + " resumes",
+                               with<"table">(table_.table));
     }
 }
 
@@ -364,7 +375,7 @@ awaitable<void> row_cleanup::back_off(error why) {
     // Locks of others are usual, and pass.
     const bool lasts = waited_ >= 2s || relay::operator_needed(why);
     if (lasts && text != told_) {
-        log_warning(text);
+        log<"cleanup_waits">(text, with<"table">(table_.table), with<"error">(why.code));
         told_ = std::move(text);
     }
     waited_ = std::clamp(waited_ * 2, shortest, longest);

@@ -139,7 +139,10 @@ result<void> keep_round::bear(const result<void>& step, const std::string& what)
     if (!is_passing && (advised == advice::retry || advised == advice::reconnect)) {
         return step.error();
     }
-    warn_once(what, what + ": " + to_string(step.error()));
+    const auto text = what + ": " + to_string(step.error());
+    if (is_news(what, text)) {
+        log<"kept_positions_failed">(text, with<"error">(step.error().code));
+    }
     return {};
 }
 
@@ -215,9 +218,10 @@ keep_round::outcome<> keep_round::make_trail() {
     if (!made) {
         co_return made.error();
     }
-    log_info("made slot " + trail_slot() + " at LSN " + to_string(*made) +
-             ": what is committed from now on can be replayed, " + config::show(*rules_.keep) +
-             " back");
+    log<"trail_made">("made slot " + trail_slot() + " at LSN " + to_string(*made) +
+                          ": what is committed from now on can be replayed, " +
+                          config::show(*rules_.keep) + " back",
+                      with<"slot">(trail_slot()), with<"lsn">(*made));
     // The relay's slot has moved since it was looked at.
     const auto marked = co_await make_mark(*made);
     if (!marked) {

@@ -65,7 +65,8 @@ private:
     void tell(const relay::trail_move& move, const kept_position& trail);
     void tell(relay::trail_trouble trouble);
     /// A trouble that goes on is told once, and again when it has changed.
-    void warn_once(const std::string& about, const std::string& text);
+    [[nodiscard]] bool is_news(const std::string& about, const std::string& text);
+    void warn_of_trail(const std::string& why);
     void is_well(const std::string& about) { told_.erase(about); }
     [[nodiscard]] std::string trail_slot() const;
 

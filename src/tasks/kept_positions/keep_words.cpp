@@ -60,28 +60,32 @@ std::string name_of(const kept_position& one) {
 
 }  // namespace
 
-void keep_round::warn_once(const std::string& about, const std::string& text) {
-    if (std::exchange(told_[about], text) != text) {
-        log_warning(text);
-    }
+bool keep_round::is_news(const std::string& about, const std::string& text) {
+    return std::exchange(told_[about], text) != text;
 }
 
 /// A connection that ends, and the relay before that lets go of its lock, are usual and pass.
 void keep_round::tell(const error& why) {
     ++failures_;
     const auto text = "positions for a replay are not looked after: " + to_string(why);
-    if (failures_ > 1) {
-        warn_once("look", text);
-    } else {
-        log_debug(text);
+    if (failures_ == 1) {
+        log<"kept_positions_retried">(text, with<"error">(why.code));
+    } else if (is_news("look", text)) {
+        log<"kept_positions_failed">(text, with<"error">(why.code));
     }
 }
 
 void keep_round::tell(const relay::kept_drop& one) const {
-    const auto text = fmt::format("dropped {} (slot {}): {}{}", name_of(one.what), one.what.slot,
-                                  cause_of(one.why, one.what, rules_.max_wal), fix_of(one.why));
+    auto text = fmt::format("dropped {} (slot {}): {}{}", name_of(one.what), one.what.slot,
+                            cause_of(one.why, one.what, rules_.max_wal), fix_of(one.why));
     const bool is_loss = one.why != giving_way::expired && one.why != giving_way::unwanted;
-    is_loss ? log_warning(text) : log_info(text);
+    const auto slot = with<"slot">(one.what.slot);
+    const auto held = with<"held_bytes">(one.what.held_bytes);
+    if (is_loss) {
+        log<"position_lost">(std::move(text), slot, held);
+    } else {
+        log<"position_dropped">(std::move(text), slot, held);
+    }
 }
 
 /// Where the room is too small for good, the trail moves on again and again.
@@ -97,11 +101,18 @@ void keep_round::tell(const relay::trail_move& move, const kept_position& trail)
     }
     const auto now = steady::now();
     if (!early_told_at_ || now - *early_told_at_ > between_warnings || move.cuts_replay) {
-        log_warning(text);
+        log<"trail_cut">(std::move(text), with<"slot">(trail.slot), with<"lsn">(move.to));
         early_told_at_ = now;
         early_moves_ = 0;
     } else {
-        log_debug(text);
+        log<"trail_cut_again">(std::move(text), with<"slot">(trail.slot), with<"lsn">(move.to));
+    }
+}
+
+void keep_round::warn_of_trail(const std::string& why) {
+    const auto text = "no trail is kept: " + why;
+    if (is_news("trail", text)) {
+        log<"trail_not_kept">(text, with<"slot">(trail_slot()));
     }
 }
 
@@ -111,14 +122,14 @@ void keep_round::tell(relay::trail_trouble trouble) {
             is_well("trail");
             break;
         case relay::trail_trouble::foreign_slot:
-            warn_once("trail", "no trail is kept: slot " + trail_slot() +
-                                   " is there, and walrelay did not make it; fix: remove "
-                                   "replay.keep, or use another name for postgres.slot");
+            warn_of_trail("slot " + trail_slot() +
+                          " is there, and walrelay did not make it; fix: remove "
+                          "replay.keep, or use another name for postgres.slot");
             break;
         case relay::trail_trouble::no_free_slot:
-            warn_once("trail",
-                      "no trail is kept: it would take the last free replication slot, or there is "
-                      "none; fix: raise max_replication_slots and restart PostgreSQL");
+            warn_of_trail(
+                "it would take the last free replication slot, or there is "
+                "none; fix: raise max_replication_slots and restart PostgreSQL");
             break;
     }
 }

@@ -180,11 +180,14 @@ awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
     auto taken = co_await read_roll(std::move(executor), sql, settings, facts, around);
     const auto freed = co_await postgres::limit_statements(sql, std::chrono::milliseconds(0));
     if (!taken || !limited || !freed) {
-        log_info("the newest rows of the outbox tables were not compared with stream " +
-                 settings.nats.stream +
-                 ", so that a slot which was moved while no relay ran is "
-                 "not noticed" +
-                 (taken ? std::string() : ": " + to_string(taken.error())));
+        log<"startup_check_skipped">(
+            "the newest rows of the outbox tables were not compared with stream " +
+                settings.nats.stream +
+                ", so that a slot which was moved while no relay ran is "
+                "not noticed" +
+                (taken ? std::string() : ": " + to_string(taken.error())),
+            with<"stream">(settings.nats.stream),
+            with<"error">(taken ? std::nullopt : std::optional(taken.error().code)));
         co_return std::nullopt;
     }
     co_return std::move(*taken);

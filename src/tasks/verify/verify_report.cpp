@@ -175,8 +175,8 @@ std::string json_of(finding_kind kind, const findings& found, const std::string&
     for (const auto& one : found.named) {
         named += (named.empty() ? "" : ",") + json_of(one);
     }
-    return fmt::format(R"("{}":{{"count":{},"remedy":{},"named":[{}]}})", to_string(kind),
-                       found.count, json_string(found.count > 0 ? remedy : ""), named);
+    return fmt::format(R"("{}":{{"count":{},"fix":{},"named":[{}]}})", to_string(kind), found.count,
+                       json_string(found.count > 0 ? remedy : ""), named);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ protected:
         now_.monotonic += time;
         counts_.messages_stored += stored;
         status_.state = state;
-        return of_.line_at(status_, counts_, now_).value_or("");
+        const auto line = of_.line_at(status_, counts_, now_);
+        return line ? line->text() : "";
     }
 
     relay_status status_;

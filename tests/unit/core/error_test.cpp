@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace walrelay {
@@ -18,6 +19,17 @@ std::vector<errc> every_code() {
         codes.push_back(static_cast<errc>(value));
     }
     return codes;
+}
+
+TEST(ErrorCategory, HasANameOfItsOwnForEveryCode) {
+    std::set<std::string_view> names;
+    for (const auto code : every_code()) {
+        const auto name = to_string(code);
+        EXPECT_TRUE(names.insert(name).second) << name;
+        EXPECT_NE(name, "unknown");
+        EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string_view::npos);
+    }
+    EXPECT_EQ(to_string(errc::broker_lost), "broker_lost");
 }
 
 TEST(ErrorCategory, HasASentenceOfItsOwnForEveryCode) {

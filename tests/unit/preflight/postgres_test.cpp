@@ -24,7 +24,7 @@ finding only_error(const postgres_facts& facts, const expectations& asked = want
     auto found = postgres_findings(asked, facts, earlier);
     EXPECT_THAT(found, SizeIs(1));
     if (found.empty()) {
-        return {finding_severity::note, "nothing was found", ""};
+        return {finding_severity::note, "table_missing", "nothing was found", ""};
     }
     EXPECT_EQ(found[0].severity, finding_severity::error);
     EXPECT_FALSE(can_start(found));

@@ -18,7 +18,7 @@ struct surroundings final : host, broker_side, database_side {
     // The host.
     instant now() override { return {time, wall_time{}}; }
     void wake_at(monotonic_time when) override { wakes.push_back(when); }
-    void write(const write_log& line) override { lines.push_back(line.text); }
+    void write(const write_log& line) override { lines.push_back(line.line.text()); }
     void end(const relay::finish& how) override { exit_code = how.exit_code; }
 
     // The broker's side.

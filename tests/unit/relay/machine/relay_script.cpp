@@ -116,7 +116,7 @@ struct describer {
     }
     std::string operator()(const relay::ask_replayed&) const { return "ask_replayed"; }
     std::string operator()(const relay::store_halt&) const { return "store_halt"; }
-    std::string operator()(const relay::write_log& each) const { return "log " + each.text; }
+    std::string operator()(const relay::write_log& each) const { return "log " + each.line.text(); }
     std::string operator()(const relay::finish& each) const {
         return "finish " + std::to_string(each.exit_code);
     }
@@ -183,9 +183,9 @@ void relay_script::note(const relay::action& wanted) {
     } else if (const auto* const looking = std::get_if<relay::look_for_rows>(&wanted)) {
         looking_epoch_ = looking->epoch;
     } else if (const auto* const line = std::get_if<relay::write_log>(&wanted)) {
-        log_lines_.push_back(line->text);
-        if (line->severity == relay::log_severity::warning) {
-            warnings_.push_back(line->text);
+        log_lines_.push_back(line->line.text());
+        if (line->line.severity() == log_severity::warning) {
+            warnings_.push_back(line->line.text());
         }
     } else if (const auto* const last = std::get_if<relay::finish>(&wanted)) {
         halted_for_ = last->why;
