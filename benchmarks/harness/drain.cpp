@@ -93,34 +93,6 @@ pid_t sender_of(bed& on) {
         "'"));
 }
 
-/// One relay from start to the last message of a backlog that lies behind the base slot. Returns
-/// rows per second.
-double measure_relay(bed& on, const place& where, const test::relay_start& how,
-                     const std::string& plugin, std::uint64_t rows, results& into) {
-    const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
-    on.reset(plugin);
-    const double broker_before = processor_seconds(on.nats.pid());
-    sync();
-    const auto start = clock_type::now();
-    test::relay_process relay(how);
-    const double seconds = drained_seconds(on, where, relay, start, rows, into);
-    if (!on.wait_for_confirmed(end, std::chrono::seconds(60))) {
-        throw std::runtime_error("the slot is not confirmed up to its end:\n" + relay.log());
-    }
-    const auto pid = relay.process().pid();
-    into.add(where, "relay_cpu_microseconds", per_event_microseconds(processor_seconds(pid), rows));
-    into.add(where, "sender_cpu_microseconds",
-             per_event_microseconds(processor_seconds(sender_of(on)), rows));
-    into.add(where, "broker_cpu_microseconds",
-             per_event_microseconds(processor_seconds(on.nats.pid()) - broker_before, rows));
-    into.add(where, "peak_mib",
-             static_cast<double>(relay.process().resident_peak_bytes()) / bytes_in_mib);
-    if (relay.stop(std::chrono::seconds(30)) != 0) {
-        throw std::runtime_error("walrelay did not stop in order:\n" + relay.log());
-    }
-    return rate(rows, seconds);
-}
-
 /// A backlog that has been made, to be drained again and again.
 class drain_bed {
 public:
@@ -184,6 +156,32 @@ private:
 };
 
 }  // namespace
+
+double measure_relay(bed& on, const place& where, const test::relay_start& how,
+                     const std::string& plugin, std::uint64_t rows, results& into) {
+    const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
+    on.reset(plugin);
+    const double broker_before = processor_seconds(on.nats.pid());
+    sync();
+    const auto start = clock_type::now();
+    test::relay_process relay(how);
+    const double seconds = drained_seconds(on, where, relay, start, rows, into);
+    if (!on.wait_for_confirmed(end, std::chrono::seconds(60))) {
+        throw std::runtime_error("the slot is not confirmed up to its end:\n" + relay.log());
+    }
+    const auto pid = relay.process().pid();
+    into.add(where, "relay_cpu_microseconds", per_event_microseconds(processor_seconds(pid), rows));
+    into.add(where, "sender_cpu_microseconds",
+             per_event_microseconds(processor_seconds(sender_of(on)), rows));
+    into.add(where, "broker_cpu_microseconds",
+             per_event_microseconds(processor_seconds(on.nats.pid()) - broker_before, rows));
+    into.add(where, "peak_mib",
+             static_cast<double>(relay.process().resident_peak_bytes()) / bytes_in_mib);
+    if (relay.stop(std::chrono::seconds(30)) != 0) {
+        throw std::runtime_error("walrelay did not stop in order:\n" + relay.log());
+    }
+    return rate(rows, seconds);
+}
 
 std::vector<drain_scenario> drain_scenarios(std::uint64_t rows) {
     constexpr std::uint64_t bytes_most = 1'000'000'000;

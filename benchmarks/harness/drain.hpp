@@ -33,6 +33,11 @@ struct drain_options {
     bool with_limit = true;
 };
 
+/// One relay from its start to the last message of a backlog that lies behind the base slot; its
+/// figures are those of a drain. Returns rows per second.
+double measure_relay(bed& on, const place& where, const test::relay_start& how,
+                     const std::string& plugin, std::uint64_t rows, results& into);
+
 /// Every repetition of one scenario after the other.
 void measure_drain(const drain_scenario& scenario, const drain_options& how, const programs& with,
                    results& into);

@@ -7,14 +7,14 @@
 namespace walrelay::bench {
 namespace {
 
-const std::vector<std::string> known_parts = {"drain",   "latency", "cost",
-                                              "restart", "peers",   "growth"};
+const std::vector<std::string> known_parts = {"drain",   "latency", "cost",  "restart",
+                                              "scrapes", "peers",   "growth"};
 
 /// Small enough to be done in minutes, where the command line does not ask for more.
 void shrink(options& chosen, const CLI::App& given) {
     const auto untold = [&](const char* name) { return given.count(name) == 0; };
     if (untold("parts")) {
-        chosen.parts = {"drain", "latency", "cost", "restart"};
+        chosen.parts = {"drain", "latency", "cost", "restart", "scrapes"};
     }
     if (untold("--cases")) {
         chosen.cases = {drain_scenarios(1).front().key};

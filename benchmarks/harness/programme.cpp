@@ -5,6 +5,7 @@
 #include "harness/latency.hpp"
 #include "harness/peers.hpp"
 #include "harness/restart.hpp"
+#include "harness/scrapes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,11 @@ public:
 
     [[nodiscard]] std::chrono::seconds restart() const {
         return whole(seconds_to_fill(chosen_.rows) + seconds_of_drain(chosen_.rows, 0),
+                     2 * plugins_ * seconds_of_drain(chosen_.rows, 0));
+    }
+
+    [[nodiscard]] std::chrono::seconds scrapes() const {
+        return whole(seconds_to_fill(chosen_.rows),
                      2 * plugins_ * seconds_of_drain(chosen_.rows, 0));
     }
 
@@ -134,6 +140,13 @@ step restart_step(const options& chosen, const programs& with) {
             [=](results& into) { measure_restart(how, with, into); }};
 }
 
+step scrapes_step(const options& chosen, const programs& with) {
+    const scrapes_options how{
+        .plugins = chosen.plugins, .rows = chosen.rows, .repetitions = chosen.repetitions};
+    return {"scrapes", estimate(chosen).scrapes(),
+            [=](results& into) { measure_scrapes(how, with, into); }};
+}
+
 step peers_step(const options& chosen, const programs& with) {
     auto how = peers_of(chosen);
     const auto folder = chosen.peers_folder();
@@ -155,11 +168,9 @@ step growth_step(const options& chosen, const programs& with) {
 
 std::vector<step> steps_of(const options& chosen) {
     using maker = step (*)(const options&, const programs&);
-    static const std::map<std::string, maker> makers = {{"latency", latency_step},
-                                                        {"cost", cost_step},
-                                                        {"restart", restart_step},
-                                                        {"peers", peers_step},
-                                                        {"growth", growth_step}};
+    static const std::map<std::string, maker> makers = {
+        {"latency", latency_step}, {"cost", cost_step},   {"restart", restart_step},
+        {"scrapes", scrapes_step}, {"peers", peers_step}, {"growth", growth_step}};
     const programs with{
         .walrelay = chosen.walrelay, .publisher = chosen.publisher, .others = chosen.others};
     std::vector<step> steps;

@@ -18,18 +18,21 @@ struct column {
 };
 
 const std::vector<column>& columns_of(const std::string& part) {
-    static const std::vector<column> drain = {{"rows_per_second", "rows/s", 0, true},
-                                              {"of_limit", "of limit", 2, true},
-                                              {"of_bare_limit", "of bare limit", 2, true},
-                                              {"of_smallest", "of smallest", 2, true},
-                                              {"of_first", "of walrelay", 3, true},
-                                              {"decoder_rows_per_second", "decoder rows/s"},
-                                              {"publisher_rows_per_second", "publisher rows/s"},
-                                              {"relay_cpu_microseconds", "CPU us/event", 2},
-                                              {"sender_cpu_microseconds", "walsender us", 2},
-                                              {"broker_cpu_microseconds", "broker us", 2},
-                                              {"first_message_seconds", "first after s", 3},
-                                              {"peak_mib", "peak MiB", 1}};
+    static const std::vector<column> drain = {
+        {"rows_per_second", "rows/s", 0, true},
+        {"of_limit", "of limit", 2, true},
+        {"of_bare_limit", "of bare limit", 2, true},
+        {"of_smallest", "of smallest", 2, true},
+        {"of_first", "of walrelay", 3, true},
+        {"decoder_rows_per_second", "decoder rows/s"},
+        {"publisher_rows_per_second", "publisher rows/s"},
+        {"relay_cpu_microseconds", "CPU us/event", 2},
+        {"sender_cpu_microseconds", "walsender us", 2},
+        {"broker_cpu_microseconds", "broker us", 2},
+        {"scrapes_per_second", "scrapes/s", 0},
+        {"longest_scrape_milliseconds", "longest scrape ms", 1},
+        {"first_message_seconds", "first after s", 3},
+        {"peak_mib", "peak MiB", 1}};
     static const std::vector<column> latency = {{"p50_microseconds", "p50 us", 0, true},
                                                 {"p99_microseconds", "p99 us", 0, true},
                                                 {"p999_microseconds", "p99.9 us"},
@@ -57,7 +60,7 @@ const std::vector<column>& columns_of(const std::string& part) {
     static const std::vector<column> restart = {{"seconds", "seconds", 2, true},
                                                 {"of_limit", "of limit", 2, true}};
     static const std::map<std::string, std::vector<column>> known = {
-        {"drain", drain}, {"growth", drain},    {"latency", latency},
+        {"drain", drain}, {"growth", drain},    {"scrapes", drain}, {"latency", latency},
         {"cost", cost},   {"restart", restart}, {"peers", peers}};
     return known.at(part);
 }

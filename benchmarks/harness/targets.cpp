@@ -45,6 +45,8 @@ const std::vector<target>& targets() {
         at_most({"p99 at 1,000 rows/s by floor, at most", "latency", "1000 ", "p99_of_floor", 2}),
         at_least({"rows/s of the largest backlog by those of the smallest, at least", "growth", "",
                   "of_smallest", 0.9}),
+        at_least({"rows/s with 500 scrapes/s by those without, at least", "scrapes", "", "of_first",
+                  0.95}),
         at_most({"statements/s when idle, at most", "cost", "idle", "statements_per_second", 0}),
         at_least({"rows/s by those of the best relay from npm, at least", "peers", "backlog",
                   "of_best_npm", 5}),

@@ -39,7 +39,8 @@ std::string line_of(const http::relay_report& of) {
 process_watch::process_watch(const config::settings& settings)
     : settings_(settings),
       board_(settings, WALRELAY_VERSION, now()),
-      well_being_(settings.log.heartbeat) {}
+      well_being_(settings.log.heartbeat),
+      slow_(settings.log.slow, now().wall) {}
 
 result<std::unique_ptr<process_watch>> process_watch::begin(const config::settings& settings) {
     std::unique_ptr<process_watch> watch(new process_watch(settings));
@@ -95,7 +96,11 @@ asio::awaitable<void> process_watch::sample(asio::any_io_executor executor) {
 
 void process_watch::sample_once(instant now, monotonic_time due) {
     board_.sample(now, std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - due));
-    if (const auto line = well_being_.line_at(board_.status(now), board_.counts(), now)) {
+    const auto status = board_.status(now);
+    if (const auto line = well_being_.line_at(status, board_.counts(), now)) {
+        write_to_log(*line);
+    }
+    if (const auto line = slow_.line_at(status, now)) {
         write_to_log(*line);
     }
     write_counted_lines();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/service_notes.hpp"
+#include "app/slow_messages.hpp"
 #include "app/status_board.hpp"
 #include "app/well_being.hpp"
 #include "config/settings.hpp"
@@ -44,6 +45,7 @@ private:
     status_board board_;
     service_notes notes_;
     well_being well_being_;
+    slow_messages slow_;
     std::optional<http::listener> port_;
 };
 

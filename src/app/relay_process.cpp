@@ -30,6 +30,7 @@ audit::known_history relay_process::known_history() const {
 
 void relay_process::be_watched_by(status_board& board, bool with_servers) {
     driver_.go_on_counting(board.counts());
+    cleanup_.count_into(board.cleanup());
     if (with_servers) {
         broker_.be_watched_by(board);
         postgres_.be_watched_by(board);

@@ -24,6 +24,11 @@ float seconds_or_unknown(const std::optional<std::chrono::microseconds>& time) {
     return time ? static_cast<float>(seconds(*time)) : -1;
 }
 
+float share_of(std::size_t part, std::size_t whole) {
+    return whole > 0 ? static_cast<float>(static_cast<double>(part) / static_cast<double>(whole))
+                     : 0;
+}
+
 std::uint64_t rows_in(const relay_counts& counts) {
     std::uint64_t rows = 0;
     for (const auto& table : counts.tables) {
@@ -55,6 +60,7 @@ status_board::status_board(const config::settings& settings, std::string version
     : settings_(settings),
       version_(std::move(version)),
       started_(started.wall),
+      cleanup_(settings.outbox.size()),
       since_(started.wall) {
     counts_.tables.resize(settings.outbox.size());
 }
@@ -129,16 +135,20 @@ void status_board::sample(instant now, std::chrono::microseconds late) {
                     counts.commit_to_ack.counts()};
     http::sample one{now.wall};
     one.lag_seconds = static_cast<float>(seconds(status.lag));
+    one.window_share = share_of(status.window_messages, status.window_limit_messages);
     if (!marks_.empty()) {
         const auto& before = marks_.back();
         const auto passed = seconds(here.at - before.at);
-        one.rows_per_second =
-            passed > 0 ? static_cast<float>(static_cast<double>(here.rows - before.rows) / passed)
-                       : 0;
+        const auto per_second = [&](std::uint64_t more) {
+            return passed > 0 ? static_cast<float>(static_cast<double>(more) / passed) : 0;
+        };
+        one.rows_per_second = per_second(here.rows - before.rows);
+        one.messages_per_second = per_second(here.messages - before.messages);
         one.p50_seconds = seconds_or_unknown(quantile(before.latencies, here.latencies, 0.5));
         one.p99_seconds = seconds_or_unknown(quantile(before.latencies, here.latencies, 0.99));
     }
     if (const auto slot = slot_.shown(now, status.postgres_connected).facts) {
+        one.slot_lag_bytes = static_cast<float>(slot->lag_bytes);
         one.retained_bytes = static_cast<float>(slot->retained_bytes);
     }
     marks_.push_back(here);
@@ -182,6 +192,7 @@ http::relay_report status_board::report(instant now) {
     note_state(report.status.state, now);
     report.since = since_;
     report.counts = counts();
+    report.cleanup = cleanup_;
     report.recent = recent_rates();
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
@@ -194,6 +205,7 @@ http::relay_report status_board::report(instant now) {
     report.loop_lag = loop_lag_;
     report.process = read_process_facts();
     report.log = remembered_log().lines();
+    report.last_trouble = remembered_log().last_trouble();
     return report;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "core/instant.hpp"
@@ -42,6 +43,9 @@ public:
     void has_halted(const error& why);
     /// Of all lives of the relay until now.
     [[nodiscard]] relay_counts counts() const { return relay_ ? relay_->counts() : counts_; }
+
+    /// By the tables of the settings, over all lives of the relay.
+    [[nodiscard]] std::vector<cleanup_counts>& cleanup() { return cleanup_; }
 
     void streams_with(std::string database, output_plugin plugin);
     /// What was asked in the background; nothing where the server had no answer.
@@ -88,6 +92,7 @@ private:
     wall_time started_;
     std::optional<watched_relay> relay_;
     relay_counts counts_;
+    std::vector<cleanup_counts> cleanup_;
     std::optional<error> halted_for_;
     relay_state state_ = relay_state::starting;
     wall_time since_;

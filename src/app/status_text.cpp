@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -108,6 +109,24 @@ void append_facts(std::string& to, const element& of) {
     }
 }
 
+/// Of the tables that are cleaned.
+void append_cleanup(std::string& to, const element& of) {
+    simdjson::dom::array tables;
+    if (of.at_pointer("/tables").get(tables) != simdjson::SUCCESS) {
+        return;
+    }
+    constexpr double soon_enough_seconds = 60;
+    std::string_view title = "clean-up";
+    for (const auto& table : tables) {
+        if (const auto lag = number(table, "/cleanup_lag_seconds")) {
+            append(to, std::exchange(title, ""),
+                   fmt::format(
+                       "{}: {} rows deleted, {}", text(table, "/name"), count(table, "/deleted"),
+                       *lag < soon_enough_seconds ? "on time" : show_seconds(*lag) + " behind"));
+        }
+    }
+}
+
 /// The bookmarks as a number, the trail by how far it reaches back.
 void append_kept(std::string& to, const element& of) {
     simdjson::dom::array all;
@@ -159,6 +178,15 @@ void append_flow(std::string& to, const element& of) {
         }
     }
     append(to, "write-backs", count(of, "/write_back_pending_rows") + " rows wait");
+    append_cleanup(to, of);
+}
+
+void append_last_trouble(std::string& to, const element& of) {
+    if (const auto time = number(of, "/last_trouble/time")) {
+        append(to, "last trouble",
+               show_seconds(number(of, "/now").value_or(*time) - *time) +
+                   " ago: " + text(of, "/last_trouble/text"));
+    }
 }
 
 }  // namespace
@@ -207,6 +235,7 @@ std::optional<shown_status> show_status(std::string_view json) {
     if (number(of, "/lag_seconds")) {
         append_flow(shown.text, of);
     }
+    append_last_trouble(shown.text, of);
     return shown;
 }
 

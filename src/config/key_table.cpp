@@ -220,6 +220,10 @@ const std::vector<key> table{
     {"log", "heartbeat", "", duration(&log::heartbeat, 0ms),
      "How often a line says that all is well: messages stored, lag, window, dead letters. `\"0s\"` "
      "for never."},
+    {"log", "slow", "", duration(&log::slow, 0ms),
+     "The slowest message of the last minute is told, with its id, subject, position and "
+     "`traceparent`, where it took longer than this from commit to ack: once a minute at most, and "
+     "not of rows that were committed before walrelay was started. `\"0s\"` for never."},
 };
 
 }  // namespace

@@ -92,6 +92,8 @@ struct log_settings {
     log_format format = log_format::text;
     /// How often the log says that all is well; 0 for never.
     std::chrono::milliseconds heartbeat{60000};
+    /// A message that takes longer from commit to ack is told; 0 for none.
+    std::chrono::milliseconds slow{30000};
 };
 
 struct http_settings {

@@ -12,10 +12,26 @@ void empty(std::string& text, std::size_t kept_bytes) {
 
 }  // namespace
 
+const char* to_string(message_cause of) {
+    switch (of) {
+        case message_cause::snapshot:
+            return "snapshot";
+        case message_cause::republish:
+            return "republish";
+        case message_cause::retry:
+            return "retry";
+        case message_cause::replay:
+            return "replay";
+        case message_cause::live:
+            break;
+    }
+    return "live";
+}
+
 void message::clear(std::size_t kept_bytes) {
     where = {};
+    cause = message_cause::live;
     committed_at = {};
-    replayed = false;
     xid.reset();
     empty(aggregate, kept_bytes);
     empty(id, kept_bytes);

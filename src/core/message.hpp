@@ -20,9 +20,27 @@ struct header {
     friend bool operator==(const header&, const header&) = default;
 };
 
+/// Why a row is published.
+enum class message_cause {
+    /// It was inserted.
+    live,
+    /// It was there before the slot.
+    snapshot,
+    /// An UPDATE asked for it once more (outbox.republish).
+    republish,
+    /// It was a dead letter.
+    retry,
+    /// It is one of earlier (`walrelay replay`).
+    replay,
+};
+inline constexpr std::size_t message_cause_count = 5;
+[[nodiscard]] const char* to_string(message_cause of);
+
 class message {
 public:
     position where;
+    /// Not sent.
+    message_cause cause = message_cause::live;
     wall_time committed_at;
     /// Of the transaction that wrote the row, where it is known. Not sent.
     std::optional<transaction_id> xid;
@@ -32,8 +50,6 @@ public:
     std::string id;
     std::string subject;
     std::string body;
-    /// A row of earlier that is published again (`walrelay replay`). Not sent.
-    bool replayed = false;
 
     /// Makes it empty but keeps the memory of its strings up to `kept_bytes` each.
     void clear(std::size_t kept_bytes);

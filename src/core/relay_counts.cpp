@@ -18,6 +18,25 @@ const char* to_string(lost_reason why) {
     return "other";
 }
 
+lost_reason reason_of(const error& why) {
+    switch (why.code) {
+        case errc::postgres_unavailable:
+        case errc::broker_unavailable:
+            return lost_reason::unavailable;
+        case errc::postgres_lost:
+        case errc::broker_lost:
+            return lost_reason::ended;
+        case errc::postgres_refused:
+            return lost_reason::refused;
+        case errc::postgres_unsuitable:
+        case errc::broker_unsuitable:
+        case errc::file_unusable:
+            return lost_reason::unsuitable;
+        default:
+            return lost_reason::other;
+    }
+}
+
 const char* to_string(publish_trouble what) {
     switch (what) {
         case publish_trouble::transient:

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/error.hpp"
 #include "core/latency_histogram.hpp"
+#include "core/message.hpp"
 #include "core/position.hpp"
 
 #include <array>
@@ -19,6 +21,8 @@ namespace walrelay {
 enum class lost_reason { unavailable, ended, refused, unsuitable, other };
 inline constexpr std::size_t lost_reason_count = 5;
 [[nodiscard]] const char* to_string(lost_reason why);
+/// Of a connection, or of what was asked over it.
+[[nodiscard]] lost_reason reason_of(const error& why);
 
 /// What the broker answered to a publish that it did not store.
 enum class publish_trouble { transient, doubt, refused, unsuitable };
@@ -52,6 +56,9 @@ struct relay_counts {
     std::uint64_t wal_received_bytes = 0;
     std::uint64_t transactions_received = 0;
     std::uint64_t messages_stored = 0;
+    /// The same by why they were published, as far as the broker's ack came itself; the rest is
+    /// live.
+    std::array<std::uint64_t, message_cause_count> stored_by_cause{};
     /// Rows that the slot sent again although the stream has them.
     std::uint64_t skipped_already_stored = 0;
     /// Publishes that the broker knew by their Nats-Msg-Id.
@@ -70,6 +77,11 @@ struct relay_counts {
     wall_time last_stored;
     /// When PostgreSQL said something last.
     wall_time last_frame;
+    /// How long the window was full, so that the slot was not read.
+    std::chrono::microseconds reading_paused{0};
+    /// When the startup check ended last; 0 before. How many rows it missed.
+    wall_time startup_checked;
+    std::uint64_t startup_check_missing = 0;
 };
 
 }  // namespace walrelay

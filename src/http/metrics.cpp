@@ -73,6 +73,42 @@ void write_tables(metric_writer& to, const relay_report& of) {
     });
 }
 
+void write_time(metric_writer& to, std::string_view name, std::string_view help, wall_time at) {
+    if (at != wall_time{}) {
+        to.family(name, "gauge", help);
+        to.sample(seconds(at.time_since_epoch()));
+    }
+}
+
+/// Of the tables that are cleaned here and now; a standby cleans none.
+void write_cleanup(metric_writer& to, const relay_report& of) {
+    const auto for_each = [&](auto&& write) {
+        for (std::size_t index = 0; index < of.tables.size(); ++index) {
+            write(of.tables[index], of.cleanup[index]);
+        }
+    };
+    to.family("cleanup_rows_deleted_total", "counter", "Rows that the clean-up deleted.");
+    for_each([&](const std::string& name, const cleanup_counts& counts) {
+        to.sample(counts.rows_deleted, {{"table", name}});
+    });
+    to.family("cleanup_failures_total", "counter",
+              "Tries of the clean-up that failed, each followed by another try.");
+    for (std::size_t each = 0; each < lost_reason_count; ++each) {
+        std::uint64_t failures = 0;
+        for_each([&](const std::string& /*name*/, const cleanup_counts& counts) {
+            failures += counts.failures[each];
+        });
+        to.sample(failures, {{"reason", to_string(static_cast<lost_reason>(each))}});
+    }
+    to.family("cleanup_lag_seconds", "gauge",
+              "Since the oldest row is due that is not deleted; 0 if none is due.");
+    for_each([&](const std::string& name, const cleanup_counts& counts) {
+        if (const auto lag = counts.lag(of.now)) {
+            to.sample(seconds(*lag), {{"table", name}});
+        }
+    });
+}
+
 void write_flow(metric_writer& to, const relay_report& of) {
     const auto& counts = of.counts;
     to.family("transactions_received_total", "counter",
@@ -80,8 +116,12 @@ void write_flow(metric_writer& to, const relay_report& of) {
     to.sample(counts.transactions_received);
     to.family("wal_received_bytes_total", "counter", "Bytes of the replication stream.");
     to.sample(counts.wal_received_bytes);
-    to.family("messages_stored_total", "counter", "Messages that the broker has acked.");
-    to.sample(counts.messages_stored);
+    to.family("messages_stored_total", "counter",
+              "Messages that the broker has acked, by why they were published.");
+    for (std::size_t each = 0; each < message_cause_count; ++each) {
+        to.sample(counts.stored_by_cause[each],
+                  {{"source", to_string(static_cast<message_cause>(each))}});
+    }
     to.family("messages_skipped_total", "counter",
               "Rows that were not published because the stream has them.");
     to.sample(counts.skipped_already_stored, {{"reason", "already_stored"}});
@@ -91,6 +131,9 @@ void write_flow(metric_writer& to, const relay_report& of) {
         to.sample(counts.publish_failures[each],
                   {{"class", to_string(static_cast<publish_trouble>(each))}});
     }
+    to.family("reading_paused_seconds_total", "counter",
+              "How long the window was full, so that the slot was not read.");
+    to.sample(seconds(counts.reading_paused));
     to.family("commit_to_ack_seconds", "histogram",
               "From the commit of a row to the broker's ack, by the clocks of both machines.");
     to.histogram(counts.commit_to_ack);
@@ -98,10 +141,13 @@ void write_flow(metric_writer& to, const relay_report& of) {
     to.histogram(counts.publish_to_ack);
 }
 
-void write_time(metric_writer& to, std::string_view name, std::string_view help, wall_time at) {
-    if (at != wall_time{}) {
-        to.family(name, "gauge", help);
-        to.sample(seconds(at.time_since_epoch()));
+void write_startup_check(metric_writer& to, const relay_counts& counts) {
+    if (counts.startup_checked != wall_time{}) {
+        write_time(to, "startup_check_timestamp_seconds", "When the startup check ended last.",
+                   counts.startup_checked);
+        to.family("startup_check_missing_rows", "gauge",
+                  "Rows that the startup check found neither in the stream nor set aside.");
+        to.sample(counts.startup_check_missing);
     }
 }
 
@@ -248,10 +294,12 @@ std::string metrics_text(const relay_report& of) {
     write_identity(to, of);
     write_state(to, of);
     write_tables(to, of);
+    write_cleanup(to, of);
     write_flow(to, of);
     // What a standby would say of lag and window says nothing of the rows.
     if (of.status.state != relay_state::standby) {
         write_load(to, of);
+        write_startup_check(to, of.counts);
     }
     write_facts(to, of);
     write_process(to, of);

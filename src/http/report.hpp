@@ -4,6 +4,7 @@
 
 #include "core/byte_size.hpp"
 #include "core/change.hpp"
+#include "core/cleanup_counts.hpp"
 #include "core/kept_position.hpp"
 #include "core/latency_histogram.hpp"
 #include "core/log_line.hpp"
@@ -31,9 +32,13 @@ struct polled {
 struct sample {
     wall_time at;
     float rows_per_second = 0;
+    float messages_per_second = 0;
     float lag_seconds = 0;
     float p50_seconds = -1;
     float p99_seconds = -1;
+    /// From 0 to 1.
+    float window_share = 0;
+    float slot_lag_bytes = -1;
     float retained_bytes = -1;
 };
 
@@ -67,6 +72,8 @@ struct relay_report {
     /// When that state began, to the second.
     wall_time since;
     relay_counts counts;
+    /// In the same order.
+    std::vector<cleanup_counts> cleanup;
     recent_rates recent;
     polled<slot_usage> slot_facts;
     polled<stream_usage> stream_facts;
@@ -84,6 +91,8 @@ struct relay_report {
     latency_histogram loop_lag;
     process_report process;
     std::vector<log_line> log;
+    /// The last warning or error of the log.
+    std::optional<log_line> last_trouble;
 };
 
 }  // namespace walrelay::http

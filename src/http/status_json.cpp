@@ -112,6 +112,11 @@ void write_totals(json_writer& to, const relay_counts& counts) {
     to.open_object("totals").number("transactions_received", counts.transactions_received);
     to.number("wal_received_bytes", counts.wal_received_bytes);
     to.number("messages_stored", counts.messages_stored);
+    to.open_object("messages_stored_by_source");
+    for (std::size_t each = 0; each < message_cause_count; ++each) {
+        to.number(to_string(static_cast<message_cause>(each)), counts.stored_by_cause[each]);
+    }
+    to.close_object();
     to.number("skipped_already_stored", counts.skipped_already_stored);
     to.number("skipped_duplicate_id", counts.skipped_duplicate_id);
     to.number("publish_failures", sum_of(counts.publish_failures));
@@ -120,6 +125,9 @@ void write_totals(json_writer& to, const relay_counts& counts) {
     write_time(to, "last_commit", counts.last_commit);
     write_time(to, "last_stored", counts.last_stored);
     write_time(to, "last_server_message", counts.last_frame);
+    to.open_object("startup_check");
+    write_time(to, "time", counts.startup_checked);
+    to.number("missing_rows", counts.startup_check_missing).close_object();
 }
 
 void write_tables(json_writer& to, const relay_report& of) {
@@ -129,18 +137,29 @@ void write_tables(json_writer& to, const relay_report& of) {
         to.open_object().text("name", of.tables[index]).number("rows", counts.rows_received);
         to.number("written_back", counts.rows_written_back);
         to.number("dead_letters", sum_of(counts.dead_letters));
-        to.close_object();
+        const auto& cleanup = of.cleanup[index];
+        to.number("deleted", cleanup.rows_deleted);
+        to.number("cleanup_lag_seconds", in_seconds(cleanup.lag(of.now)));
+        to.number("cleanup_failures", sum_of(cleanup.failures)).close_object();
     }
     to.close_array();
 }
 
+void write_line(json_writer& to, std::string_view name, const log_line& line) {
+    to.open_object(name);
+    write_time(to, "time", line.at);
+    to.text("level", line.level).text("event", line.event).text("text", line.text).close_object();
+}
+
 void write_log(json_writer& to, const relay_report& of) {
+    if (of.last_trouble) {
+        write_line(to, "last_trouble", *of.last_trouble);
+    } else {
+        to.null("last_trouble");
+    }
     to.open_array("log");
     for (const auto& line : of.log) {
-        to.open_object();
-        write_time(to, "time", line.at);
-        to.text("level", line.level).text("event", line.event).text("text", line.text);
-        to.close_object();
+        write_line(to, {}, line);
     }
     to.close_array();
 }
@@ -205,16 +224,20 @@ std::string history_json(std::span<const sample> samples) {
     };
     json_writer to;
     to.open_object().number("schema", schema).open_array("columns");
-    for (const char* const each : {"time", "rows_per_second", "lag_seconds", "p50_seconds",
-                                   "p99_seconds", "retained_bytes"}) {
+    for (const char* const each :
+         {"time", "rows_per_second", "messages_per_second", "lag_seconds", "p50_seconds",
+          "p99_seconds", "window_share", "slot_lag_bytes", "retained_bytes"}) {
         to.text("", each);
     }
     to.close_array().open_array("samples");
     for (const auto& each : samples) {
         to.open_array().number("", in_seconds(each.at.time_since_epoch()));
-        to.number("", known(each.rows_per_second)).number("", known(each.lag_seconds));
-        to.number("", known(each.p50_seconds)).number("", known(each.p99_seconds));
-        to.number("", known(each.retained_bytes)).close_array();
+        for (const auto value :
+             {each.rows_per_second, each.messages_per_second, each.lag_seconds, each.p50_seconds,
+              each.p99_seconds, each.window_share, each.slot_lag_bytes, each.retained_bytes}) {
+            to.number("", known(value));
+        }
+        to.close_array();
     }
     return to.close_array().close_object().take() + "\n";
 }

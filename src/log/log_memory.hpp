@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace walrelay {
@@ -19,10 +20,13 @@ public:
     /// The oldest one gives way.
     void keep(wall_time at, const log_entry& entry);
     [[nodiscard]] std::vector<log_line> lines() const;
+    /// The last warning or error, however long ago; nothing before the first.
+    [[nodiscard]] std::optional<log_line> last_trouble() const;
 
 private:
     mutable std::mutex guard_;
     std::deque<log_line> lines_;
+    std::optional<log_line> last_trouble_;
 };
 
 /// What write_to_log has written.

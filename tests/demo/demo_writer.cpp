@@ -9,7 +9,6 @@
 namespace walrelay::demo {
 namespace {
 
-constexpr std::chrono::milliseconds between_transactions{5};
 constexpr std::uint64_t rollback_every = 10;
 
 /// One user registers; what is left of the events are changes of that user.
@@ -47,8 +46,9 @@ void create_tables(const std::string& conninfo) {
         test::create_outbox_events());
 }
 
-demo_writer::demo_writer(const std::string& conninfo, latency_book& book)
-    : session_(conninfo), book_(book), thread_([this] { work(); }) {}
+demo_writer::demo_writer(const std::string& conninfo, latency_book& book,
+                         std::chrono::milliseconds between)
+    : session_(conninfo), book_(book), between_(between), thread_([this] { work(); }) {}
 
 demo_writer::~demo_writer() {
     stopping_ = true;
@@ -70,7 +70,7 @@ written demo_writer::stop() {
 
 void demo_writer::work() {
     try {
-        while (!test::eventually(between_transactions, [this] { return stopping_.load(); })) {
+        while (!test::eventually(between_, [this] { return stopping_.load(); })) {
             write_one();
         }
     } catch (const std::exception& failure) {

@@ -5,6 +5,7 @@
 #include "support/postgres_session.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -25,11 +26,13 @@ struct written {
 /// Creates `users` and `outbox_events` in the database.
 void create_tables(const std::string& conninfo);
 
-/// Writes about 150 transactions a second, of one to four events, in a thread of its own. Every
+/// Writes transactions of one to four events in a thread of its own: about 150 a second, or with a
+/// longer pause between them fewer. Every
 /// tenth transaction is rolled back after its events were inserted.
 class demo_writer {
 public:
-    demo_writer(const std::string& conninfo, latency_book& book);
+    demo_writer(const std::string& conninfo, latency_book& book,
+                std::chrono::milliseconds between = std::chrono::milliseconds(5));
     ~demo_writer();
     demo_writer(const demo_writer&) = delete;
     demo_writer& operator=(const demo_writer&) = delete;
@@ -43,6 +46,7 @@ private:
 
     test::postgres_session session_;
     latency_book& book_;
+    std::chrono::milliseconds between_;
     written done_;
     std::string failure_;
     std::mt19937 random_{std::random_device{}()};

@@ -17,7 +17,9 @@ live_list::live_list(latency_book& book, std::chrono::milliseconds at_most_every
 void live_list::arrived(const test::stored_message& message) {
     const auto latency = book_.arrived(message.header("Nats-Msg-Id"));
     const auto now = clock::now();
-    if (show_all_ || now - printed_ >= at_most_every_) {
+    constexpr int less_often = 20;
+    const auto between = show_others_ ? at_most_every_ * less_often : at_most_every_;
+    if ((show_others_ && !latency) || now - printed_ >= between) {
         printed_ = now;
         print(message, latency);
     }

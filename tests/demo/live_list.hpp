@@ -19,8 +19,9 @@ public:
 
     void arrived(const test::stored_message& message);
     [[nodiscard]] std::uint64_t count() const { return count_; }
-    /// From now on every event gets its line.
-    void show_all() { show_all_ = true; }
+    /// From now on every event gets its line that is not the writer's, and of those one now and
+    /// then.
+    void show_others() { show_others_ = true; }
 
 private:
     using clock = std::chrono::steady_clock;
@@ -31,7 +32,7 @@ private:
     clock::time_point started_ = clock::now();
     clock::time_point printed_ = started_;
     std::atomic<std::uint64_t> count_ = 0;
-    std::atomic<bool> show_all_ = false;
+    std::atomic<bool> show_others_ = false;
 };
 
 }  // namespace walrelay::demo

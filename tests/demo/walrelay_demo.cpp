@@ -35,7 +35,9 @@ struct options {
 
 constexpr const char* usage =
     "usage: walrelay_demo --walrelay <program> [--keep] [--seconds <n>]\n"
-    "  --keep       stay up until Ctrl-C, so that you can insert rows yourself\n"
+    "  --keep       stay up until Ctrl-C, with the dashboard's address and a writer, so that you "
+    "can\n"
+    "               watch it and insert rows yourself\n"
     "  --seconds    how long to write, 10 if not given\n";
 
 std::optional<options> read_options(int count, char** words) {
@@ -99,7 +101,9 @@ private:
             test::relay_start{.program = chosen_.program,
                               .arguments = {"run", "--postgres", conninfo_, "--nats", broker_.url(),
                                             "--table", "public.outbox_events"},
-                              .folder = folder_.path()});
+                              .folder = folder_.path(),
+                              // Any port that is free.
+                              .environment = {{"WALRELAY_HTTP_LISTEN", "127.0.0.1:0"}}});
         auto session = postgres_.session();
         const auto streaming = [&] {
             return !session.query("SELECT FROM pg_stat_replication WHERE state <> 'startup'")
@@ -110,6 +114,14 @@ private:
         if (!relay_->process().running()) {
             throw std::runtime_error("walrelay ended:\n" + relay_->log());
         }
+        say("dashboard: " + dashboard() + "\n");
+    }
+
+    /// As the log says it.
+    std::string dashboard() {
+        const auto log = relay_->log();
+        const auto at = log.find("http://");
+        return at == std::string::npos ? "" : log.substr(at, log.find_first_of(" \n", at) - at);
     }
 
     written write(const live_list& list) {
@@ -139,16 +151,20 @@ private:
     }
 
     void keep_up(live_list& list) {
+        constexpr std::chrono::milliseconds pause{100};
         say(fmt::format(
-            "\nStill running, until Ctrl-C. Insert rows and see them arrive here:\n\n"
+            "\nStill running, until Ctrl-C, and somebody goes on writing. The dashboard is at\n\n"
+            "  {}\n\n"
+            "Insert rows and see them arrive here, and there:\n\n"
             "  psql \"{}\"\n\n"
             "  INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type,\n"
             "      event_data, status, version, created_at)\n"
             "  VALUES (gen_random_uuid(), '42', 'user', 'created', '{{\"name\": \"Ada\"}}',\n"
             "      'pending', 1, now());\n\n"
             "Subjects events.>, stream {}, broker {}\n",
-            conninfo_, stream, broker_.url()));
-        list.show_all();
+            dashboard(), conninfo_, stream, broker_.url()));
+        list.show_others();
+        demo_writer writer(conninfo_, book_, pause);
         try {
             wait_until(std::chrono::hours(24 * 365), "",
                        [this] { return !relay_->process().running(); });
@@ -156,6 +172,7 @@ private:
         } catch (const interrupted&) {
             say("\nstopping");
         }
+        (void)writer.stop();
     }
 
     options chosen_;

@@ -22,6 +22,7 @@ function bytes(value) {
 }
 function time(seconds) {
   if (!known(seconds)) return unknown;
+  if (seconds === 0) return "0 s";
   if (seconds < 0.001) return Math.round(seconds * 1e6) + " µs";
   if (seconds < 1) return (seconds * 1e3).toFixed(seconds < 0.01 ? 2 : 0) + " ms";
   if (seconds < 60) return seconds.toFixed(1) + " s";
@@ -93,6 +94,11 @@ function attention(of) {
   if (slot && known(slot.safe_wal_bytes) && slot.safe_wal_bytes < slot.retained_bytes) {
     found.push(["More than half of max_slot_wal_keep_size is in use: " + bytes(slot.safe_wal_bytes) + " are left.", "walrelay check"]);
   }
+  for (const table of of.tables) {
+    if (table.cleanup_lag_seconds > 3600) {
+      found.push(["Rows of " + table.name + " should have been deleted " + time(table.cleanup_lag_seconds) + " ago; the log says what the clean-up waits for.", "walrelay check"]);
+    }
+  }
   if (of.oldest_unacked_seconds > 5) found.push(["The broker has not answered a publish for " + time(Math.floor(of.oldest_unacked_seconds)) + ".", ""]);
   const now = JSON.stringify(found);
   if (now === attentionShown) return;
@@ -109,6 +115,26 @@ function log(of) {
   el("log").replaceChildren(...of.log.slice().reverse().map((line) =>
     make("li", clock(line.time) + " " + line.level + "  " + line.text,
       line.level === "error" ? "bad" : line.level === "warning" ? "warn" : "")));
+}
+
+// A row is a heading cell with the name and one cell for each number.
+function row(name, values) {
+  const made = make("tr");
+  const head = make("th", name);
+  head.scope = "row";
+  made.append(head, ...values.map((value) => make("td", value)));
+  return made;
+}
+
+let lastRows = null;
+function tables(of) {
+  const passed = lastRows ? of.now - lastRows.now : 0;
+  el("tables").replaceChildren(...of.tables.map((table, index) => row(table.name, [
+    passed > 0 ? rate(Math.max(0, table.rows - lastRows.rows[index]) / passed) : unknown,
+    whole(table.rows), whole(table.written_back), whole(table.dead_letters), whole(table.deleted),
+    !known(table.cleanup_lag_seconds) ? unknown : table.cleanup_lag_seconds < 60 ? "on time" : time(table.cleanup_lag_seconds) + " late",
+  ])));
+  if (!lastRows || passed > 0) lastRows = { now: of.now, rows: of.tables.map((table) => table.rows) };
 }
 
 function connection(id, up) {
@@ -145,20 +171,18 @@ function show(of) {
     ["stored here", whole(of.totals.messages_stored)],
     ["last ack", known(of.last_stored) ? time(Math.max(0, of.now - of.last_stored)) + " ago" : unknown],
     ["asked", known(of.stream.age_seconds) ? time(of.stream.age_seconds) + " ago" : unknown]]);
-  el("tables").replaceChildren(...of.tables.map((table) => {
-    const row = make("tr");
-    row.append(make("td", table.name), make("td", whole(table.rows)), make("td", whole(table.written_back)), make("td", whole(table.dead_letters)));
-    return row;
-  }));
+  tables(of);
   attention(of);
   log(of);
 }
 
-// The samples are rows of: time, rows a second, lag, p50, p99, WAL held.
+// Samples of /status/history, by the names of its columns; what is not known is null.
 const span = 900;
 let samples = [];
 const graphs = [
-  ["Rows a second", [1], rate], ["Lag", [2], time], ["Latency, p50 and p99", [3, 4], time], ["WAL held", [5], bytes],
+  ["Rows and messages a second", ["rows_per_second", "messages_per_second"], rate], ["Lag", ["lag_seconds"], time],
+  ["Latency, p50 and p99", ["p50_seconds", "p99_seconds"], time], ["Window in use", ["window_share"], (value) => known(value) ? Math.round(value * 100) + " %" : unknown],
+  ["WAL not confirmed", ["slot_lag_bytes"], bytes], ["WAL held", ["retained_bytes"], bytes],
 ].map(([name, columns, text]) => {
   const figure = make("figure");
   const caption = make("figcaption");
@@ -179,7 +203,7 @@ const graphs = [
 });
 
 function draw() {
-  const end = samples.length ? samples[samples.length - 1][0] : 0;
+  const end = samples.length ? samples[samples.length - 1].time : 0;
   for (const graph of graphs) {
     const of = (column) => samples.map((each) => each[column]).filter(known);
     const most = Math.max(0, ...graph.columns.flatMap(of));
@@ -188,7 +212,7 @@ function draw() {
       let pen = false;
       for (const each of samples) {
         if (!known(each[column])) { pen = false; continue; }
-        const x = (span - (end - each[0])).toFixed(1);
+        const x = (span - (end - each.time)).toFixed(1);
         const y = (98 - (most > 0 ? each[column] / most : 0) * 94).toFixed(1);
         drawn += (pen ? "L" : "M") + x + " " + y + (pen ? "" : "h0.1");
         pen = true;
@@ -207,16 +231,21 @@ function draw() {
 function extend(of) {
   // What the relay samples itself is fetched again after a gap; in between, one point a second.
   const before = samples.length ? samples[samples.length - 1] : null;
-  if (before && of.now - before[0] < 0.9) return;
-  const passed = lastTotals ? of.now - lastTotals[0] : 0;
-  const rows = of.tables.reduce((sum, table) => sum + table.rows, 0);
+  if (before && of.now - before.time < 0.9) return;
   const earlier = lastTotals;
-  lastTotals = [of.now, rows];
-  if (!earlier || passed <= 0) return;
-  const perSecond = Math.max(0, rows - earlier[1]) / passed;
-  const slot = of.slot.facts;
-  samples.push([of.now, perSecond, of.lag_seconds, of.last_minute.p50_seconds, of.last_minute.p99_seconds, slot ? slot.retained_bytes : null]);
-  samples = samples.filter((each) => of.now - each[0] <= span);
+  lastTotals = { now: of.now, rows: of.tables.reduce((sum, table) => sum + table.rows, 0), messages: of.totals.messages_stored };
+  const passed = earlier ? of.now - earlier.now : 0;
+  if (passed <= 0) return;
+  const slot = of.slot.facts || {};
+  samples.push({
+    time: of.now,
+    rows_per_second: Math.max(0, lastTotals.rows - earlier.rows) / passed,
+    messages_per_second: Math.max(0, lastTotals.messages - earlier.messages) / passed,
+    lag_seconds: of.lag_seconds, p50_seconds: of.last_minute.p50_seconds, p99_seconds: of.last_minute.p99_seconds,
+    window_share: of.window.limit_messages ? of.window.messages / of.window.limit_messages : 0,
+    slot_lag_bytes: slot.lag_bytes, retained_bytes: slot.retained_bytes,
+  });
+  samples = samples.filter((each) => of.now - each.time <= span);
 }
 
 let lastTotals = null;
@@ -239,7 +268,8 @@ async function poll() {
   try {
     const away = Date.now() - answered;
     if (away > 5000) {
-      samples = (await fetched("status/history")).samples;
+      const history = await fetched("status/history");
+      samples = history.samples.map((values) => Object.fromEntries(history.columns.map((name, index) => [name, values[index]])));
       lastTotals = null;
     }
     const of = await fetched("status");

@@ -11,6 +11,17 @@ namespace {
 /// As of outbox/subject: the server refuses protocol lines of more than 4 KiB (max_control_line).
 constexpr std::size_t subject_bytes_max = 1024;
 
+message_cause cause_of(const outbox_event& event, const commit_position& where) {
+    if (event.replay != nullptr) {
+        return message_cause::replay;
+    }
+    if (!event.occasion.empty()) {
+        return event.occasion.starts_with("retry") ? message_cause::retry
+                                                   : message_cause::republish;
+    }
+    return is_of_a_snapshot(where) ? message_cause::snapshot : message_cause::live;
+}
+
 }  // namespace
 
 event_placer::event_placer(std::vector<outbox::table_mapper> mappers, const intake_options& options)
@@ -132,6 +143,7 @@ message& event_placer::vacancy_for(commit_position here, const reading& now) con
 }
 
 result<void> event_placer::fill(const outbox_event& event, message& out) {
+    out.cause = cause_of(event, out.where.at);
     const auto mapped = event.replay == nullptr ? mappers_[event.table].map(event.row, out)
                                                 : map_replayed(event, out);
     // Also of a row that is not mapped to its end: it is known by its id.
@@ -157,7 +169,6 @@ result<void> event_placer::fill(const outbox_event& event, message& out) {
 /// The row as it was: also where its commit time is a part of the message.
 result<void> event_placer::map_replayed(const outbox_event& event, message& out) {
     const auto& mark = *event.replay;
-    out.replayed = true;
     const auto now = std::exchange(out.committed_at, mark.committed_at.value_or(out.committed_at));
     auto mapped = mappers_[event.table].map(event.row, out);
     out.committed_at = now;
@@ -244,7 +255,7 @@ dead_letter event_placer::letter_of(const message& refused, const kept_row& row,
     const row_insert again{&row.about(), fields};
     auto& mapper = mappers_[row.table()];
     auto letter = make_dead_letter(mapper.table(), again, refused, reason);
-    if (!refused.replayed) {
+    if (refused.cause != message_cause::replay) {
         letter.key = mapper.id_of(again);
     }
     return letter;

@@ -48,6 +48,7 @@ void relay_machine::account_for_stored(instant now) {
 }
 
 void relay_machine::time_passed(instant now) {
+    watch_.reading_is_paused(is_reading_paused(), now);
     if (const auto lost = lane_->ack_deadline(); lost && *lost <= now.monotonic) {
         lose_broker({errc::broker_lost, "the broker has not acked a message within " +
                                             seconds_text(options_.lane.ack_timeout) +

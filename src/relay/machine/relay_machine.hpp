@@ -242,9 +242,9 @@ private:
     void settle_question(const std::optional<asked_message>& answer, instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
-    void note_delivered(const frame_read& read,
-                        const std::optional<commit_position>& newest_before);
-    void slot_has_come_to(lsn where);
+    void note_delivered(const frame_read& read, const std::optional<commit_position>& newest_before,
+                        instant now);
+    void slot_has_come_to(lsn where, instant now);
     void look_for_missing();
     /// The sequences of the messages that may be from before the present configuration.
     [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
@@ -254,6 +254,8 @@ private:
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
     [[nodiscard]] bool has_room() const;
+    /// For those who watch.
+    [[nodiscard]] bool is_reading_paused() const { return postgres_.is_up() && !lane_->has_room(); }
     void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
                         instant now);
     void tell_of_vanished(const table_name& table);

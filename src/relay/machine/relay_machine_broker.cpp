@@ -324,6 +324,7 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
         return;
     }
     account_for_stored(now);
+    watch_.reading_is_paused(is_reading_paused(), now);
     if (outcome.kind == outcome_class::stored) {
         stuck_count_ = 0;
         broker_.progressed();

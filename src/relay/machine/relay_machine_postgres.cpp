@@ -92,6 +92,9 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_.begin(session.sender_timeout, now.monotonic);
     if (session.newest_rows && !new_tables) {
         startup_check_.begin(*session.newest_rows, session.goes_on_without);
+        if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
+            watch_.startup_check_ended(0, now);
+        }
     }
     look_for_missing();
     keep_mark_true();
@@ -260,6 +263,7 @@ void relay_machine::frame_arrived(std::string_view frame, instant now) {
         pacing_.was_sent_after(*read->age);
     }
     frame_was_read(*read, newest, now);
+    watch_.reading_is_paused(is_reading_paused(), now);
 }
 
 void relay_machine::frame_was_read(frame_read& read,
@@ -271,7 +275,7 @@ void relay_machine::frame_was_read(frame_read& read,
         return;
     }
     if (startup_check_.is_open()) {
-        note_delivered(read, newest_before);
+        note_delivered(read, newest_before, now);
     }
     take_frame(read, now);
     ask_for_timeline();

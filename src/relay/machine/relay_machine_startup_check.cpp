@@ -29,20 +29,21 @@ std::vector<std::uint64_t> relay_machine::of_other_rules(const stream_facts& fac
 }
 
 void relay_machine::note_delivered(const frame_read& read,
-                                   const std::optional<commit_position>& newest_before) {
+                                   const std::optional<commit_position>& newest_before,
+                                   instant now) {
     if (read.dead) {
         startup_check_.delivered(read.dead->message_id);
     } else if (lane_->admitted() != newest_before) {
         startup_check_.delivered(lane_->newest().id);
     }
     if (read.ended) {
-        slot_has_come_to(read.ended->end);
+        slot_has_come_to(read.ended->end, now);
     } else if (read.alive && !intake_.in_transaction()) {
-        slot_has_come_to(read.alive->end);
+        slot_has_come_to(read.alive->end, now);
     }
 }
 
-void relay_machine::slot_has_come_to(lsn where) {
+void relay_machine::slot_has_come_to(lsn where, instant now) {
     if (lane_->claim()) {
         // Rows before the stream's last message are taken for stored, and its row need not come.
         return;
@@ -50,6 +51,8 @@ void relay_machine::slot_has_come_to(lsn where) {
     if (auto line = startup_check_.slot_has_come_to(where)) {
         log(std::move(*line));
         look_for_missing();
+    } else if (!startup_check_.is_open()) {
+        watch_.startup_check_ended(0, now);
     }
 }
 
@@ -67,6 +70,9 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
         return;
     }
     const auto what = startup_check_.answered(missing);
+    if (what != verdict::not_known) {
+        watch_.startup_check_ended(missing->size(), now);
+    }
     if (what == verdict::gap) {
         slot_has_gap(startup_check_.gap(*missing), now);
         return;

@@ -22,8 +22,7 @@ void explain(relay_status& status, const std::optional<error>& why) {
 }  // namespace
 
 relay_counts relay_machine::counts() const {
-    auto counts = watch_.counts();
-    counts.messages_stored += lane_->stored_count();
+    auto counts = watch_.counts_with(lane_->stored_count());
     counts.skipped_already_stored += intake_.already_stored();
     for (std::size_t table = 0; table < counts.tables.size(); ++table) {
         counts.tables[table].rows_received += intake_.received()[table];
@@ -79,7 +78,7 @@ relay_status relay_machine::status(instant now) const {
     status.window_bytes = lane_->size_bytes();
     status.window_limit_messages = options_.lane.window_messages;
     status.window_limit_bytes = options_.lane.window_bytes;
-    status.reading_paused = postgres_.is_up() && !lane_->has_room();
+    status.reading_paused = is_reading_paused();
     status.write_back_pending = write_backs_.rows().size();
     if (knows_slot()) {
         status.confirmed = confirmed();

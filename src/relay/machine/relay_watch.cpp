@@ -1,29 +1,11 @@
 #include "relay/machine/relay_watch.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace walrelay::relay {
 namespace {
-
-lost_reason reason_of(const error& why) {
-    switch (why.code) {
-        case errc::postgres_unavailable:
-        case errc::broker_unavailable:
-            return lost_reason::unavailable;
-        case errc::postgres_lost:
-        case errc::broker_lost:
-            return lost_reason::ended;
-        case errc::postgres_refused:
-            return lost_reason::refused;
-        case errc::postgres_unsuitable:
-        case errc::broker_unsuitable:
-        case errc::file_unusable:
-            return lost_reason::unsuitable;
-        default:
-            return lost_reason::other;
-    }
-}
 
 std::optional<publish_trouble> trouble_of(outcome_class kind) {
     switch (kind) {
@@ -64,10 +46,34 @@ void relay_watch::reply(const lane& lane, publish_token token, const publish_out
     counts_.publish_to_ack.add(duration_cast<microseconds>(now.monotonic - sent.at));
     counts_.last_stored = now.wall;
     counts_.last_commit = sent.content->committed_at;
+    count_in(counts_.stored_by_cause, sent.content->cause);
     if (!is_of_a_snapshot(sent.content->where.at)) {
         const auto took = now.wall - sent.content->committed_at;
         counts_.commit_to_ack.add(took);
         note_slow(*sent.content, took, now);
+    }
+}
+
+relay_counts relay_watch::counts_with(std::uint64_t stored) const {
+    auto counts = counts_;
+    counts.messages_stored += stored;
+    auto& live = counts.stored_by_cause[static_cast<std::size_t>(message_cause::live)];
+    live = 0;
+    const auto others = std::accumulate(counts.stored_by_cause.begin(),
+                                        counts.stored_by_cause.end(), std::uint64_t{0});
+    // A message whose ack was lost is found in the stream, and counted with the live ones.
+    live = counts.messages_stored - std::min(counts.messages_stored, others);
+    return counts;
+}
+
+void relay_watch::reading_is_paused(bool paused, instant now) {
+    if (paused_since_) {
+        counts_.reading_paused +=
+            std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - *paused_since_);
+        paused_since_.reset();
+    }
+    if (paused) {
+        paused_since_ = now.monotonic;
     }
 }
 

@@ -23,10 +23,18 @@ public:
     /// A relay before this one, of the same configuration, has counted these.
     void go_on_from(const relay_counts& earlier) { counts_ = earlier; }
     [[nodiscard]] const relay_counts& counts() const { return counts_; }
+    /// With as many messages that the lane has seen stored.
+    [[nodiscard]] relay_counts counts_with(std::uint64_t stored) const;
 
     void frame(std::size_t bytes, instant now) {
         counts_.wal_received_bytes += bytes;
         counts_.last_frame = now.wall;
+    }
+    /// Whether the window is full. Said often: the time in between is added up.
+    void reading_is_paused(bool paused, instant now);
+    void startup_check_ended(std::size_t missing, instant now) {
+        counts_.startup_checked = now.wall;
+        counts_.startup_check_missing = missing;
     }
     void transaction() { ++counts_.transactions_received; }
     /// Before the lane hears of it.
@@ -59,6 +67,7 @@ private:
     slow_message slowest_;
     slow_message slowest_before_;
     monotonic_time slowest_since_;
+    std::optional<monotonic_time> paused_since_;
 };
 
 }  // namespace walrelay::relay

@@ -78,7 +78,7 @@ struct cleanup::round {
 };
 
 cleanup::cleanup(asio::io_context& io, const config::settings& settings, history_source known)
-    : io_(io), settings_(settings), known_(std::move(known)) {
+    : io_(io), settings_(settings), known_(std::move(known)), own_counts_(settings.outbox.size()) {
     const auto threads = std::count_if(settings.outbox.begin(), settings.outbox.end(), is_cleaned);
     if (threads > 0) {
         blocking_.emplace(static_cast<std::size_t>(threads));
@@ -118,6 +118,11 @@ awaitable<void> cleanup::run(std::shared_ptr<round> of) {
         if (begun || of->closed) {
             co_return;
         }
+        for (std::size_t index = 0; index < settings_.outbox.size(); ++index) {
+            if (is_cleaned(settings_.outbox[index])) {
+                (*counts_)[index].failed(begun.error());
+            }
+        }
         log<"cleanup_not_begun">("clean-up cannot begin: " + to_string(begun.error()),
                                  with<"error">(begun.error().code));
         of->timer.expires_after(wait);
@@ -156,13 +161,14 @@ void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id
         return;
     }
     const servers::executors on{io_.get_executor(), blocking_->get_executor()};
+    auto& counts = (*counts_)[index];
     if (by_partitions) {
-        of.partitioned.push_back(
-            std::make_shared<partition_cleanup>(on, settings_, index, std::move(inverse), known_));
+        of.partitioned.push_back(std::make_shared<partition_cleanup>(
+            on, settings_, index, std::move(inverse), known_, counts));
         asio::co_spawn(io_, of.partitioned.back()->run(), rethrow{});
     } else if (inverse) {
-        of.tables.push_back(
-            std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse), known_));
+        of.tables.push_back(std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse),
+                                                          known_, counts));
         asio::co_spawn(io_, of.tables.back()->run(), rethrow{});
     } else {
         const auto& table = settings_.outbox[index];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "outbox/id_inverse.hpp"
 #include "tasks/cleanup/row_cleanup.hpp"
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace walrelay::tasks {
 
@@ -25,6 +27,10 @@ public:
     ~cleanup();
     cleanup(const cleanup&) = delete;
     cleanup& operator=(const cleanup&) = delete;
+
+    /// Before start(): what it does is counted there, by the tables of the settings. It must
+    /// outlive the context. Otherwise nobody hears of it.
+    void count_into(std::vector<cleanup_counts>& counts) { counts_ = &counts; }
 
     /// The slot is ours.
     void start();
@@ -44,6 +50,8 @@ private:
     boost::asio::io_context& io_;
     const config::settings& settings_;
     history_source known_;
+    std::vector<cleanup_counts> own_counts_;
+    std::vector<cleanup_counts>* counts_ = &own_counts_;
     /// A thread for each table. Nothing where none is to be cleaned.
     std::optional<boost::asio::thread_pool> blocking_;
     std::shared_ptr<round> round_;

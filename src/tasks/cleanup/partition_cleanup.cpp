@@ -33,16 +33,18 @@ error ended() {
 
 partition_cleanup::partition_cleanup(servers::executors on, const config::settings& settings,
                                      std::size_t table, std::optional<outbox::id_inverse> inverse,
-                                     history_source known)
+                                     history_source known, cleanup_counts& counts)
     : on_(std::move(on)),
       settings_(settings),
       table_(settings.outbox.at(table)),
       inverse_(std::move(inverse)),
       known_(std::move(known)),
+      counts_(counts),
       timer_(on_.loop) {}
 
 void partition_cleanup::close() {
     closed_ = true;
+    counts_.is_known = false;
     timer_.cancel();
     if (sql_) {
         sql_->close();
@@ -58,7 +60,13 @@ awaitable<void> partition_cleanup::run() {
         const auto looked = co_await look();
         sql_.reset();
         missing_.reset();
-        if (!looked && !closed_) {
+        if (looked && !closed_) {
+            counts_.owes_nothing();
+        } else if (!closed_) {
+            // What is over is not known then; it would have been looked at now.
+            counts_.failed(looked.error());
+            counts_.owes_since(std::chrono::time_point_cast<wall_time::duration>(
+                std::chrono::system_clock::now()));
             auto text =
                 "clean-up of " + to_string(table_.table) + " waits: " + to_string(looked.error());
             if (text != told_) {

@@ -4,6 +4,7 @@
 
 #include "audit/missing_rows.hpp"
 #include "config/settings.hpp"
+#include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "outbox/id_inverse.hpp"
 #include "postgres/catalog/partitions.hpp"
@@ -29,7 +30,8 @@ class partition_cleanup : public std::enable_shared_from_this<partition_cleanup>
 public:
     /// As for row_cleanup. Without an inverse every message counts that has the id of a row.
     partition_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
-                      std::optional<outbox::id_inverse> inverse, history_source known);
+                      std::optional<outbox::id_inverse> inverse, history_source known,
+                      cleanup_counts& counts);
 
     /// Looks now and then, until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -52,6 +54,7 @@ private:
     const outbox_table& table_;
     std::optional<outbox::id_inverse> inverse_;
     history_source known_;
+    cleanup_counts& counts_;
     std::optional<postgres::connection> sql_;
     std::unique_ptr<audit::missing_rows> missing_;
     std::vector<std::uint64_t> pending_;

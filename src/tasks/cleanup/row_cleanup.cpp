@@ -33,17 +33,19 @@ constexpr std::uint64_t deliveries_max = 12;
 }  // namespace
 
 row_cleanup::row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
-                         outbox::id_inverse inverse, history_source known)
+                         outbox::id_inverse inverse, history_source known, cleanup_counts& counts)
     : on_(std::move(on)),
       settings_(settings),
       table_(settings.outbox.at(table)),
       inverse_(std::move(inverse)),
       known_(std::move(known)),
+      counts_(counts),
       delete_after_(table_.delete_after.value()),
       timer_(on_.loop) {}
 
 void row_cleanup::close() {
     closed_ = true;
+    counts_.is_known = false;
     timer_.cancel();
     if (cursor_) {
         cursor_->close();
@@ -83,7 +85,11 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
             co_return messages.error();
         }
         waited_ = 0ms;
+        if (closed_) {
+            break;
+        }
         if (messages->empty()) {
+            counts_.owes_nothing();
             tell_count();
             cleaner_.reset();
             continue;
@@ -107,6 +113,7 @@ row_cleanup::outcome<> row_cleanup::clean_batch(std::shared_ptr<nats::cleanup_cu
     const auto grain = std::clamp<std::chrono::milliseconds>(delete_after_ / 10, 10ms, 10s);
     std::size_t first = 0;
     while (first < messages.size() && !closed_) {
+        note_owed(messages[first]);
         auto latest = due(messages[first]);
         for (auto next = first; next < messages.size(); ++next) {
             latest = std::max(latest, due(messages[next]));
@@ -132,6 +139,10 @@ row_cleanup::outcome<> row_cleanup::clean_batch(std::shared_ptr<nats::cleanup_cu
             co_return moved;
         }
         first = end;
+        if (closed_) {
+            break;
+        }
+        counts_.owes_nothing();
         co_await pause(breath);
     }
     co_return result<void>{};
@@ -338,9 +349,18 @@ std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& m
     return std::min(step * (1U << (message.deliveries - 1)), longest);
 }
 
+void row_cleanup::note_owed(const nats::passed_message& message) {
+    const auto now = std::chrono::time_point_cast<wall_time::duration>(wall_clock::now());
+    const auto since = std::chrono::time_point_cast<wall_time::duration>(due(message));
+    // One that was looked at before is not late: its row is to stay a while, or it was given back,
+    // and then what was owed before is owed still.
+    counts_.owes_since(message.deliveries > 1 ? std::max(since, now) : since);
+}
+
 void row_cleanup::count(const nats::passed_message& last, std::uint64_t deleted) {
     constexpr auto between_lines = 10s;
     deleted_ += deleted;
+    counts_.rows_deleted += deleted;
     deleted_before_ =
         std::max(deleted_before_, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
     if (std::chrono::steady_clock::now() - told_at_ > between_lines) {
@@ -371,6 +391,7 @@ void row_cleanup::goes_on() {
 awaitable<void> row_cleanup::back_off(error why) {
     constexpr std::chrono::milliseconds shortest = 1s;
     constexpr std::chrono::milliseconds longest = 1min;
+    counts_.failed(why);
     auto text = "clean-up of " + to_string(table_.table) + " waits: " + to_string(why);
     // Locks of others are usual, and pass.
     const bool lasts = waited_ >= 2s || relay::operator_needed(why);

@@ -5,6 +5,7 @@
 
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
+#include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "nats/requests/cleanup_cursor.hpp"
 #include "outbox/id_inverse.hpp"
@@ -31,9 +32,10 @@ using history_source = std::function<audit::known_history()>;
 class row_cleanup : public std::enable_shared_from_this<row_cleanup> {
 public:
     /// `table` is its number in the settings, which must outlive this. `on.blocking` has a thread
-    /// for it alone. `known` is asked on the loop until this is closed.
+    /// for it alone. `known` is asked on the loop until this is closed. `counts` must outlive the
+    /// loop.
     row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
-                outbox::id_inverse inverse, history_source known);
+                outbox::id_inverse inverse, history_source known, cleanup_counts& counts);
 
     /// Until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -74,6 +76,8 @@ private:
     outcome<> open_cleaner();
     [[nodiscard]] std::chrono::milliseconds again_after(const nats::passed_message& message) const;
     [[nodiscard]] wall_clock::time_point due(const nats::passed_message& message) const;
+    /// Is taken up now.
+    void note_owed(const nats::passed_message& message);
     void count(const nats::passed_message& last, std::uint64_t deleted);
     void tell_count();
     void goes_on();
@@ -84,6 +88,7 @@ private:
     const outbox_table& table_;
     outbox::id_inverse inverse_;
     history_source known_;
+    cleanup_counts& counts_;
     std::chrono::milliseconds delete_after_;
     std::shared_ptr<nats::cleanup_cursor> cursor_;
     std::optional<postgres::row_cleaner> cleaner_;

@@ -2,6 +2,7 @@
 // each state, and what was asked of a server is shown only while that server is there.
 #include "integration/e2e/answering_relay.hpp"
 
+#include <csignal>
 #include <fstream>
 
 namespace walrelay::test {
@@ -10,6 +11,10 @@ namespace {
 class Monitoring : public e2e_test {
 protected:
     Monitoring() { bench.create_table(); }
+
+    [[nodiscard]] static std::string outbox() {
+        return "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}'\n";
+    }
 };
 
 TEST_P(Monitoring, ShowsARelayThatStreams) {
@@ -17,7 +22,8 @@ TEST_P(Monitoring, ShowsARelayThatStreams) {
     ASSERT_TRUE(relay.is("streaming", true, true));
     bench.execute(insert_events(1, 3));
     ASSERT_TRUE(bench.wait_for_messages(3));
-    EXPECT_TRUE(relay.comes_to_say("/metrics", "walrelay_messages_stored_total 3\n"));
+    EXPECT_TRUE(
+        relay.comes_to_say("/metrics", "walrelay_messages_stored_total{source=\"live\"} 3\n"));
     EXPECT_TRUE(
         relay.says("/metrics", "walrelay_rows_received_total{table=\"public.outbox_events\"} 3\n"));
     EXPECT_TRUE(relay.says("/metrics", "walrelay_commit_to_ack_seconds_count 3\n"));
@@ -52,6 +58,45 @@ TEST_P(Monitoring, ShowsWhatTheServersSayOfSlotStreamAndDeadLetters) {
     EXPECT_TRUE(relay.says("/metrics", "walrelay_facts_age_seconds{about=\"slot\"} "));
     // No limit is set.
     EXPECT_FALSE(relay.says("/metrics", "walrelay_slot_safe_wal_bytes"));
+}
+
+TEST_P(Monitoring, NamesTheSlowestMessageInTheLog) {
+    bench.set_outbox("slow = '1ms'\n" + outbox());
+    answering_relay relay(bench, "relay");
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    relay.process().process().signal(SIGSTOP);
+    bench.execute(insert_event(1));
+    relay.process().process().signal(SIGCONT);
+    EXPECT_TRUE(relay.process().wait_for_log(
+        "from commit to ack: id " + event_id(1) + ", subject " + bench.name() + ".", patience))
+        << relay.process().log();
+    EXPECT_TRUE(relay.says("/status", "\"id\":\"" + event_id(1)));
+}
+
+TEST_P(Monitoring, ShowsHowFarTheCleanUpIs) {
+    bench.set_outbox(outbox() + "delete_after = '1s'\n");
+    answering_relay relay(bench, "relay");
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    bench.execute(insert_events(1, 3));
+    const std::string deleted =
+        "walrelay_cleanup_rows_deleted_total{table=\"public.outbox_events\"} ";
+    const std::string lag = "walrelay_cleanup_lag_seconds{table=\"public.outbox_events\"} ";
+    EXPECT_TRUE(relay.comes_to_say("/metrics", deleted + "3\n"));
+    EXPECT_TRUE(relay.comes_to_say("/metrics", lag + "0\n"));
+    EXPECT_TRUE(relay.says("/status", "\"deleted\":3,\"cleanup_lag_seconds\":0,"));
+    // Somebody else's lock: rows are due, and the lag rises.
+    auto locker = bench.session();
+    locker.execute(insert_events(4, 6));
+    locker.execute("BEGIN");
+    locker.execute("LOCK TABLE outbox_events IN ACCESS EXCLUSIVE MODE");
+    EXPECT_TRUE(eventually(patience, [&] {
+        const auto metrics = relay.get("/metrics").body;
+        return has(metrics, lag) && !has(metrics, lag + "0\n") &&
+               !has(metrics, "walrelay_cleanup_failures_total{reason=\"ended\"} 0\n");
+    })) << relay.get("/metrics").body;
+    locker.execute("COMMIT");
+    EXPECT_TRUE(relay.comes_to_say("/metrics", deleted + "6\n"));
+    EXPECT_TRUE(relay.comes_to_say("/metrics", lag + "0\n"));
 }
 
 /// The linter of Prometheus: names, units, types and help.
@@ -94,7 +139,8 @@ TEST_P(Monitoring, ShowsAHaltThatItStaysFor) {
     // On the same port, in the next life of the relay.
     EXPECT_TRUE(relay.is("streaming", true, true));
     bench.execute(insert_event(1));
-    EXPECT_TRUE(relay.comes_to_say("/metrics", "walrelay_messages_stored_total 1\n"));
+    EXPECT_TRUE(
+        relay.comes_to_say("/metrics", "walrelay_messages_stored_total{source=\"live\"} 1\n"));
 }
 
 TEST_P(Monitoring, ShowsAHaltUntilItIsResumed) {
@@ -119,7 +165,7 @@ TEST_P(Monitoring, ShowsAHaltUntilItIsResumed) {
     }));
     EXPECT_TRUE(relay.is("streaming", true, true));
     // What was counted before the halt is counted still.
-    EXPECT_TRUE(relay.says("/metrics", "walrelay_messages_stored_total 1\n"));
+    EXPECT_TRUE(relay.says("/metrics", "walrelay_messages_stored_total{source=\"live\"} 1\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, Monitoring, both_plugins(), plugin_name);

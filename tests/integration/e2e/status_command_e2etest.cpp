@@ -38,7 +38,8 @@ TEST_F(StatusCommand, ShowsTheRelayThatAnswers) {
     const answering_relay relay(bench, "relay");
     ASSERT_TRUE(relay.is("streaming", true, true));
     bench.execute(insert_event(1));
-    ASSERT_TRUE(relay.comes_to_say("/metrics", "walrelay_messages_stored_total 1\n"));
+    ASSERT_TRUE(
+        relay.comes_to_say("/metrics", "walrelay_messages_stored_total{source=\"live\"} 1\n"));
     const auto shown = status(relay);
     EXPECT_EQ(shown.exit_code, 0) << shown.errors;
     EXPECT_TRUE(has(shown.output, "streaming for ")) << shown.output;
@@ -60,6 +61,7 @@ TEST_F(StatusCommand, SaysWhyTheRelayIsNotReady) {
     const auto shown = status(relay);
     EXPECT_EQ(shown.exit_code, 1);
     EXPECT_TRUE(has(shown.output, "waiting broker for ")) << shown.output;
+    EXPECT_TRUE(has(shown.output, "last trouble ")) << shown.output;
     EXPECT_TRUE(has(shown.output, "reason       ")) << shown.output;
     EXPECT_EQ(status(relay, {"--quiet"}).exit_code, 1);
 }

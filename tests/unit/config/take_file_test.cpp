@@ -20,9 +20,10 @@ TEST(TakeFile, SuggestsTheSectionWhereAKeyBelongs) {
 }
 
 TEST(TakeFile, ListsTheKeysWhereNoneIsNear) {
-    EXPECT_THAT(problems_beside_essentials("[log]\nfavourite_colour = \"red\"\n"),
-                ElementsAre("walrelay.toml:6: log.favourite_colour: is not a known key; "
-                            "fix: remove it; the keys of [log] are level, format, heartbeat"));
+    EXPECT_THAT(
+        problems_beside_essentials("[log]\nfavourite_colour = \"red\"\n"),
+        ElementsAre("walrelay.toml:6: log.favourite_colour: is not a known key; "
+                    "fix: remove it; the keys of [log] are level, format, heartbeat, slow"));
 }
 
 TEST(TakeFile, NamesUnknownKeysBelowAGroup) {

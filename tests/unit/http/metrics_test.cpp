@@ -76,7 +76,15 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_reconnects_total{side=\"nats\",reason=\"ended\"} 5",
                     "walrelay_rows_received_total{table=\"public.events_0\"} 11",
                     "walrelay_dead_letters_total{table=\"public.events_0\",reason=\"broker\"} 3",
-                    "walrelay_messages_stored_total 9",
+                    "walrelay_messages_stored_total{source=\"live\"} 4",
+                    "walrelay_messages_stored_total{source=\"snapshot\"} 2",
+                    "walrelay_messages_stored_total{source=\"retry\"} 1",
+                    "walrelay_reading_paused_seconds_total 2.5",
+                    "walrelay_cleanup_rows_deleted_total{table=\"public.events_0\"} 21",
+                    "walrelay_cleanup_failures_total{reason=\"refused\"} 1",
+                    "walrelay_cleanup_lag_seconds{table=\"public.events_0\"} 90",
+                    "walrelay_startup_check_timestamp_seconds 1700000001",
+                    "walrelay_startup_check_missing_rows 0",
                     "walrelay_publish_failures_total{class=\"transient\"} 4",
                     "walrelay_lag_seconds 1.5",
                     "walrelay_slot_retained_bytes 2000",
@@ -113,6 +121,16 @@ TEST(Metrics, LeaveOutWhatIsNotKnown) {
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_bookmarks{"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_trail_seconds"))));
     EXPECT_THAT(lines, Contains("walrelay_facts_age_seconds{about=\"slot\"} 1.5"));
+}
+
+TEST(Metrics, SayNothingOfACleanUpThatIsNotKnown) {
+    auto report = sample_report(2);
+    report.cleanup[1] = {};
+    const auto lines = series_of(report);
+    EXPECT_THAT(lines,
+                Contains(StartsWith("walrelay_cleanup_lag_seconds{table=\"public.events_0")));
+    EXPECT_THAT(lines,
+                Each(Not(StartsWith("walrelay_cleanup_lag_seconds{table=\"public.events_1"))));
 }
 
 TEST(Metrics, OfAStandbySayNothingOfALag) {

@@ -29,8 +29,12 @@ inline relay_report sample_report(std::size_t tables = 1) {
     for (std::size_t index = 0; index < tables; ++index) {
         report.tables.push_back("public.events_" + std::to_string(index));
         report.counts.tables.push_back({11, 10, {2, 3}});
+        report.cleanup.push_back({21, {0, 0, 1, 0, 0}, true, report.now - 90s});
     }
     report.counts.messages_stored = 9;
+    report.counts.stored_by_cause = {4, 2, 1, 1, 1};
+    report.counts.reading_paused = 2500ms;
+    report.counts.startup_checked = report.started + 1s;
     report.counts.publish_failures[0] = 4;
     report.counts.broker_losses[1] = 5;
     report.counts.commit_to_ack.add(400us);
@@ -55,6 +59,7 @@ inline relay_report sample_report(std::size_t tables = 1) {
     report.kept_counts.moved_on[1] = 3;
     report.clock_offset = -2ms;
     report.log = {{report.now, "info", "streaming"}};
+    report.last_trouble = {report.started, "warning", "the broker is away"};
     return report;
 }
 

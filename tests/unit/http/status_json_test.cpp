@@ -49,7 +49,12 @@ TEST_F(StatusJson, SaysWhatTheReportSays) {
     EXPECT_EQ(number(said, "/lag_seconds"), 1.5);
     EXPECT_EQ(number(said, "/totals/messages_stored"), 9);
     EXPECT_EQ(number(said, "/tables/0/dead_letters"), 5);
+    EXPECT_EQ(number(said, "/tables/0/deleted"), 21);
+    EXPECT_EQ(number(said, "/tables/0/cleanup_lag_seconds"), 90);
+    EXPECT_EQ(number(said, "/totals/messages_stored_by_source/snapshot"), 2);
     EXPECT_EQ(text(said, "/log/0/text"), "streaming");
+    EXPECT_EQ(text(said, "/last_trouble/text"), "the broker is away");
+    EXPECT_EQ(number(said, "/last_trouble/time"), 1'700'000'000);
     EXPECT_TRUE(said.at_pointer("/last_minute/slowest").is_null());
 }
 
@@ -58,11 +63,13 @@ TEST_F(StatusJson, IsNullWhereNothingIsKnown) {
     report.slot_facts = {};
     report.status.confirmed.reset();
     report.counts.last_commit = {};
+    report.last_trouble.reset();
     const auto said = status(report);
     EXPECT_TRUE(said.at_pointer("/slot/facts").is_null());
     EXPECT_TRUE(said.at_pointer("/slot/age_seconds").is_null());
     EXPECT_TRUE(said.at_pointer("/slot/confirmed").is_null());
     EXPECT_TRUE(said.at_pointer("/last_commit").is_null());
+    EXPECT_TRUE(said.at_pointer("/last_trouble").is_null());
 }
 
 TEST_F(StatusJson, KeepsCommentsOfBookmarksToItself) {
@@ -101,14 +108,15 @@ TEST_F(StatusJson, StaysJsonWhateverOthersHaveWritten) {
 
 TEST_F(StatusJson, ShowsTheHistoryWithGapsWhereNothingIsKnown) {
     const std::vector<sample> samples{
-        {wall_time{std::chrono::seconds(5)}, 2.5F, 0.5F, 0.25F, -1, -1},
+        {wall_time{std::chrono::seconds(5)}, 2.5F, 2.25F, 0.5F, 0.25F, -1, 0.75F, 100, -1},
         {wall_time{std::chrono::seconds(6)}}};
     const auto text = history_json(samples);
     const auto said = read(text);
     EXPECT_EQ(number(said, "/samples/0/0"), 5);
     EXPECT_EQ(number(said, "/samples/0/1"), 2.5);
-    EXPECT_EQ(number(said, "/samples/0/3"), 0.25);
-    EXPECT_TRUE(said.at_pointer("/samples/0/4").is_null());
+    EXPECT_EQ(number(said, "/samples/0/4"), 0.25);
+    EXPECT_TRUE(said.at_pointer("/samples/0/5").is_null());
+    EXPECT_EQ(number(said, "/samples/0/6"), 0.75);
     EXPECT_EQ(said.at_pointer("/samples").get_array().value().size(), 2U);
     EXPECT_EQ(said.at_pointer("/columns").get_array().value().size(),
               said.at_pointer("/samples/0").get_array().value().size());

@@ -59,6 +59,38 @@ TEST_F(RelayWatch, LeavesRowsOfBeforeTheSlotOutOfTheTimeSinceTheCommit) {
     EXPECT_EQ(watch.counts().publish_to_ack.count(), 1U);
 }
 
+TEST_F(RelayWatch, CountsWhatIsStoredByWhyItWasPublished) {
+    message& filled = tested.vacancy();
+    filled.where = {here, {lsn{8}, {}, 0}};
+    filled.cause = message_cause::retry;
+    filled.id = "again";
+    tested.admit();
+    const auto sent = tested.next_to_send(start);
+    ASSERT_TRUE(sent);
+    watch.reply(tested, sent->token, stored(1), {start, committed});
+    // One more was found in the stream.
+    const auto counts = watch.counts_with(2);
+    EXPECT_EQ(counts.messages_stored, 2U);
+    EXPECT_EQ(counts.stored_by_cause, (std::array<std::uint64_t, message_cause_count>{1, 0, 0, 1, 0}));
+    // A later relay goes on from there.
+    relay_watch later{1};
+    later.go_on_from(counts);
+    EXPECT_EQ(later.counts_with(3).stored_by_cause,
+              (std::array<std::uint64_t, message_cause_count>{4, 0, 0, 1, 0}));
+}
+
+TEST_F(RelayWatch, AddsUpHowLongReadingWasPaused) {
+    const auto at = [](std::chrono::milliseconds since) { return instant{start + since, {}}; };
+    watch.reading_is_paused(false, at(0ms));
+    EXPECT_EQ(watch.counts().reading_paused, 0us);
+    watch.reading_is_paused(true, at(100ms));
+    watch.reading_is_paused(true, at(300ms));
+    EXPECT_EQ(watch.counts().reading_paused, 200ms);
+    watch.reading_is_paused(false, at(350ms));
+    watch.reading_is_paused(false, at(900ms));
+    EXPECT_EQ(watch.counts().reading_paused, 250ms);
+}
+
 TEST_F(RelayWatch, CountsWhatTheBrokerDoesNotStore) {
     answer(1, 1ms, failed(outcome_class::transient));
     const auto& counts = watch.counts();
