@@ -75,8 +75,16 @@ template <class Representation, class Period>
     return std::chrono::duration<double>(time).count();
 }
 template <class Value>
-[[nodiscard]] log_value of(std::optional<Value> value) {
-    return value ? of(*std::move(value)) : log_value{};
+[[nodiscard]] log_value from(Value&& value) {
+    if constexpr (requires { of(std::forward<Value>(value)); }) {
+        return of(std::forward<Value>(value));
+    } else {
+        return std::string(to_string(value));
+    }
+}
+template <class Value>
+[[nodiscard]] log_value from(std::optional<Value> value) {
+    return value ? from(*std::move(value)) : log_value{};
 }
 
 }  // namespace log_values
@@ -84,11 +92,7 @@ template <class Value>
 /// Takes text, unsigned numbers, times, what `to_string` is for, and an optional one of these.
 template <name_literal Name, class Value>
 [[nodiscard]] named_field<Name> with(Value&& value) {
-    if constexpr (requires { log_values::of(std::forward<Value>(value)); }) {
-        return {log_values::of(std::forward<Value>(value))};
-    } else {
-        return {log_values::of(std::string(to_string(value)))};
-    }
+    return {log_values::from(std::forward<Value>(value))};
 }
 
 class log_entry {
