@@ -1,3 +1,4 @@
+#include "app/colour.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "core/json_string.hpp"
@@ -18,7 +19,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -172,13 +175,12 @@ std::string_view name_of(finding_severity severity) {
 }
 
 void print_text(const std::vector<finding>& found) {
+    std::string text = found.empty() ? "ok       both sides are ready\n" : "";
     for (const auto& each : found) {
-        fmt::print("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
-                   one_line(each.remedy));
+        text += fmt::format("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
+                            one_line(each.remedy));
     }
-    if (found.empty()) {
-        fmt::print("ok       both sides are ready\n");
-    }
+    fmt::print("{}", for_output(std::move(text)));
 }
 
 void print_json(const std::vector<finding>& found, bool clean) {

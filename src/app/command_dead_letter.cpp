@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
+#include "app/help_text.hpp"
 #include "app/text_table.hpp"
 #include "core/one_line.hpp"
 #include "postgres/catalog/own_tables.hpp"
@@ -80,7 +81,7 @@ awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request&
     } else if (rows->empty()) {
         fmt::print("no dead letters\n");
     } else {
-        fmt::print("{}", text_table(*rows));
+        fmt::print("{}", text_table(*rows, width_of_output()));
     }
     if (static_cast<std::int64_t>(rows->size()) == request.limit) {
         fmt::print(stderr, "these are the newest {}; more with --limit\n", request.limit);
@@ -145,7 +146,7 @@ awaitable<int> retry(postgres::connection& sql, const tasks::dead_letter_request
         co_return fail(rows.error());
     }
     for (std::size_t row = 0; row < rows->size(); ++row) {
-        fmt::print("{} goes to the relay as {}\n", rows->text(row, 0),
+        fmt::print("queued dead letter {} for retry as {}\n", rows->text(row, 0),
                    one_line(rows->text(row, 1)));
     }
     if (request.all && rows->empty()) {

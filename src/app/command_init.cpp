@@ -243,7 +243,7 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
             co_return kept;
         }
     }
-    log<"slot_switched">("slot " + settings.postgres.slot + " goes on from where it stood",
+    log<"slot_switched">("slot " + settings.postgres.slot + " resumes where it stood",
                          with<"slot">(settings.postgres.slot), with<"plugin">(other));
     co_return result<void>{};
 }

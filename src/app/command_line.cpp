@@ -84,7 +84,7 @@ void set_wait(tasks::verify_options& options, const std::string& text) {
 void add_verify(CLI::App& command, tasks::verify_options& options) {
     command.add_flag("--json", options.json, "print the findings as JSON");
     command.add_flag("--progress", options.progress,
-                     "say how far it is also where standard error is no terminal");
+                     "report progress also if standard error is not a terminal");
     command
         .add_option_function<std::string>(
             "--limit",
@@ -107,7 +107,7 @@ void add_verify(CLI::App& command, tasks::verify_options& options) {
 void add_status(CLI::App& command, status_options& options) {
     command.add_flag("--json", options.json, "print what the relay answers at /status");
     command.add_flag("--watch", options.watch, "show it again every second, until Ctrl-C");
-    command.add_flag("--quiet", options.quiet, "print nothing of it: for the exit code");
+    command.add_flag("--quiet", options.quiet, "print nothing, only set the exit code");
 }
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
@@ -144,7 +144,7 @@ void add_config(CLI::App& program, command_line& line, known_commands& known) {
         "config", "print a commented walrelay.toml, with --table filled in for that table");
     auto* const check_only =
         config->add_flag("--check", line.check_only,
-                         "check the configuration in place of printing one; no server is asked");
+                         "check the configuration instead of printing one; asks no server");
     add_settings(*config, line);
     config->get_option("--config")->needs(check_only);
     known.emplace_back(config, command::config);
@@ -156,7 +156,7 @@ void add_main_commands(CLI::App& program, command_line& line, known_commands& kn
     auto* const init = program.add_subcommand(
         "init", "create what is missing: publication, slot, stream, schema walrelay");
     auto* const check = program.add_subcommand(
-        "check", "look at both sides before starting; every finding with its remedy");
+        "check", "look at both servers before starting; every finding with its fix");
     auto* const verify = program.add_subcommand(
         "verify", "compare the outbox tables with the stream: missing, twice, out of order");
     for (auto* const each : {run, init, check, verify}) {
@@ -175,7 +175,7 @@ known_commands add_commands(CLI::App& program, command_line& line) {
     known_commands known;
     add_main_commands(program, line, known);
     auto* const status = program.add_subcommand(
-        "status", "show how the relay is; exit code 0 if it is ready, 1 if not");
+        "status", "show the state of the relay; exit code 0 if it is ready, 1 if not");
     add_settings(*status, line, "outbox");
     add_status(*status, line.status);
     known.emplace_back(status, command::status);
@@ -192,7 +192,8 @@ known_commands add_commands(CLI::App& program, command_line& line) {
                         [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
         command::dead_letter);
     auto* const resume = program.add_subcommand(
-        "resume", "let relays go on that refuse the slot because rows are missing (exit code 3)");
+        "resume",
+        "let relays continue that refuse the slot because rows are missing (exit code 3)");
     add_settings(*resume, line, "outbox");
     known.emplace_back(resume, command::resume);
     add_config(program, line, known);
@@ -208,18 +209,28 @@ command command_of(const known_commands& known) {
     return given->second;
 }
 
-}  // namespace
-
-parsed_command_line parse_command_line(int argc, const char* const* argv) {
-    CLI::App program("Relays rows of PostgreSQL outbox tables to NATS JetStream.", "walrelay");
+known_commands set_up(CLI::App& program, command_line& line) {
+    program.name("walrelay");
+    program.description("Relays rows of PostgreSQL outbox tables to NATS JetStream.");
     program.require_subcommand(1);
     program.formatter(std::make_shared<help_text>(terminal_width()));
     program.set_version_flag("-V,--version", "walrelay " WALRELAY_VERSION, "print the version");
-    program.set_help_flag("-h,--help", "print this; --help says more of each flag than -h");
+    program.set_help_flag("-h,--help", "print this help; -h is short, --help explains each flag");
     program.footer("Any key of the configuration can be given as WALRELAY_<SECTION>_<KEY>.");
+    return add_commands(program, line);
+}
+
+}  // namespace
+
+void describe_program(CLI::App& program, command_line& line) {
+    set_up(program, line);
+}
+
+parsed_command_line parse_command_line(int argc, const char* const* argv) {
+    CLI::App program;
     command_line line;
     line.explains = std::find(argv, argv + argc, std::string_view("--help")) != argv + argc;
-    const auto known = add_commands(program, line);
+    const auto known = set_up(program, line);
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& problem) {

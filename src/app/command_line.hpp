@@ -10,6 +10,10 @@
 #include <optional>
 #include <string>
 
+namespace CLI {
+class App;
+}
+
 namespace walrelay::app {
 
 enum class command {
@@ -74,5 +78,9 @@ struct parsed_command_line {
 };
 
 [[nodiscard]] parsed_command_line parse_command_line(int argc, const char* const* argv);
+
+/// Gives `program` all commands and flags, which set `line` when they are parsed; also for those
+/// who only want to know them. `line.explains` decides how much each says of itself.
+void describe_program(CLI::App& program, command_line& line);
 
 }  // namespace walrelay::app

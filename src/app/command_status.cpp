@@ -1,3 +1,4 @@
+#include "app/colour.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/status_fetch.hpp"
@@ -91,7 +92,7 @@ void print(const std::string& json, const status_options& options) {
     const auto shown = show_status(json);
     const bool is_screen = options.watch && ::isatty(STDOUT_FILENO) == 1;
     fmt::print("{}{}", is_screen ? "\x1b[H\x1b[2J" : "",
-               options.json || !shown ? json : shown->text);
+               options.json || !shown ? json : for_output(shown->text));
     if (options.watch && !options.json && !is_screen) {
         fmt::print("\n");
     }
@@ -103,7 +104,7 @@ awaitable<int> look(servers::executors on, const config::settings& settings,
     auto answer = co_await fetch_status(on.loop, settings.http.listen);
     if (answer && !show_status(*answer)) {
         answer = error{errc::configuration_invalid, "no relay answers at " + settings.http.listen +
-                                                        ": what answers there is no relay"};
+                                                        ": the answer is not that of a relay"};
     }
     if (answer) {
         print(*answer, options);

@@ -1,3 +1,4 @@
+#include "app/colour.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "log/log.hpp"
@@ -22,7 +23,8 @@ boost::asio::awaitable<int> compare(servers::executors on, const config::setting
     }
     const tasks::verify_names names{settings.nats.stream, settings.postgres.slot,
                                     servers::message_prefixes_of(settings)};
-    fmt::print("{}", options.json ? tasks::json_of(*done, names) : tasks::text_of(*done, names));
+    fmt::print("{}", options.json ? tasks::json_of(*done, names)
+                                  : for_output(tasks::text_of(*done, names)));
     co_return done->report.clean() ? exit_done : exit_findings;
 }
 

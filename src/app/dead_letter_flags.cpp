@@ -80,14 +80,14 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
         ->type_name("NUMBER");
     add_json(list, request);
 
-    auto& show = add("show", "all of one, with its row", tasks::dead_letter_action::show);
+    auto& show = add("show", "everything about one, with its row", tasks::dead_letter_action::show);
     show.add_option_function<std::string>(
             "id", [&request](const std::string& text) { request.ids = {read_number("id", text)}; },
             "its number, as list shows it")
         ->required();
     add_json(show, request);
 
-    auto& retry = add("retry", "have the relay publish them once more, as new messages",
+    auto& retry = add("retry", "have the relay publish their rows again, as new messages",
                       tasks::dead_letter_action::retry);
     add_selection(retry, request, "all that were never retried");
 

@@ -16,12 +16,16 @@ constexpr std::size_t second_column = 26;
 
 }  // namespace
 
-std::size_t terminal_width() {
+std::optional<std::size_t> width_of_output() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-        return usual_width;
+        return std::nullopt;
     }
     return std::max<std::size_t>(size.ws_col, least_width);
+}
+
+std::size_t terminal_width() {
+    return width_of_output().value_or(usual_width);
 }
 
 std::string wrapped(std::string_view text, std::size_t from, std::size_t indent,

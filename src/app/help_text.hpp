@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace walrelay::app {
 
 /// Of the terminal at standard output; 80 where there is none.
 [[nodiscard]] std::size_t terminal_width();
+
+/// The same, but nothing where standard output is no terminal: what reads it there wants all of a
+/// line.
+[[nodiscard]] std::optional<std::size_t> width_of_output();
 
 /// Breaks `text` at blanks, so that no line after the first, which begins at column `from`, is
 /// longer than `width`; the others are indented by `indent`.

@@ -4,6 +4,7 @@
 #include "app/text_table.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
+#include "core/progress.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -21,15 +22,6 @@ std::string utc(wall_time time) {
                        std::chrono::time_point_cast<std::chrono::seconds>(time));
 }
 
-std::string grouped(std::uint64_t number) {
-    auto digits = std::to_string(number);
-    constexpr int group = 3;
-    for (auto at = static_cast<int>(digits.size()) - group; at > 0; at -= group) {
-        digits.insert(static_cast<std::size_t>(at), ",");
-    }
-    return digits;
-}
-
 /// `name      value`, one line.
 void add_line(std::string& to, std::string_view name, const std::string& value) {
     to += fmt::format("  {:<12}{}\n", name, value);
@@ -43,9 +35,10 @@ void add_counts(std::string& to, std::string_view name,
         sorted, [](const auto& a, const auto& b) { return a.second.rows > b.second.rows; });
     for (std::size_t index = 0; index < std::min(sorted.size(), shown_max); ++index) {
         const auto& [what, count] = sorted[index];
-        add_line(to, index == 0 ? name : "",
-                 fmt::format("{}  {} rows  {}", what.empty() ? "(none)" : one_line(what),
-                             grouped(count.rows), show_bytes(static_cast<double>(count.bytes))));
+        add_line(
+            to, index == 0 ? name : "",
+            fmt::format("{}  {} rows  {}", what.empty() ? "(none)" : one_line(what),
+                        with_thousands(count.rows), show_bytes(static_cast<double>(count.bytes))));
     }
     if (sorted.size() > shown_max) {
         add_line(to, "", fmt::format("and {} more", sorted.size() - shown_max));
@@ -70,14 +63,14 @@ std::string range_of(const kept_replay& scope) {
 
 void add_troubles(std::string& to, const relay::replay_plan& plan) {
     if (plan.unmappable > 0) {
-        add_line(to, "unmappable", grouped(plan.unmappable) + " rows become dead letters:");
+        add_line(to, "unmappable", with_thousands(plan.unmappable) + " rows become dead letters:");
         for (const auto& each : plan.unmappable_named) {
             add_line(to, "", one_line(each));
         }
     }
     if (plan.too_large > 0) {
         add_line(to, "too large",
-                 grouped(plan.too_large) +
+                 with_thousands(plan.too_large) +
                      " rows above delivery.max_row_bytes are left out; fix: raise it");
     }
 }
@@ -122,17 +115,18 @@ std::string text_of_plan(const replay_words& words) {
         add_troubles(text, plan);
         return text;
     }
-    const auto in_transactions =
-        words.scope.reads_table() ? "" : " in " + grouped(plan.transactions) + " transactions";
+    const auto in_transactions = words.scope.reads_table()
+                                     ? ""
+                                     : " in " + with_thousands(plan.transactions) + " transactions";
     add_line(text, "rows",
-             fmt::format("{}{}, {} as messages", grouped(plan.all.rows), in_transactions,
+             fmt::format("{}{}, {} as messages", with_thousands(plan.all.rows), in_transactions,
                          show_bytes(static_cast<double>(plan.all.bytes))));
     if (words.scope.reads_table()) {
         const auto found = plan.all.rows + plan.too_large;
         if (found < words.scope.ids.size()) {
-            add_line(
-                text, "not there",
-                grouped(words.scope.ids.size() - found) + " of the ids are in the table no more");
+            add_line(text, "not there",
+                     with_thousands(words.scope.ids.size() - found) +
+                         " of the ids are in the table no more");
         }
     } else {
         add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
@@ -177,10 +171,11 @@ std::string text_of_replays(const std::vector<kept_replay>& all) {
     std::vector<std::vector<postgres::cell>> rows;
     rows.reserve(all.size());
     for (const auto& each : all) {
-        rows.push_back(
-            {std::to_string(each.number), to_string(each.state),
-             fmt::format("{} of {}", grouped(each.rows_written), grouped(each.rows_planned)),
-             each.reads_table() ? "(table)" : each.kept_slot, each.started_at, each.changed_at});
+        rows.push_back({std::to_string(each.number), to_string(each.state),
+                        fmt::format("{} of {}", with_thousands(each.rows_written),
+                                    with_thousands(each.rows_planned)),
+                        each.reads_table() ? "(table)" : each.kept_slot, each.started_at,
+                        each.changed_at});
     }
     return text_table(
         {{"number", "state", "rows", "kept slot", "started", "changed"}, std::move(rows)});
@@ -189,8 +184,9 @@ std::string text_of_replays(const std::vector<kept_replay>& all) {
 std::string text_of_replay(const kept_replay& one) {
     auto text = fmt::format("replay {} of slot {} {}\n", one.number, one.slot, range_of(one));
     add_line(text, "state", to_string(one.state));
-    add_line(text, "rows",
-             grouped(one.rows_written) + " of " + grouped(one.rows_planned) + " written");
+    add_line(
+        text, "rows",
+        with_thousands(one.rows_written) + " of " + with_thousands(one.rows_planned) + " written");
     add_line(text, "at", one.at ? to_string(*one.at) : "the beginning");
     if (!one.tables.empty()) {
         add_line(text, "tables",

@@ -104,7 +104,7 @@ asio::awaitable<result<std::string>> fetch_status(asio::any_io_executor executor
     const bool is_fine =
         answer.starts_with("HTTP/1.") && answer.find(" 200 ") < answer.find("\r\n");
     if (!is_fine || body == std::string::npos) {
-        co_return no_answer(listen, "what answers there is no relay");
+        co_return no_answer(listen, "the answer is not that of a relay");
     }
     co_return answer.substr(body + 4);
 }

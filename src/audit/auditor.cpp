@@ -352,7 +352,7 @@ void auditor::note_disorder(const streamed_message& one,
                                 printable(one.id),
                                 one.sequence,
                                 std::string(one.position),
-                                "behind sequence " + std::to_string(before.sequence) +
+                                "after sequence " + std::to_string(before.sequence) +
                                     " at position " + position_of(earlier)});
     }
 }

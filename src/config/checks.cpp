@@ -153,7 +153,7 @@ std::optional<complaint> check_listen(const std::string& text) {
         (colon != std::string::npos && is_address && is_port(text.substr(colon + 1)))) {
         return std::nullopt;
     }
-    return complaint{in_quotes(text) + " is no IP address with a port",
+    return complaint{in_quotes(text) + " is not an IP address with a port",
                      "write it like \"127.0.0.1:8460\" or \"[::1]:8460\", or \"off\""};
 }
 
@@ -161,7 +161,7 @@ std::optional<complaint> check_host(const std::string& text) {
     if (made_of(text, {lower_case, upper_case, digits, "-._"})) {
         return std::nullopt;
     }
-    return complaint{in_quotes(text) + " is no name of a host",
+    return complaint{in_quotes(text) + " is not the name of a host",
                      "write the name alone, without a scheme and without a port, such as "
                      "\"relay.internal\""};
 }

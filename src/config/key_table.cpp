@@ -32,9 +32,9 @@ const std::vector<key> table{
      choice(&postgres::plugin, {{"auto", std::nullopt},
                                 {"wal2json", output_plugin::wal2json},
                                 {"pgoutput", output_plugin::pgoutput}}),
-     "The output plugin of the slot. `\"auto\"` takes the plugin of the slot that is there; for "
-     "a new one `wal2json` where the server accepts it, is PostgreSQL 15 or newer and no outbox "
-     "is partitioned, else `pgoutput`. wal2json must be 2.5 or newer."},
+     "The output plugin of the slot. `\"auto\"` takes the plugin of an existing slot; for a new "
+     "one `wal2json` if the server accepts it, is PostgreSQL 15 or newer and no outbox is "
+     "partitioned, else `pgoutput`. wal2json must be 2.5 or newer."},
     {"postgres", "publication", "--publication", text(&postgres::publication, check_publication),
      "The publication that lists the outbox tables. Only `pgoutput` uses it. The name is taken "
      "as it is, case included."},
@@ -42,14 +42,14 @@ const std::vector<key> table{
      choice(&postgres::snapshot, {{"none", snapshot_mode::none},
                                   {"pending", snapshot_mode::pending},
                                   {"all", snapshot_mode::all}}),
-     "Which rows that were in the tables before the slot was created are published first: none, "
-     "those of each table's `pending`, or all of them. Whatever published rows of these tables "
-     "before must have stopped when walrelay starts with it."},
+     "Which of the rows that were in the tables before the slot was created are published "
+     "first: none, those of each table's `pending`, or all of them. Whatever published rows of "
+     "these tables before must have stopped when walrelay starts with it."},
     {"postgres", "failover", "--failover",
      choice(&postgres::failover, {{"auto", std::nullopt}, {"true", true}, {"false", false}}),
-     "Whether the slot is made as a failover slot, of which standbys keep a copy, so that it is "
-     "there after a promotion: `\"auto\"` where the server can (PostgreSQL 17 and newer), "
-     "`\"true\"` or not at all, `\"false\"` never. A slot that is there is left as it is."},
+     "Whether the slot is created as a failover slot, of which standbys keep a copy, so that it "
+     "exists after a promotion: `\"auto\"` if the server supports it (PostgreSQL 17 and newer), "
+     "`\"true\"` or no slot at all, `\"false\"` never. An existing slot is left as it is."},
     {"nats", "urls", "--nats", texts(&nats::urls, check_url),
      "The servers of the broker: `nats://` or `tls://`, host and port. Several are servers of "
      "one cluster, tried in turn."},
@@ -78,8 +78,8 @@ const std::vector<key> table{
      "File that holds the password of `user`."},
     {"nats", "token_file", "", text(&nats::token_file), "File that holds a token."},
     {"nats", "tls.ca", "", text(&tls::ca),
-     "File of PEM certificates of authorities: no other's server is believed. Without it, those "
-     "of the system."},
+     "File of PEM certificates of authorities: only servers that they have signed are trusted. "
+     "Without it, those of the system."},
     {"nats", "tls.cert", "", text(&tls::cert),
      "File of the client's PEM certificate; goes together with `tls.key`."},
     {"nats", "tls.key", "", text(&tls::key), "File of the PEM key of `tls.cert`."},
@@ -102,22 +102,22 @@ const std::vector<key> table{
      "The wait before the second try to reach a server; it grows with each further try. At least "
      "`1ms`, at most `backoff_max`."},
     {"delivery", "backoff_max", "", duration(&delivery::backoff_max, 1ms),
-     "The longest wait between two tries. Tries go on for ever."},
+     "The longest wait between two tries. walrelay never gives up."},
     {"delivery", "confirm_delay", "", duration(&delivery::confirm_delay, 0ms),
-     "How long the slot is held back after the ack. A broker that acks before its data is on the "
-     "disk forgets acked messages when its power fails; what is younger than this is then sent "
-     "again. When the time is over, the stream is asked what it ends with, and only its answer "
-     "moves the slot: a relay that stood still, or a broker that died in silence, confirms "
-     "nothing. So a little longer than the broker's sync interval (nats-server: 2 minutes unless "
-     "set) is enough; PostgreSQL keeps the WAL of that time."},
+     "How long the slot is held back after the ack. A broker that acks before its data is on "
+     "the disk forgets acked messages when its power fails; what is younger than this is then "
+     "sent again. When the time is over, walrelay asks what the stream ends with, and only the "
+     "answer advances the slot: a relay that was paused, or a broker that died silently, "
+     "confirms nothing. So a little longer than the broker's sync interval (nats-server: 2 "
+     "minutes unless set) is enough; PostgreSQL keeps the WAL of that time."},
     {"delivery", "max_attempts", "", integer(&delivery::max_attempts, {1, 100}),
-     "How often a message that the broker refuses for itself is tried before it is poison, 1 to "
-     "100. Outages are waited out, however long."},
+     "How often a message that the broker refuses for what it holds is tried before its row "
+     "becomes a dead letter, 1 to 100. Outages are waited out, however long."},
     {"delivery", "on_poison", "",
      choice(&delivery::on_poison,
             {{"dead_letter", poison_policy::dead_letter}, {"halt", poison_policy::halt}}),
      "What happens to a row that can never be published: `\"dead_letter\"` sets it aside in the "
-     "table walrelay.dead_letter and goes on, `\"halt\"` stops before it and keeps the slot."},
+     "table walrelay.dead_letter and continues, `\"halt\"` stops before it and keeps the slot."},
     {"delivery", "on_slot_loss", "",
      choice(&delivery::on_slot_loss,
             {{"halt", slot_loss_policy::halt}, {"heal", slot_loss_policy::heal}}),
@@ -126,7 +126,7 @@ const std::vector<key> table{
     {"delivery", "on_halt", "",
      choice(&delivery::on_halt, {{"exit", halt_policy::exit}, {"stay", halt_policy::stay}}),
      "What the process does where an operator must decide: `\"exit\"` ends it with exit code 3, "
-     "`\"stay\"` keeps it without slot and broker, and it goes on by itself once the cause is "
+     "`\"stay\"` keeps it without slot and broker, and it continues by itself once the cause is "
      "gone or `walrelay resume` was run."},
     {"outbox", "table", "--table", table_name_text(&outbox::table),
      "The table, written as in SQL: the schema is `public` if none is named, parts without "
@@ -201,7 +201,7 @@ const std::vector<key> table{
     {"http", "listen", "", text(&http::listen, check_listen),
      "IP address and port on which `walrelay run` answers: the dashboard, health, status and "
      "metrics, see [monitoring.md](monitoring.md). Whoever reaches it can read them, and nobody "
-     "can change anything there. Port 0 takes any that is free, which the log names; `\"off\"` "
+     "can change anything there. Port 0 takes any free port, which the log names; `\"off\"` "
      "opens none."},
     {"http", "hosts", "", texts(&http::hosts, check_host),
      "Names under which it may be asked, besides IP addresses and `localhost`. Requests that name "

@@ -136,7 +136,8 @@ void take_flags(const flag_values& flags, draft& to) {
     for (const auto& [full_name, text] : flags) {
         const key* row = find_key(full_name);
         if (row == nullptr) {
-            to.add({"flag " + printable(full_name), "", "stands for no key", "remove it"});
+            to.add(
+                {"flag " + printable(full_name), "", "is not the name of a setting", "remove it"});
         } else {
             take_text(*row, text, row->flag.empty() ? "flag " + full_name : std::string(row->flag),
                       to);

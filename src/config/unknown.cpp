@@ -48,7 +48,7 @@ problem unknown_variable(const std::string& name) {
         known.push_back(row.variable());
     }
     const auto meant = nearest(name, known);
-    return {printable(name), "", "stands for no key",
+    return {printable(name), "", "is not the name of a setting",
             meant ? "set " + *meant + " in its place, or unset it"
                   : "unset it; the names are WALRELAY_<SECTION>_<KEY>, see docs/configuration.md"};
 }

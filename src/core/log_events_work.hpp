@@ -15,8 +15,8 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "A finding of `walrelay check` with which nothing can be relayed.", "Do what the line says."},
     {"message_slow", log_severity::warning, "seconds id subject position traceparent",
      "The slowest message of the last minute took longer from commit to ack than `log.slow`.",
-     "Where it lasts, compare `walrelay_publish_ack_seconds` with `walrelay_commit_to_ack_seconds`: "
-     "the broker's share is the first."},
+     "Where it lasts, compare `walrelay_publish_ack_seconds` with "
+     "`walrelay_commit_to_ack_seconds`: the broker's share is the first."},
     {"stream_created", log_severity::info, "stream", "The stream was not there and was created.",
      ""},
     {"stream_marked", log_severity::info, "stream slot database",

@@ -61,9 +61,10 @@ error cannot_listen(std::string_view address, const boost::system::error_code& w
 result<listener> listener::open(std::string_view address) {
     const auto at = endpoint_in(address);
     if (!at) {
-        return error{errc::configuration_invalid,
-                     "http.listen: \"" + std::string(address) + "\" is no IP address with a port",
-                     "write it as \"127.0.0.1:8460\" or \"[::1]:8460\", or \"off\""};
+        return error{
+            errc::configuration_invalid,
+            "http.listen: \"" + std::string(address) + "\" is not an IP address with a port",
+            "write it as \"127.0.0.1:8460\" or \"[::1]:8460\", or \"off\""};
     }
     boost::asio::io_context io(1);
     tcp::acceptor acceptor(io);

@@ -129,7 +129,7 @@ std::string way_past_publication(const expectations& wanted, const postgres_fact
     const std::string keeps =
         facts.wal2json == plugin_trouble::none
             ? "with every relay stopped, set postgres.plugin = \"wal2json\", then: walrelay init "
-              "--switch-plugin; the slot goes on from where it stands, with all that it holds; or, "
+              "--switch-plugin; the slot resumes where it stands, with all that it holds; or, "
               "where it must be pgoutput"
             : std::string(
                   "wal2json would decode it (postgres.plugin = \"wal2json\", walrelay init "

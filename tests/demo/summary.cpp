@@ -1,16 +1,18 @@
 // See summary.hpp.
 #include "demo/summary.hpp"
 
+#include "demo/paint.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <string_view>
+#include <string>
 
 namespace walrelay::demo {
 namespace {
 
-void print_row(std::string_view name, std::size_t count, const std::string& note = {}) {
-    fmt::print("  {:<28}{:>10}{}{}\n", name, count, note.empty() ? "" : "   ", note);
+std::string milliseconds(duration taken) {
+    return fmt::format("{:.1f} ms", taken.count());
 }
 
 }  // namespace
@@ -18,24 +20,24 @@ void print_row(std::string_view name, std::size_t count, const std::string& note
 bool print_summary(const written& rows, const std::vector<test::seen_event>& stream,
                    const latencies& taken) {
     const auto result = test::compare(rows.ids, stream);
-    fmt::print("\n");
-    print_row("rows committed", rows.ids.size(),
-              fmt::format("in {} transactions", rows.transactions));
-    print_row("rows rolled back", rows.rows_rolled_back,
-              fmt::format("in {} transactions", rows.transactions_rolled_back));
-    print_row("messages in the stream", stream.size());
-    print_row("missing", result.missing.size());
-    print_row("twice", result.twice.size());
-    print_row("never committed", result.unexpected.size());
-    print_row("out of order", result.out_of_order.size());
-    fmt::print("  {:<28}{:>10.2f}   p50, from COMMIT to the consumer\n", "milliseconds",
-               taken.median.count());
-    fmt::print("  {:<28}{:>10.2f}   p99\n", "", taken.slowest_of_a_hundred.count());
-    fmt::print("  {:<28}{:>10.2f}   slowest\n\n", "", taken.slowest.count());
+    fmt::print("\n{} rows committed in {} transactions; {} rows in {} more were rolled back\n",
+               rows.ids.size(), rows.transactions, rows.rows_rolled_back,
+               rows.transactions_rolled_back);
+    fmt::print(
+        "{} messages in the stream: {} missing, {} twice, {} out of order, {} never committed\n",
+        stream.size(), result.missing.size(), result.twice.size(), result.out_of_order.size(),
+        result.unexpected.size());
+    fmt::print(
+        "from COMMIT to the consumer: {} for half of them; the slowest, which waited for the\n"
+        "broker, {}\n",
+        milliseconds(taken.median), milliseconds(taken.slowest));
     if (result.flawless()) {
-        fmt::print("Every committed row is in the stream once, in the order of commit.\n");
+        fmt::print("{}\n", painted(hue::good,
+                                   "Every committed row is in the stream once, in the order of "
+                                   "commit."));
     } else {
-        fmt::print("NOT every committed row is in the stream once and in order:\n{}",
+        fmt::print("{}\n{}",
+                   painted(hue::bad, "NOT every committed row is in the stream once and in order:"),
                    to_string(result));
     }
     std::fflush(stdout);

@@ -1,4 +1,4 @@
-// What came of it, as a table.
+// What came of it, in a few lines.
 #pragma once
 
 #include "demo/demo_writer.hpp"
@@ -10,7 +10,7 @@
 
 namespace walrelay::demo {
 
-/// Prints the table and the verdict. True if nothing is missing, twice or out of order.
+/// Prints counts, latencies and the verdict. True if nothing is missing, twice or out of order.
 [[nodiscard]] bool print_summary(const written& rows, const std::vector<test::seen_event>& stream,
                                  const latencies& taken);
 

@@ -1,9 +1,11 @@
 // Shows walrelay at work: an embedded PostgreSQL and nats-server in a temporary folder, a writer
-// that fills an outbox, a consumer that sees its events arrive. Nothing is left behind.
+// that fills an outbox, a consumer that sees its events arrive. Then walrelay and the broker are
+// killed, and table and stream are compared. Nothing is left on the machine.
 #include "demo/demo_writer.hpp"
 #include "demo/interrupt.hpp"
 #include "demo/latency_book.hpp"
 #include "demo/live_list.hpp"
+#include "demo/paint.hpp"
 #include "demo/summary.hpp"
 #include "support/eventually.hpp"
 #include "support/nats_server.hpp"
@@ -30,7 +32,7 @@ constexpr const char* stream = "OUTBOX";
 struct options {
     std::filesystem::path program;
     bool keep = false;
-    std::chrono::seconds writing{10};
+    std::chrono::seconds writing{9};
 };
 
 constexpr const char* usage =
@@ -38,7 +40,7 @@ constexpr const char* usage =
     "  --keep       stay up until Ctrl-C, with the dashboard's address and a writer, so that you "
     "can\n"
     "               watch it and insert rows yourself\n"
-    "  --seconds    how long to write, 10 if not given\n";
+    "  --seconds    how long to write, 9 if not given\n";
 
 std::optional<options> read_options(int count, char** words) {
     options chosen;
@@ -74,12 +76,14 @@ public:
     }
 
     int run() {
+        say(painted(hue::faint, fmt::format("$ walrelay run --postgres \"{}\" \\\n"
+                                            "      --nats {} --table public.outbox_events",
+                                            conninfo_, broker_.url())));
         start_relay();
-        live_list list(book_, std::chrono::milliseconds(500));
-        const test::stream_follower follower(
-            broker_.url(), stream,
-            [&list](const test::stored_message& message) { list.arrived(message); });
+        live_list list(book_, std::chrono::milliseconds(750));
+        follow(list);
         const auto rows = write(list);
+        const bool agrees = verify();
         const bool flawless = print_summary(rows, all_events(), book_.result());
         if (chosen_.keep) {
             keep_up(list);
@@ -88,22 +92,22 @@ public:
         if (!stopped) {
             say("walrelay did not stop in order; its log:\n" + relay_->log());
         }
-        return flawless && stopped ? EXIT_SUCCESS : EXIT_FAILURE;
+        return agrees && flawless && stopped ? EXIT_SUCCESS : EXIT_FAILURE;
     }
 
 private:
+    test::relay_start relay_command(std::string verb, int number) const {
+        return {.program = chosen_.program,
+                .arguments = {std::move(verb), "--postgres", conninfo_, "--nats", broker_.url(),
+                              "--table", "public.outbox_events"},
+                .folder = folder_.path(),
+                // Any port that is free.
+                .environment = {{"WALRELAY_HTTP_LISTEN", "127.0.0.1:0"}},
+                .name = "walrelay" + std::to_string(number)};
+    }
+
     void start_relay() {
-        say(
-            fmt::format("$ walrelay run --postgres \"{}\" \\\n"
-                        "      --nats {} --table public.outbox_events\n",
-                        conninfo_, broker_.url()));
-        relay_.emplace(
-            test::relay_start{.program = chosen_.program,
-                              .arguments = {"run", "--postgres", conninfo_, "--nats", broker_.url(),
-                                            "--table", "public.outbox_events"},
-                              .folder = folder_.path(),
-                              // Any port that is free.
-                              .environment = {{"WALRELAY_HTTP_LISTEN", "127.0.0.1:0"}}});
+        relay_.emplace(relay_command("run", ++starts_));
         auto session = postgres_.session();
         const auto streaming = [&] {
             return !session.query("SELECT FROM pg_stat_replication WHERE state <> 'startup'")
@@ -124,9 +128,58 @@ private:
         return at == std::string::npos ? "" : log.substr(at, log.find_first_of(" \n", at) - at);
     }
 
-    written write(const live_list& list) {
+    /// From the first message on that the list does not have.
+    void follow(live_list& list) {
+        follower_.emplace(
+            broker_.url(), stream,
+            [&list](const test::stored_message& message) { list.arrived(message); },
+            list.last_sequence() + 1);
+    }
+
+    void wait_for_new_event(const live_list& list, live_list::clock::time_point since) {
+        wait_until(patience, "no event arrives any more; the relay's log:\n" + relay_->log(),
+                   [&] { return list.has_event_since(since); });
+    }
+
+    /// As a supervisor would, it is started again at once.
+    void kill_relay(const live_list& list) {
+        const auto killed = live_list::clock::now();
+        say(painted(hue::bad, fmt::format("          kill -9 {}   walrelay, in the middle of it",
+                                          relay_->process().pid())));
+        relay_->kill_9();
+        start_relay();
+        wait_for_new_event(list, killed);
+        say_back(killed, "started again, it continues after the last message of the stream");
+    }
+
+    void kill_broker(live_list& list) {
+        constexpr std::chrono::seconds away{1};
+        say(painted(hue::bad,
+                    fmt::format("          kill -9 {}   nats-server; it stays away for a second",
+                                broker_.pid())));
+        follower_.reset();
+        broker_.kill_9();
+        let_pass(away);
+        const auto back = live_list::clock::now();
+        broker_.start();
+        follow(list);
+        wait_for_new_event(list, back);
+        say_back(back, "it is back, and walrelay continues");
+    }
+
+    static void say_back(live_list::clock::time_point since, const char* what) {
+        const std::chrono::duration<double> taken = live_list::clock::now() - since;
+        say(painted(hue::good, fmt::format("          {}: {:.1f} s", what, taken.count())));
+    }
+
+    written write(live_list& list) {
+        constexpr int parts = 3;
         demo_writer writer(conninfo_, book_);
-        let_pass(chosen_.writing);
+        let_pass(chosen_.writing / parts);
+        kill_relay(list);
+        let_pass(chosen_.writing / parts);
+        kill_broker(list);
+        let_pass(chosen_.writing / parts);
         auto rows = writer.stop();
         const bool arrived = test::eventually(patience, [&] {
             return list.count() >= rows.ids.size() || was_interrupted() ||
@@ -139,6 +192,15 @@ private:
             say("not all events have arrived; the relay's log:\n" + relay_->log());
         }
         return rows;
+    }
+
+    /// What walrelay itself says of table and stream.
+    bool verify() {
+        say(painted(hue::faint, "$ walrelay verify"));
+        const auto run = test::run_to_end(relay_command("verify", 0), patience);
+        const bool agrees = run.exit_code == 0;
+        fmt::print("{}", painted(agrees ? hue::good : hue::bad, run.output));
+        return agrees;
     }
 
     std::vector<test::seen_event> all_events() {
@@ -182,6 +244,8 @@ private:
     test::nats_server broker_;
     std::string conninfo_ = postgres_.conninfo(postgres_.fresh_database());
     std::optional<test::relay_process> relay_;
+    std::optional<test::stream_follower> follower_;
+    int starts_ = 0;
 };
 
 int run(const options& chosen) {

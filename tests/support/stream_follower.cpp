@@ -8,11 +8,13 @@
 namespace walrelay::test {
 namespace {
 
-void create_consumer(jsCtx* jetstream, const std::string& stream, const std::string& inbox) {
+void create_consumer(jsCtx* jetstream, const std::string& stream, const std::string& inbox,
+                     std::uint64_t first_sequence) {
     jsConsumerConfig config;
     jsConsumerConfig_Init(&config);
     config.AckPolicy = js_AckNone;
-    config.DeliverPolicy = js_DeliverAll;
+    config.DeliverPolicy = js_DeliverByStartSequence;
+    config.OptStartSeq = first_sequence;
     config.DeliverSubject = inbox.c_str();
     require(js_AddConsumer(nullptr, jetstream, stream.c_str(), &config, nullptr, nullptr),
             "cannot follow stream " + stream);
@@ -40,7 +42,8 @@ struct stream_follower::state {
 };
 
 stream_follower::stream_follower(const std::string& url, const std::string& stream,
-                                 std::function<void(const stored_message&)> arrived)
+                                 std::function<void(const stored_message&)> arrived,
+                                 std::uint64_t first_sequence)
     : state_(std::make_unique<state>()) {
     state_->arrived = std::move(arrived);
     state_->link = connect_to(url);
@@ -50,7 +53,7 @@ stream_follower::stream_follower(const std::string& url, const std::string& stre
                                      state::deliver, state_.get()),
             "cannot subscribe");
     state_->subscription.reset(subscription);
-    create_consumer(jetstream_of(state_->link.get()).get(), stream, inbox);
+    create_consumer(jetstream_of(state_->link.get()).get(), stream, inbox, first_sequence);
 }
 
 stream_follower::~stream_follower() {

@@ -3,6 +3,7 @@
 
 #include "support/stream_reader.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,10 +12,12 @@ namespace walrelay::test {
 
 class stream_follower {
 public:
-    /// Starts with the stream's first message. `arrived` is called in a thread of the NATS client,
-    /// one message after the other, until the follower is gone. Throws std::runtime_error.
+    /// Starts with that sequence, 1 being the stream's first. `arrived` is called in a thread of
+    /// the NATS client, one message after the other, until the follower is gone. Throws
+    /// std::runtime_error.
     stream_follower(const std::string& url, const std::string& stream,
-                    std::function<void(const stored_message&)> arrived);
+                    std::function<void(const stored_message&)> arrived,
+                    std::uint64_t first_sequence = 1);
     ~stream_follower();
     stream_follower(const stream_follower&) = delete;
     stream_follower& operator=(const stream_follower&) = delete;

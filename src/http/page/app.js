@@ -43,7 +43,7 @@ function list(id, pairs) {
 const states = {
   starting: ["warn", "The relay is starting."],
   standby: ["good", "Another relay holds the slot. This one takes over when the slot is free."],
-  snapshot: ["good", "Rows that were there before the slot are being published."],
+  snapshot: ["good", "Rows from before the slot are being published."],
   catching_up: ["warn", "Streaming, and behind."],
   streaming: ["good", "Streaming."],
   waiting_postgres: ["bad", "PostgreSQL is away. The slot keeps the rows; the relay tries again by itself."],

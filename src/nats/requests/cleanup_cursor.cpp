@@ -230,7 +230,7 @@ result<void> cleanup_cursor::settle(const std::vector<settlement>& messages) {
             ? natsConnection_FlushTimeout(here.connection.get(), here.options.timeout.count())
             : natsMsg_AckSync(last_done, nullptr, nullptr);
     if (status != NATS_OK) {
-        return here.failure("consumer " + here.name + " cannot be moved on", status);
+        return here.failure("consumer " + here.name + " cannot be advanced", status);
     }
     return {};
 }

@@ -44,7 +44,7 @@ bool is_of_this_process(natsStatus status) {
 }  // namespace
 
 error unavailable(std::string what, natsStatus status) {
-    return {errc::broker_unavailable, std::move(what), "", last_error_text(status)};
+    return with_last_error({errc::broker_unavailable, std::move(what)}, status);
 }
 
 result<connection_handle> connect_blocking(const connect_options& to) {

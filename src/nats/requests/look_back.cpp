@@ -18,9 +18,9 @@ struct reader {
     std::chrono::milliseconds timeout;
 
     [[nodiscard]] error failure(natsStatus status) const {
-        return {errc::broker_unavailable,
-                "the last messages of stream " + stream + " cannot be read", "",
-                last_error_text(status)};
+        return with_last_error(
+            {errc::broker_unavailable, "the last messages of stream " + stream + " cannot be read"},
+            status);
     }
     /// Makes a consumer and asks it for all that it has; returns how many messages that is. It
     /// sends no more than that, whatever is published meanwhile.
@@ -120,7 +120,7 @@ void take(const asked_message& one, stream_facts& facts) {
         facts.shared = true;
         return;
     }
-    // Beside others a message can come behind a later one that it had to be sent again after.
+    // Beside others a message can come after a later one that it had to be sent again after.
     const bool comparable = facts.last_position && facts.last_position->origin == ours->origin;
     if (!comparable || facts.last_position->at < ours->at) {
         facts.last_position = ours;
@@ -156,7 +156,7 @@ void forget_ends(stream_facts& facts) {
     facts.shared = false;
 }
 
-/// Reads as many messages, but none behind the one that the leader has told as the last; returns
+/// Reads as many messages, but none after the one that the leader has told as the last; returns
 /// the sequence of the last one.
 result<std::uint64_t> read_messages(const reader& from, natsSubscription* incoming,
                                     std::uint64_t expected, const stream_facts& leader,

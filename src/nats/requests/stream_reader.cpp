@@ -22,8 +22,7 @@ result<jetstream_call> open_jetstream(natsConnection* connection,
     jsCtx* context = nullptr;
     const auto status = natsConnection_JetStream(&context, connection, &call.options);
     if (status != NATS_OK) {
-        return error{errc::broker_unavailable, "JetStream cannot be used", "",
-                     last_error_text(status)};
+        return with_last_error({errc::broker_unavailable, "JetStream cannot be used"}, status);
     }
     call.context.reset(context);
     return call;
@@ -34,10 +33,11 @@ error refusal(natsStatus status, jsErrCode code, const std::string& what) {
         "enable JetStream for the account (jetstream {} in "
         "nats-server.conf, or --jetstream)";
     if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr) {
-        return {errc::broker_unavailable, what + ": JetStream is not enabled", std::string(enable),
-                last_error_text(status)};
+        return with_last_error(
+            {errc::broker_unavailable, what + ": JetStream is not enabled", std::string(enable)},
+            status);
     }
-    return {errc::broker_unavailable, what, "", last_error_text(status)};
+    return with_last_error({errc::broker_unavailable, what}, status);
 }
 
 void copy_config(const jsStreamConfig& config, stream_facts& facts) {
@@ -146,15 +146,36 @@ wall_time to_wall_time(std::int64_t nanoseconds) {
         std::chrono::nanoseconds(nanoseconds)));
 }
 
+/// nats.c writes `(jsm.c:1033): words`.
+std::string_view without_place(std::string_view text) {
+    constexpr std::string_view end = "): ";
+    const auto at = text.starts_with('(') ? text.find(end) : std::string_view::npos;
+    const auto place = text.substr(0, at);
+    const bool is_place = at != std::string_view::npos && place.find(".c:") != place.npos;
+    return is_place ? text.substr(at + end.size()) : text;
+}
+
 }  // namespace
 
 std::string last_error_text(natsStatus status) {
     natsStatus last = NATS_OK;
     const char* const text = nats_GetLastError(&last);
     if (last == status && text != nullptr && *text != '\0') {
-        return text;
+        return std::string(without_place(text));
     }
     return natsStatus_GetText(status);
+}
+
+error with_last_error(error failure, natsStatus status) {
+    // Of all others the library itself is the author: no answer came, or it was none.
+    const bool has_answered = status == NATS_ERR || status == NATS_NOT_FOUND ||
+                              status == NATS_NOT_PERMITTED || status == NATS_CONNECTION_AUTH_FAILED;
+    if (has_answered) {
+        failure.server_said = last_error_text(status);
+    } else {
+        failure.what += ": " + last_error_text(status);
+    }
+    return failure;
 }
 
 result<broker_facts> read_broker(natsConnection* connection, const connect_options& options,

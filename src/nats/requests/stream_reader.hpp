@@ -27,7 +27,11 @@ namespace walrelay::nats {
                                        const stream_definition& definition,
                                        std::chrono::milliseconds timeout);
 
-/// The library's last error on this thread, or the text of the status.
+/// The library's last error on this thread, without the place in its sources; else the text of the
+/// status.
 [[nodiscard]] std::string last_error_text(natsStatus status);
+
+/// `failure` with those words: as the server's where it has answered, else after `what`.
+[[nodiscard]] error with_last_error(error failure, natsStatus status);
 
 }  // namespace walrelay::nats

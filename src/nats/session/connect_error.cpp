@@ -21,6 +21,12 @@ bool contains_ignoring_case(std::string_view text, std::string_view lower_case) 
            text.end();
 }
 
+/// A server that has spoken, in other words than those of below.
+error refused_otherwise(const connect_options& options, std::string said) {
+    return {errc::broker_unavailable, "the broker at " + names_of(options) + " cannot be reached",
+            "", std::move(said)};
+}
+
 }  // namespace
 
 bool is_about_a_right(std::string_view said) {
@@ -41,28 +47,27 @@ error refusal(const connect_options& options, std::string_view said) {
     const bool log_in =
         contains_ignoring_case(said, "auth") || contains_ignoring_case(said, "revoked");
     return log_in ? log_in_refused(options, std::string(said))
-                  : unreachable(options, std::string(said));
+                  : refused_otherwise(options, std::string(said));
 }
 
-error unreachable(const connect_options& options, std::string said) {
-    return {errc::broker_unavailable, "the broker at " + names_of(options) + " cannot be reached",
-            "", std::move(said)};
+error unreachable(const connect_options& options, const std::string& cause) {
+    return {errc::broker_unavailable,
+            "the broker at " + names_of(options) + " cannot be reached: " + cause};
 }
 
-error lacks_resources(std::string said) {
+error lacks_resources(const std::string& cause) {
     return {errc::broker_unavailable,
             "walrelay has too little memory or too few threads for a connection of its own to the "
-            "broker",
-            "give the process more: systemd's MemoryMax, LimitAS and TasksMax, ulimit -v and -u",
-            std::move(said)};
+            "broker: " +
+                cause,
+            "give the process more: systemd's MemoryMax, LimitAS and TasksMax, ulimit -v and -u"};
 }
 
-error without_tls(const connect_options& options, std::string said) {
+error without_tls(const connect_options& options, const std::string& cause) {
     return {errc::broker_unavailable,
-            "no TLS connection to the broker at " + names_of(options) + " comes about",
+            "cannot make a TLS connection to the broker at " + names_of(options) + ": " + cause,
             "check that the server has tls, that nats.tls.ca signs its certificate, and that the "
-            "certificate names the host as nats.urls does",
-            std::move(said)};
+            "certificate names the host as nats.urls does"};
 }
 
 error log_in_refused(const connect_options& options, std::string said) {

@@ -9,14 +9,14 @@
 
 namespace walrelay::nats {
 
-/// broker_unavailable: no server answers as one.
-[[nodiscard]] error unreachable(const connect_options& options, std::string said);
+/// broker_unavailable: no server answers as one. `cause` is what the system or the library says.
+[[nodiscard]] error unreachable(const connect_options& options, const std::string& cause);
 
 /// broker_unavailable: this process has too little memory or too few threads.
-[[nodiscard]] error lacks_resources(std::string said);
+[[nodiscard]] error lacks_resources(const std::string& cause);
 
 /// broker_unavailable: the certificates may be fixed while walrelay waits.
-[[nodiscard]] error without_tls(const connect_options& options, std::string said);
+[[nodiscard]] error without_tls(const connect_options& options, const std::string& cause);
 
 /// broker_unavailable: the accounts may be changed while walrelay waits.
 [[nodiscard]] error log_in_refused(const connect_options& options, std::string said);

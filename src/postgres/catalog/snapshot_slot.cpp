@@ -28,7 +28,7 @@ server_context context_of(const connection& with, const std::string& slot, outpu
 
 error taken(const std::string& slot) {
     return {errc::slot_in_use,
-            fmt::format("another relay is publishing the rows that were there before slot {} (its "
+            fmt::format("another relay is publishing the rows from before slot {} (its "
                         "temporary slot {} exists)",
                         slot, snapshot_slot_name(slot)),
             "nothing to do: this relay looks again"};

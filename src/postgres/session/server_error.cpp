@@ -202,7 +202,7 @@ error explain_create_publication(const server_report& report, const server_conte
             is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};
 }
 
-/// Whether the words hold this number, which is none if it is 0, behind the name of the slot.
+/// Whether the words hold this number, which is none if it is 0, after the name of the slot.
 bool names_process(std::string_view words, std::string_view slot, int process) {
     const auto named = words.find(slot);
     words.remove_prefix(named == std::string_view::npos ? 0 : named + slot.size());
@@ -275,12 +275,12 @@ std::string place_in(const server_report& report) {
 error explain_row_too_large(const server_report& report, const server_context& context) {
     const auto what = fmt::format(
         "PostgreSQL cannot hand out a change{} of the WAL to slot {}: as {} writes it, it has more "
-        "than 1 GB, the server's limit. Nothing is lost, but nothing behind it is relayed",
+        "than 1 GB, the server's limit. Nothing is lost, but nothing after it is relayed",
         place_in(report), context.slot, to_string(context.plugin));
     if (context.plugin == output_plugin::wal2json) {
         return unsuitable(what + " (wal2json writes a control character in six bytes)",
                           "with every relay stopped, set postgres.plugin = \"pgoutput\" and: "
-                          "walrelay init --switch-plugin; the slot goes on from where it stands");
+                          "walrelay init --switch-plugin; the slot resumes where it stands");
     }
     return unsuitable(what,
                       "no plugin gets past it. walrelay verify names the rows that the stream "
@@ -299,7 +299,7 @@ error explain_stream(const server_report& report, const server_context& context)
                         "cannot decode what was written before it",
                         context.publication, context.slot),
             "with every relay stopped, set postgres.plugin = \"wal2json\" and: walrelay init "
-            "--switch-plugin; the slot goes on from where it stands, with all that it holds; where "
+            "--switch-plugin; the slot resumes where it stands, with all that it holds; where "
             "the server has no wal2json, walrelay check names another way");
     }
     if (code == sqlstate::undefined_file || code == sqlstate::object_not_in_prerequisite_state) {
@@ -352,7 +352,12 @@ error explain_words(const server_report& report, const server_context& context) 
 
 error explain(const server_report& report, const server_context& context) {
     auto explained = explain_words(report, context);
-    explained.server_said = words_of(report);
+    // Without a code they are libpq's: no server has answered.
+    if (report.sqlstate.empty()) {
+        explained.what += ": " + words_of(report);
+    } else {
+        explained.server_said = words_of(report);
+    }
     return explained;
 }
 

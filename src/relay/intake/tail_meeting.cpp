@@ -13,7 +13,7 @@ std::string name_of(const tail_claim& tail, const std::string& stream) {
 }  // namespace
 
 error tail_not_met(const tail_claim& tail, const std::string& stream) {
-    return {errc::tail_not_met, name_of(tail, stream) + " stands for no row that the slot sends"};
+    return {errc::tail_not_met, name_of(tail, stream) + " belongs to no row that the slot sends"};
 }
 
 error tail_is_another_row(const tail_claim& tail, const std::string& id,

@@ -6,7 +6,7 @@ namespace walrelay::relay {
 namespace {
 
 /// A process that stood still does not know it. Another relay can have written meanwhile, and left
-/// out a row that it set aside: a later message of a window would fit in behind its last one.
+/// out a row that it set aside: a later message of a window would fit in after its last one.
 /// Longer than the way to a broker and back, so that a busy connection is never proved again.
 constexpr std::chrono::milliseconds proof_lasts{500};
 
@@ -78,7 +78,7 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
     const auto predicted = at(index).behind_sequence + 1;
     if (held_ && index > held_->index) {
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
-                                                 ", behind a message that was refused");
+                                                 ", after a message that was refused");
     }
     if (sequence != predicted) {
         return trouble(lane_verdict::resync, "stored at sequence " + std::to_string(sequence) +
@@ -93,7 +93,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     const auto predicted = at(index).behind_sequence + 1;
     if (sequence == predicted) {
         // Our own earlier publish of it, which reached the stream after its tail was read; or
-        // another relay's, with more behind it. So it proves nothing of what the stream ends with.
+        // another relay's, with more after it. So it proves nothing of what the stream ends with.
         mark_stored(index, sequence);
         return lane_verdict::carry_on;
     }
@@ -110,7 +110,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
                                 std::to_string(sequence)});
     }
     // The tail does not tell what the stream has; the broker's memory of ids does. The chain is
-    // one message shorter than predicted, which those behind this one will find out.
+    // one message shorter than predicted, which those after this one will find out.
     if (expected_last_sequence_ > 0) {
         --expected_last_sequence_;
     }

@@ -15,7 +15,7 @@ error has_vanished(const std::string& stream) {
     return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
 }
 
-/// No row is read before this is mended. A limit under which no message fits is nobody's wish for
+/// No row is read before this is fixed. A limit under which no message fits is nobody's wish for
 /// dead letters.
 std::optional<error> unusable(const broker_facts& facts, const std::string& stream) {
     if (!facts.stream) {
@@ -142,7 +142,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint ? tail_belief::undecided
                                      : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
-    // What was on its way and is not in memory any more can be stored later, and be behind
+    // What was on its way and is not in memory any more can be stored later, and come after
     // something that this server did not show yet.
     if (tail.mixed || was_emptied) {
         remember_disorder();
@@ -229,12 +229,12 @@ bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
     if (ends->origin.system_identifier != server_.line.origin.system_identifier) {
         return false;
     }
-    // Another relay has published rows of a promoted server that this one has not met yet. Behind
+    // Another relay has published rows of a promoted server that this one has not met yet. After
     // them, all of what both histories share is there.
     if (ends->origin.timeline > server_.line.origin.timeline) {
         return ends->at >= *gone;
     }
-    // A row of a branch that was left stands behind all that came before the switch.
+    // A row of a branch that was left stands after all that came before the switch.
     const auto left_at = server_.line.end_of(ends->origin.timeline);
     return left_at && gone->commit < *left_at;
 }
@@ -251,7 +251,7 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
         // Nothing of it is confirmed while the halt is being stored.
         hold_back_.forget_held(std::nullopt);
         const error gap{
-            errc::gap_found, what + ", and the slot has moved on past some of them",
+            errc::gap_found, what + ", and the slot was advanced past some of them",
             "run walrelay verify: it names the rows that the stream lacks (they are still in the "
             "outbox table); then walrelay resume, to go on after them; delivery.confirm_delay "
             "keeps the slot back so that such messages are sent again"};

@@ -67,7 +67,7 @@ struct mark {
     std::size_t end = 0;
 };
 
-/// The value behind `key`, which must stand at `at`; moves `at` behind it.
+/// The value after `key`, which must stand at `at`; moves `at` past it.
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key,
                                          std::size_t& at) {
     if (text.substr(at, key.size()) != key) {
@@ -126,9 +126,9 @@ void read_history(std::string_view value, stream_owner& owner) {
     owner.timeline = ends ? owner.timeline : 0;
 }
 
-/// What every version adds stands behind what earlier ones knew; any part may be missing. Where
+/// What every version adds stands after what earlier ones knew; any part may be missing. Where
 /// somebody has written them in another order, all of them belong to the mark: one that was left
-/// behind it would become a part of the next mark.
+/// after it would become a part of the next mark.
 void read_rest(std::string_view text, mark& into) {
     auto& owner = into.owner;
     const auto take = [&](std::string_view key, const auto& use) {
@@ -305,7 +305,7 @@ std::vector<finding> owner_findings(const preflight::expectations& wanted,
                 "stream " + wanted.stream + " is that of slot " + marked->slot + " of database " +
                     marked->database + ", as its description says, and this is slot " + owner.slot +
                     " of database " + owner.database +
-                    ": two in one stream would skip rows of each other without a word",
+                    ": two in one stream would skip rows of each other silently",
                 "name a stream of its own: nats.stream; or, where the slot or the database was "
                 "only renamed and nobody else writes there: nats stream edit " +
                     wanted.stream + " --description \"" + to_string(owner) + "\"");

@@ -1,6 +1,7 @@
 #include "tasks/backfill/backfill_source.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/progress.hpp"
 #include "core/type_oid.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
@@ -233,13 +234,17 @@ void backfill_source::tell_progress() {
     constexpr std::chrono::seconds pause{5};
     told_rows_ += piece_is_published_ ? 0 : piece_.size();
     const auto now = std::chrono::steady_clock::now();
+    begun_at_ = begun_at_.value_or(now);
     if (now - told_at_ < pause) {
         return;
     }
     told_at_ = now;
-    log<"snapshot_progress">("snapshot: " + std::to_string(told_rows_) + " of " +
-                                 std::to_string(search_->row_count()) + " rows read",
-                             with<"rows">(told_rows_), with<"total_rows">(search_->row_count()));
+    const std::chrono::duration<double> passed = now - *begun_at_;
+    log<"snapshot_progress">(
+        "rows from before the slot: " +
+            describe({.done = told_rows_, .total = search_->row_count(), .seconds = passed.count()},
+                     "rows read"),
+        with<"rows">(told_rows_), with<"total_rows">(search_->row_count()));
 }
 
 backfill_source::outcome<> backfill_source::adopt() {

@@ -83,6 +83,8 @@ private:
     std::vector<field> fields_;
     std::size_t rows_of_a_piece_ = 100;
     std::uint64_t told_rows_ = 0;
+    /// Of the first piece.
+    std::optional<std::chrono::steady_clock::time_point> begun_at_;
     std::chrono::steady_clock::time_point told_at_;
 };
 

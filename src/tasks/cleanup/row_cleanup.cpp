@@ -9,7 +9,6 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +40,8 @@ row_cleanup::row_cleanup(servers::executors on, const config::settings& settings
       known_(std::move(known)),
       counts_(counts),
       delete_after_(table_.delete_after.value()),
-      timer_(on_.loop) {}
+      timer_(on_.loop),
+      deletions_(table_.table) {}
 
 void row_cleanup::close() {
     closed_ = true;
@@ -68,7 +68,7 @@ awaitable<void> row_cleanup::run() {
             co_await back_off(walked.error());
         }
     }
-    tell_count();
+    deletions_.tell();
 }
 
 row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> cursor) {
@@ -90,7 +90,7 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
         }
         if (messages->empty()) {
             counts_.owes_nothing();
-            tell_count();
+            deletions_.tell();
             cleaner_.reset();
             continue;
         }
@@ -155,7 +155,7 @@ awaitable<void> row_cleanup::wait_until(wall_clock::time_point when) {
     for (auto now = wall_clock::now(); now < when && !closed_; now = wall_clock::now()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - now);
         if (left > long_enough_to_disconnect) {
-            tell_count();
+            deletions_.tell();
             cleaner_.reset();
         }
         co_await pause(std::min(left, longest));
@@ -358,26 +358,8 @@ void row_cleanup::note_owed(const nats::passed_message& message) {
 }
 
 void row_cleanup::count(const nats::passed_message& last, std::uint64_t deleted) {
-    constexpr auto between_lines = 10s;
-    deleted_ += deleted;
     counts_.rows_deleted += deleted;
-    deleted_before_ =
-        std::max(deleted_before_, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
-    if (std::chrono::steady_clock::now() - told_at_ > between_lines) {
-        tell_count();
-    }
-}
-
-void row_cleanup::tell_count() {
-    if (deleted_ == 0) {
-        return;
-    }
-    const auto deleted = std::exchange(deleted_, 0);
-    log<"rows_deleted">(
-        fmt::format("deleted {} rows of {}, published up to {:%Y-%m-%d %H:%M:%S}Z", deleted,
-                    to_string(table_.table), fmt::gmtime(wall_clock::to_time_t(deleted_before_))),
-        with<"table">(table_.table), with<"rows">(deleted));
-    told_at_ = std::chrono::steady_clock::now();
+    deletions_.add(deleted, std::chrono::time_point_cast<wall_clock::duration>(last.stored));
 }
 
 void row_cleanup::goes_on() {

@@ -11,6 +11,7 @@
 #include "outbox/id_inverse.hpp"
 #include "postgres/tables/row_cleaner.hpp"
 #include "servers/run_to_end.hpp"
+#include "tasks/cleanup/deletion_log.hpp"
 #include "tasks/cleanup/own_messages.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -79,7 +80,6 @@ private:
     /// Is taken up now.
     void note_owed(const nats::passed_message& message);
     void count(const nats::passed_message& last, std::uint64_t deleted);
-    void tell_count();
     void goes_on();
     boost::asio::awaitable<void> back_off(error why);
 
@@ -96,9 +96,7 @@ private:
     bool closed_ = false;
     std::string told_;  // the failure that was logged last
     std::chrono::milliseconds waited_{0};
-    std::uint64_t deleted_ = 0;  // and not told yet
-    wall_clock::time_point deleted_before_;
-    std::chrono::steady_clock::time_point told_at_;
+    deletion_log deletions_;
     std::uint64_t strangers_ = 0;  // and not told yet
     std::chrono::steady_clock::time_point stranger_told_at_;
 };

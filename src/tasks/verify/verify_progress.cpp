@@ -1,5 +1,7 @@
 #include "tasks/verify/verify_progress.hpp"
 
+#include "core/progress.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -8,28 +10,35 @@
 
 namespace walrelay::tasks {
 
-verify_progress::verify_progress(bool asked) : shown_(asked || isatty(STDERR_FILENO) == 1) {}
+verify_progress::verify_progress(bool asked)
+    : on_terminal_(isatty(STDERR_FILENO) == 1), shown_(asked || on_terminal_) {}
+
+verify_progress::~verify_progress() {
+    if (is_written_ && on_terminal_) {
+        std::fputs("\r\x1b[K", stderr);
+    }
+}
 
 void verify_progress::expect(std::uint64_t rows, std::uint64_t messages) {
-    expected_rows_ = rows;
-    expected_messages_ = messages;
+    expected_ = rows + messages;
 }
 
 void verify_progress::tell(std::uint64_t rows, std::uint64_t messages) {
-    constexpr auto pause = std::chrono::seconds(1);
+    constexpr std::chrono::milliseconds on_a_terminal{200};
+    constexpr std::chrono::seconds elsewhere{3};
     const auto now = clock::now();
-    if (!shown_ || now - told_at_ < pause) {
+    if (!shown_ || now - told_at_ < (on_terminal_ ? on_a_terminal : elsewhere)) {
         return;
     }
-    const std::chrono::duration<double> passed = now - told_at_;
-    const auto done = rows + messages;
-    fmt::print(
-        stderr,
-        "verify: {} rows (of about {}) and {} messages (of about {}) read, {:.0f} a second\n", rows,
-        expected_rows_, messages, expected_messages_,
-        static_cast<double>(done - told_) / passed.count());
     told_at_ = now;
-    told_ = done;
+    const std::chrono::duration<double> passed = now - begun_;
+    const auto line = "verify: " + describe({.done = rows + messages,
+                                             .total = expected_,
+                                             .is_estimate = true,
+                                             .seconds = passed.count()},
+                                            "rows and messages");
+    fmt::print(stderr, "{}{}{}", on_terminal_ ? "\r" : "", line, on_terminal_ ? "\x1b[K" : "\n");
+    is_written_ = true;
 }
 
 }  // namespace walrelay::tasks

@@ -1,4 +1,5 @@
-// Says how far a comparison has come: a line a second on standard error at most.
+// Says how far a comparison has come, on standard error: one line that is written over on a
+// terminal, else a line every few seconds where it is asked for.
 #pragma once
 
 #include <chrono>
@@ -10,7 +11,12 @@ class verify_progress {
 public:
     /// Silent unless `asked` or standard error is a terminal.
     explicit verify_progress(bool asked);
+    /// Takes the line away from the terminal.
+    ~verify_progress();
+    verify_progress(const verify_progress&) = delete;
+    verify_progress& operator=(const verify_progress&) = delete;
 
+    /// Of the rows it is the server's estimate.
     void expect(std::uint64_t rows, std::uint64_t messages);
     /// Cheap: to be called for every batch.
     void tell(std::uint64_t rows, std::uint64_t messages);
@@ -18,11 +24,12 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
+    bool on_terminal_;
     bool shown_;
-    std::uint64_t expected_rows_ = 0;
-    std::uint64_t expected_messages_ = 0;
-    std::uint64_t told_ = 0;
-    clock::time_point told_at_ = clock::now();
+    bool is_written_ = false;
+    std::uint64_t expected_ = 0;
+    clock::time_point begun_ = clock::now();
+    clock::time_point told_at_ = begun_;
 };
 
 }  // namespace walrelay::tasks

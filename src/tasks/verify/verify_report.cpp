@@ -23,7 +23,7 @@ std::string what_of(finding_kind kind, const audit::report& report) {
         case finding_kind::twice:
             return "messages have a Nats-Msg-Id that is in the stream already";
         case finding_kind::out_of_order:
-            return "messages stand behind one with the same or a later Walrelay-Position";
+            return "messages come after one with the same or a later Walrelay-Position";
         case finding_kind::foreign:
             return "messages were not written by walrelay, and no row has their Nats-Msg-Id";
         case finding_kind::orphaned:
@@ -112,7 +112,7 @@ std::string notes_of(const audit::report& report) {
     std::string text;
     if (report.first_sequence > 1 || report.deleted_messages > 0) {
         text += fmt::format(
-            "note         the stream begins at sequence {}, and behind it {} messages were "
+            "note         the stream begins at sequence {}, and after it {} messages were "
             "deleted: rows that only they held count as missing\n",
             report.first_sequence, report.deleted_messages);
     }

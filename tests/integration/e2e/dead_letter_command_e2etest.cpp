@@ -154,8 +154,8 @@ TEST_F(DeadLetterCommand, RetryPutsTheRowIntoTheWal) {
     make_slot();
     const auto first = run({"retry", "1"});
     EXPECT_EQ(first.exit_code, 0) << first.errors;
-    EXPECT_EQ(first.output, "1 goes to the relay as retry-1-1\n");
-    EXPECT_EQ(run({"retry", "1"}).output, "1 goes to the relay as retry-1-2\n");
+    EXPECT_EQ(first.output, "queued dead letter 1 for retry as retry-1-1\n");
+    EXPECT_EQ(run({"retry", "1"}).output, "queued dead letter 1 for retry as retry-1-2\n");
     const auto sent = retried();
     ASSERT_EQ(sent.size(), 2U);
     for (const auto* part :
@@ -179,9 +179,10 @@ TEST_F(DeadLetterCommand, RetryOfAllLeavesOutWhatWasRetried) {
     make_letter();
     make_slot();
     EXPECT_EQ(run({"retry", "--all", "--table", "others"}).output,
-              "2 goes to the relay as retry-2-1\n");
+              "queued dead letter 2 for retry as retry-2-1\n");
     EXPECT_EQ(run({"retry", "--all"}).output,
-              "1 goes to the relay as retry-1-1\n3 goes to the relay as retry-3-1\n");
+              "queued dead letter 1 for retry as retry-1-1\n"
+              "queued dead letter 3 for retry as retry-3-1\n");
     EXPECT_EQ(run({"retry", "--all"}).output, "no dead letters that were never retried\n");
     EXPECT_EQ(retried().size(), 3U);
 }
@@ -192,7 +193,7 @@ TEST_F(DeadLetterCommand, RetrySaysWhichAreNotThere) {
     make_slot();
     const auto partly = run({"retry", "1", "8"});
     EXPECT_EQ(partly.exit_code, 1);
-    EXPECT_EQ(partly.output, "1 goes to the relay as retry-1-1\n");
+    EXPECT_EQ(partly.output, "queued dead letter 1 for retry as retry-1-1\n");
     EXPECT_EQ(partly.errors, read + "there is no dead letter 8\n");
 }
 

@@ -77,7 +77,7 @@ TEST_F(LineWriter, CountsWhatIsDroppedWhileNobodyReads) {
     const auto digits = all.rfind('(', told) + 1;
     const auto dropped = std::stoi(all.substr(digits, told - digits));
     const auto written = static_cast<int>((digits - 1 - before) / (line.size() + 1));
-    EXPECT_EQ(written + dropped, lines) << "none is missing without a word";
+    EXPECT_EQ(written + dropped, lines) << "none is missing silently";
     EXPECT_GT(dropped, lines / 2);
 }
 

@@ -79,7 +79,7 @@ TEST_F(PublishLink, GivesUpOnAServerThatSaysNothing) {
     const auto linked = open_link(how);
     ASSERT_FALSE(linked);
     EXPECT_EQ(linked.error().code, errc::broker_unavailable);
-    EXPECT_THAT(linked.error().server_said, HasSubstr("does not answer in time"));
+    EXPECT_THAT(linked.error().what, HasSubstr("does not answer in time"));
 }
 
 TEST_F(PublishLink, GivesUpOnAServerThatDoesNotTakeTheLogIn) {
@@ -88,7 +88,7 @@ TEST_F(PublishLink, GivesUpOnAServerThatDoesNotTakeTheLogIn) {
     how.timeout = std::chrono::milliseconds(50);
     const auto linked = open_link(how);
     ASSERT_FALSE(linked);
-    EXPECT_THAT(linked.error().server_said, HasSubstr("does not answer in time"));
+    EXPECT_THAT(linked.error().what, HasSubstr("does not answer in time"));
 }
 
 TEST_F(PublishLink, RefusesAServerOfAnotherKind) {
@@ -96,7 +96,7 @@ TEST_F(PublishLink, RefusesAServerOfAnotherKind) {
     const auto linked = open_link(to_the_test());
     ASSERT_FALSE(linked);
     EXPECT_EQ(linked.error().code, errc::broker_unavailable);
-    EXPECT_THAT(linked.error().server_said, HasSubstr("not NATS's protocol"));
+    EXPECT_THAT(linked.error().what, HasSubstr("not NATS's protocol"));
 }
 
 TEST_F(PublishLink, TellsTheWordsOfARefusal) {

@@ -32,7 +32,7 @@ protected:
 TEST_F(Connection, SaysThatNobodyListens) {
     const auto failure = refusal("host=127.0.0.1 user=x port=" + std::to_string(free_port()));
     EXPECT_EQ(failure.code, errc::postgres_unavailable);
-    EXPECT_THAT(failure.server_said, HasSubstr("refused"));
+    EXPECT_THAT(failure.what, HasSubstr("refused"));
 }
 
 TEST_F(Connection, TriesTheNextHost) {

@@ -171,7 +171,7 @@ TEST_F(Auditor, FindsAMessageOutOfOrder) {
     EXPECT_EQ(found.count, 1U);
     EXPECT_EQ(found.named.at(0).sequence, 2U);
     EXPECT_EQ(found.named.at(0).position, position_text(9));
-    EXPECT_EQ(found.named.at(0).detail, "behind sequence 1 at position " + position_text(10));
+    EXPECT_EQ(found.named.at(0).detail, "after sequence 1 at position " + position_text(10));
 }
 
 TEST_F(Auditor, AMessageWithTheIdOfNoRowIsForeignUnlessWalrelayWroteIt) {

@@ -27,10 +27,11 @@ TEST(Http, RefusesWhatIsNoAddressWithAPort) {
           "127.0.0.1:+1", "::1:8460", "[]:1", "http://127.0.0.1:80"}) {
         EXPECT_EQ(problems_beside_essentials(listen_set_to(text)).size(), 1U) << text;
     }
-    EXPECT_THAT(problems_beside_essentials(listen_set_to("*:80")),
-                ElementsAre("walrelay.toml:6: http.listen: \"*:80\" is no IP address with a port; "
-                            "fix: write it like \"127.0.0.1:8460\" or \"[::1]:8460\", or "
-                            "\"off\""));
+    EXPECT_THAT(
+        problems_beside_essentials(listen_set_to("*:80")),
+        ElementsAre("walrelay.toml:6: http.listen: \"*:80\" is not an IP address with a port; "
+                    "fix: write it like \"127.0.0.1:8460\" or \"[::1]:8460\", or "
+                    "\"off\""));
 }
 
 TEST(Http, TakesNamesOfHosts) {

@@ -166,8 +166,8 @@ TEST(Load, NeverQuotesAVariableThatMayHoldAPassword) {
 
 TEST(Problem, LeavesOutWhatIsEmpty) {
     EXPECT_EQ(to_string(problem{"", "a.b", "is not set", ""}), "a.b: is not set");
-    EXPECT_EQ(to_string(problem{"VARIABLE", "", "stands for no key", "unset it"}),
-              "VARIABLE: stands for no key; fix: unset it");
+    EXPECT_EQ(to_string(problem{"VARIABLE", "", "is not the name of a setting", "unset it"}),
+              "VARIABLE: is not the name of a setting; fix: unset it");
 }
 
 }  // namespace

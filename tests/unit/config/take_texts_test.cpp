@@ -69,20 +69,22 @@ TEST(TakeTexts, NamesTheKeyOfAValueThatHasNoFlagOfItsOwn) {
 TEST(TakeTexts, RefusesAFlagThatStandsForNoKey) {
     auto from = from_variables({});
     from.flags["nats.nothing"] = "1";
-    EXPECT_THAT(problems_of(from), ElementsAre("flag nats.nothing: stands for no key; fix: "
-                                               "remove it"));
+    EXPECT_THAT(problems_of(from),
+                ElementsAre("flag nats.nothing: is not the name of a setting; fix: "
+                            "remove it"));
 }
 
 TEST(TakeTexts, SuggestsTheNearestVariable) {
     EXPECT_THAT(problems_of(from_variables({{"WALRELAY_NATS_URL", "nats://a"}})),
-                ElementsAre("WALRELAY_NATS_URL: stands for no key; fix: set "
+                ElementsAre("WALRELAY_NATS_URL: is not the name of a setting; fix: set "
                             "WALRELAY_NATS_URLS in its place, or unset it"));
 }
 
 TEST(TakeTexts, SaysHowVariablesAreNamedWhereNoneIsNear) {
-    EXPECT_THAT(problems_of(from_variables({{"WALRELAY_X", "1"}})),
-                ElementsAre("WALRELAY_X: stands for no key; fix: unset it; the names are "
-                            "WALRELAY_<SECTION>_<KEY>, see docs/configuration.md"));
+    EXPECT_THAT(
+        problems_of(from_variables({{"WALRELAY_X", "1"}})),
+        ElementsAre("WALRELAY_X: is not the name of a setting; fix: unset it; the names are "
+                    "WALRELAY_<SECTION>_<KEY>, see docs/configuration.md"));
 }
 
 TEST(TakeTexts, LeavesAloneWhatKubernetesSetsForAService) {

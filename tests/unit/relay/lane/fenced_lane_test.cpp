@@ -445,7 +445,7 @@ TEST_F(FencedLane, ProvesTheTailAgainWhenTheSlotWasInOtherHands) {
 TEST_F(FencedLane, SendsAsManyAloneAsAnEarlierWindowCanHaveLeftOnItsWay) {
     open_proven(10);
     tested.outlast_stragglers();
-    // Four were in flight at most, behind sequence 10: the last of them expects 13.
+    // Four were in flight at most, after sequence 10: the last of them expects 13.
     admit_through(1, 4);
     for (std::uint64_t commit = 1; commit <= 4; ++commit) {
         EXPECT_EQ(send(), strings{std::to_string(commit) + "@" + std::to_string(commit + 9)});

@@ -90,7 +90,7 @@ TEST_F(RelayHistory, StopsWhereTheSlotGoesPastATailThatItDoesNotMeet) {
     begin(2, at(second, 0));
     script_.transaction(first, {"a"});
     EXPECT_THAT(script_.transaction(2400, {"c"}), Contains("finish_postgres"));
-    EXPECT_THAT(script_.last_log(), HasSubstr("stands for no row that the slot sends"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("belongs to no row that the slot sends"));
     EXPECT_THAT(script_.last_log(), HasSubstr("--accept-history"));
     EXPECT_EQ(script_.machine().confirmed(), lsn{});
 }

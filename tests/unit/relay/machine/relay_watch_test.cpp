@@ -71,7 +71,8 @@ TEST_F(RelayWatch, CountsWhatIsStoredByWhyItWasPublished) {
     // One more was found in the stream.
     const auto counts = watch.counts_with(2);
     EXPECT_EQ(counts.messages_stored, 2U);
-    EXPECT_EQ(counts.stored_by_cause, (std::array<std::uint64_t, message_cause_count>{1, 0, 0, 1, 0}));
+    EXPECT_EQ(counts.stored_by_cause,
+              (std::array<std::uint64_t, message_cause_count>{1, 0, 0, 1, 0}));
     // A later relay goes on from there.
     relay_watch later{1};
     later.go_on_from(counts);
