@@ -141,6 +141,11 @@ def says_what_it_shows(page):
     expect(drawn >= 4, f"{drawn} time lines are drawn")
 
 
+def shows_what_is_kept(page):
+    expect(soon(lambda: "before-migration" in page.text("kept-list")), "the bookmark is not shown: " + page.text("kept-list"))
+    expect("of WAL together" in page.text("kept-sum"), "nobody says what the bookmark costs")
+
+
 def obeys_the_keyboard(page):
     page.run("document.activeElement.blur()")
     reached = []
@@ -197,6 +202,7 @@ def look_at(page, of):
     expect(soon(lambda: page.run("return samples.length") >= of.samples), "the time lines do not grow")
     shows_foreign_text_as_text(page, of.foreign)
     says_what_it_shows(page)
+    shows_what_is_kept(page)
     looks_right(page, of.screenshots, of.axe)
     obeys_the_keyboard(page)
     reacts_to_a_dead_broker(page, of.broker_pid, of.screenshots)

@@ -137,6 +137,18 @@ function tables(of) {
   if (!lastRows || passed > 0) lastRows = { now: of.now, rows: of.tables.map((table) => table.rows) };
 }
 
+function kept(of) {
+  const facts = of.kept_positions && of.kept_positions.facts;
+  el("kept").hidden = !facts || facts.positions.length === 0;
+  if (!facts) return;
+  put("kept-sum", "They hold " + bytes(facts.held_bytes) + " of WAL together" +
+    (known(of.kept_positions.max_wal_bytes) ? "; at most " + bytes(of.kept_positions.max_wal_bytes) + "." : "."));
+  el("kept-list").replaceChildren(...facts.positions.map((one) => row(one.kind === "trail" ? "the trail" : one.name, [
+    one.state, known(one.covers_from) ? time(Math.max(0, of.now - one.covers_from)) + " ago" : unknown, bytes(one.held_bytes),
+    known(one.expires_at) ? "in " + time(Math.max(0, one.expires_at - of.now)) : unknown,
+  ])));
+}
+
 function connection(id, up) {
   put(id, up ? "connected" : "not connected");
   el(id).className = up ? "good" : "bad";
@@ -172,6 +184,7 @@ function show(of) {
     ["last ack", known(of.last_stored) ? time(Math.max(0, of.now - of.last_stored)) + " ago" : unknown],
     ["asked", known(of.stream.age_seconds) ? time(of.stream.age_seconds) + " ago" : unknown]]);
   tables(of);
+  kept(of);
   attention(of);
   log(of);
 }

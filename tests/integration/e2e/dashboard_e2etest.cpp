@@ -29,6 +29,9 @@ TEST(Dashboard, TellsInABrowserWhatHappens) {
     // A server that is killed while it changes the description of a stream loses the stream.
     ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
 
+    const auto kept = bench.command({"bookmark", "create", "before-migration", "--expires", "48h"});
+    ASSERT_EQ(kept.exit_code, 0) << kept.output << kept.errors;
+
     temporary_folder folder("browser");
     child_process browser(
         {.program = WALRELAY_BROWSER_TEST,
