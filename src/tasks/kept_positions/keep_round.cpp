@@ -44,11 +44,8 @@ void keep_round::close() {
 
 awaitable<void> keep_round::run() {
     const auto self = shared_from_this();
-    /// Moving the trail reads WAL: that is all it does for a twentieth of the time.
-    constexpr int rest_after_work = 20;
     constexpr steady::duration after_trouble = 10s;
     while (!closed_) {
-        const auto begun = steady::now();
         const auto looked = co_await look();
         if (closed_) {
             co_return;
@@ -57,7 +54,7 @@ awaitable<void> keep_round::run() {
         if (looked) {
             is_well("look");
             failures_ = 0;
-            pause = std::max(pause, (steady::now() - begun) * rest_after_work);
+            pause = std::max(pause, rest_after_moving());
         } else {
             sql_.reset();
             watch_.saw(std::nullopt);
@@ -67,6 +64,14 @@ awaitable<void> keep_round::run() {
         timer_.expires_after(pause);
         co_await timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     }
+}
+
+/// Moving the trail reads WAL: that is all it does for a twentieth of the time, unless it would
+/// fall behind by it.
+keep_round::steady::duration keep_round::rest_after_moving() {
+    constexpr int parts = 20;
+    const auto wanted = std::exchange(moved_for_, {}) * parts;
+    return rules_.keep ? std::min<steady::duration>(wanted, *rules_.keep / parts) : wanted;
 }
 
 keep_round::outcome<> keep_round::open() {
@@ -237,11 +242,14 @@ keep_round::outcome<> keep_round::forget_marks(lsn before) {
 
 keep_round::outcome<> keep_round::move_trail(const relay::trail_move& move,
                                              const kept_position& trail) {
+    const auto begun = steady::now();
     const auto moved = co_await postgres::move_kept_slot(*sql_, trail.slot, move.to);
     if (!moved) {
         co_return moved.error();
     }
-    if (move.early) {
+    if (!move.early) {
+        moved_for_ = steady::now() - begun;
+    } else {
         watch_.moved_on(*move.early);
         tell(move, trail);
     }

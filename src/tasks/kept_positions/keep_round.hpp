@@ -69,6 +69,7 @@ private:
     void warn_of_trail(const std::string& why);
     void is_well(const std::string& about) { told_.erase(about); }
     [[nodiscard]] std::string trail_slot() const;
+    [[nodiscard]] steady::duration rest_after_moving();
 
     boost::asio::io_context& io_;
     const config::settings& settings_;
@@ -81,6 +82,7 @@ private:
     std::map<std::string, std::string> told_;
     std::optional<steady::time_point> early_told_at_;
     std::uint64_t early_moves_ = 0;  // and not told yet
+    steady::duration moved_for_{};   // by time, in the last look
     int failures_ = 0;               // looks in a row
     bool closed_ = false;
 };

@@ -35,6 +35,10 @@ protected:
     [[nodiscard]] bool has_slot(const std::string& suffix) const {
         return !of_slot(suffix, "slot_name").empty();
     }
+    /// From PostgreSQL 17 on, whether standbys keep it.
+    [[nodiscard]] std::string failover_of(const std::string& suffix) const {
+        return of_slot(suffix, "to_jsonb(pg_replication_slots) ->> 'failover'");
+    }
     [[nodiscard]] bool holds(const std::string& condition) const {
         return bench.session().value_of("SELECT " + condition) == "t";
     }
@@ -80,6 +84,7 @@ TEST_P(KeptPositionsE2e, AreMadeWhileARelayRunsListedAndDropped) {
         ends({"bookmark", "create", "before-it", "--comment", "release 2", "--expires", "2h"}, 0,
              "made bookmark before-it at LSN"));
     EXPECT_EQ(of_slot("_at_before_it", "confirmed_flush_lsn IS NOT NULL"), "true");
+    EXPECT_EQ(failover_of("_at_before_it"), failover_of(""));
     relay_rows(4, 8);
     EXPECT_EQ(rows_after("_at_before_it"), "5") << "rows that the relay's own slot is past";
     const auto listed = bench.command({"bookmark", "list"});
@@ -144,6 +149,7 @@ TEST_P(KeptPositionsE2e, FollowTheSlotAsFarBehindAsReplayKeepSays) {
     bench.set_replay("keep = '3s'");
     bench.start();
     ASSERT_TRUE(bench.relay().wait_for_log("made slot " + bench.name() + "_trail", patience));
+    EXPECT_TRUE(eventually(patience, [&] { return failover_of("_trail") == failover_of(""); }));
     relay_rows(1, 2);
     const auto first = bench.slot("confirmed_flush_lsn").value();
     const auto at = bench.session().value_of("SELECT clock_timestamp()");
