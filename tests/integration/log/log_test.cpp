@@ -40,15 +40,15 @@ protected:
     /// All of it, without the times.
     [[nodiscard]] std::vector<std::string> written() const {
         std::ifstream file(path());
-        std::vector<std::string> lines;
+        std::vector<std::string> found;
         for (std::string line; std::getline(file, line);) {
             const auto time = line.find("20");
             constexpr std::size_t time_bytes = 24;
-            lines.push_back(time == std::string::npos
+            found.push_back(time == std::string::npos
                                 ? line
                                 : line.substr(0, time) + line.substr(time + time_bytes));
         }
-        return lines;
+        return found;
     }
 
     static void lose_postgres() {

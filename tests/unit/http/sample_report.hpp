@@ -58,8 +58,8 @@ inline relay_report sample_report(std::size_t tables = 1) {
     report.kept_counts.trails[4] = 1;
     report.kept_counts.moved_on[1] = 3;
     report.clock_offset = -2ms;
-    report.log = {{report.now, "info", "streaming"}};
-    report.last_trouble = {report.started, "warning", "the broker is away"};
+    report.log = {{report.now, "info", "streaming", "streaming"}};
+    report.last_trouble = {report.started, "warning", "broker_lost", "the broker is away"};
     return report;
 }
 
