@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that CLI11 has
 namespace CLI {
 class App;
 }

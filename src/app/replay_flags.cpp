@@ -42,7 +42,7 @@ void take_subjects(const std::vector<std::string>& texts, tasks::replay_request&
     }
 }
 
-void add_choice(CLI::App& replay, tasks::replay_request& request) {
+void add_range(CLI::App& replay, tasks::replay_request& request) {
     replay
         .add_option("--from", request.from,
                     "where to begin: bookmark:NAME, a time (2026-11-21T10:00Z, UTC where no zone "
@@ -53,6 +53,10 @@ void add_choice(CLI::App& replay, tasks::replay_request& request) {
                     "where to end, as --from: before a time, a bookmark or an LSN, with the row of "
                     "a position (default: where the slot stands now)")
         ->type_name("WHERE");
+}
+
+/// In place of a range.
+void add_rows(CLI::App& replay, tasks::replay_request& request) {
     auto* const rows =
         replay.add_option("--rows", request.rows,
                           "in place of --from: the rows of --table for which this condition holds, "
@@ -71,6 +75,9 @@ void add_choice(CLI::App& replay, tasks::replay_request& request) {
     }
     rows->excludes(ids)->excludes(file);
     ids->excludes(file);
+}
+
+void add_filters(CLI::App& replay, tasks::replay_request& request) {
     replay
         .add_option_function<std::vector<std::string>>(
             "--table",
@@ -109,7 +116,9 @@ CLI::App* add_replay(CLI::App& program, tasks::replay_request& request,
     auto* const parent = program.add_subcommand(
         "replay", "publish rows of the past again; without --execute only the plan is shown");
     add_settings(*parent);
-    add_choice(*parent, request);
+    add_range(*parent, request);
+    add_rows(*parent, request);
+    add_filters(*parent, request);
     parent->add_flag("--execute", request.execute, "do it: without, nothing is written");
     parent->add_flag("--json", request.json, "print JSON");
     parent->require_subcommand(0, 1);

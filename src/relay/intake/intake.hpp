@@ -33,6 +33,7 @@ public:
     // Its parts refer to each other.
     intake(const intake&) = delete;
     intake& operator=(const intake&) = delete;
+    ~intake() = default;
 
     /// The server has another history than before: positions that were remembered say nothing.
     void begin_history() { events_.fates().begin_history(); }
