@@ -12,17 +12,14 @@ import os
 import pathlib
 import signal
 import sys
-import tempfile
 import time
 
 from selenium import webdriver
-from selenium.common.exceptions import TimeoutException
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE_SECONDS = 45
+sys.dont_write_bytecode = True
+from browser import drive, soon  # noqa: E402
+
 # From the broker's death to a page that says so.
 REACTION_SECONDS = 3
 WIDE, NARROW = (1280, 1000), (320, 900)
@@ -36,25 +33,9 @@ def expect(holds, what):
         print("FAILED:", what, flush=True)
 
 
-def soon(condition, seconds=PATIENCE_SECONDS):
-    """Whether it comes true; asks again and again."""
-    try:
-        return bool(WebDriverWait(None, seconds, poll_frequency=0.05).until(lambda _: condition()))
-    except TimeoutException:
-        return False
-
-
 class Page:
-    def __init__(self, url, profile):
-        options = Options()
-        options.binary_location = "/usr/bin/chromium"
-        for each in ("headless", "no-sandbox", "disable-gpu", "disable-background-networking", "no-first-run",
-                     "disable-component-update", "disable-sync", "disable-dev-shm-usage", "hide-scrollbars",
-                     "no-default-browser-check", "user-data-dir=" + profile):
-            options.add_argument("--" + each)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-        self.driver.set_page_load_timeout(PATIENCE_SECONDS)
+    def __init__(self, driver, url):
+        self.driver = driver
         self.url = url
         self.requests = []
 
@@ -88,9 +69,6 @@ class Page:
                 self.requests.append(message["params"]["request"]["url"])
             elif message["method"] == "Network.webSocketCreated":
                 self.requests.append(message["params"]["url"])
-
-    def close(self):
-        self.driver.quit()
 
 
 def looks_right(page, folder, axe):
@@ -227,13 +205,12 @@ def main():
     axe = pathlib.Path(__file__).parent / "node_modules/axe-core/axe.min.js"
     of.axe = axe.read_text() if axe.exists() else None
     print("axe-core " + ("checks" if of.axe else "is not here: npm ci fetches it"), flush=True)
-    with tempfile.TemporaryDirectory() as profile:
-        page = Page(of.url, profile)
-        try:
-            look_at(page, of)
-        finally:
-            page.close()
-    sys.exit(1 if failures else 0)
+
+    def watch(driver):
+        look_at(Page(driver, of.url), of)
+        return 1 if failures else 0
+
+    sys.exit(drive(watch))
 
 
 main()
