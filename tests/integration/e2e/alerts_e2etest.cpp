@@ -230,11 +230,9 @@ TEST_F(Scraped, SeriesTellTheTrueStoryOfFaults) {
     EXPECT_GT(value("walrelay_reading_paused_seconds_total"), 1);
     EXPECT_GE(value("sum(walrelay_reconnects_total{side=\"nats\"})"), 4);
     EXPECT_GE(value("sum(walrelay_reconnects_total{side=\"postgres\"})"), 3);
-    // Each outage leaves some of the allocator's memory in another place; a leak of a window or of
-    // a connection's buffers is more than this.
-    constexpr double four_mib = 4 << 20U;
+    constexpr double two_mib = 2 << 20U;
     const auto memory_after = value("process_resident_memory_bytes");
-    EXPECT_LT(memory_after - memory_before, four_mib) << memory_before << " " << memory_after;
+    EXPECT_LT(memory_after - memory_before, two_mib) << memory_before << " " << memory_after;
     std::cout << rows << " rows; memory " << memory_before << " -> " << memory_after << " bytes\n";
 }
 
