@@ -28,7 +28,7 @@ struct kept_expectations {
 };
 
 [[nodiscard]] std::vector<finding> kept_position_findings(const kept_expectations& wanted,
-                                                          const kept_positions& found,
+                                                          const kept_positions& kept,
                                                           const kept_tables& tables);
 
 }  // namespace walrelay::preflight

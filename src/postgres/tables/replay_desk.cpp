@@ -134,21 +134,8 @@ public:
     result<kept_replay> read();
 
 private:
-    std::string text(std::size_t column) const { return rows_.text(row_, column); }
-    std::optional<wall_time> time(std::size_t column) {
-        if (!rows_.at(row_, column)) {
-            return std::nullopt;
-        }
-        return wall_time(std::chrono::microseconds(facts_.number<std::int64_t>(row_, column)));
-    }
-
-    const row_set& rows_;
-    std::size_t row_;
-    fact_reader facts_;
-};
-
-result<kept_replay> replay_fields::read() {
-    enum column : std::size_t {
+    /// As read_sql has them.
+    enum place : std::size_t {
         id,
         slot,
         state,
@@ -169,38 +156,63 @@ result<kept_replay> replay_fields::read() {
         started,
         changed
     };
-    kept_replay read;
-    read.number = facts_.number<std::int64_t>(row_, id);
-    read.slot = text(slot);
+    /// What was asked for; false where its beginning cannot be read.
+    [[nodiscard]] bool read_request(kept_replay& into);
+    void read_progress(kept_replay& into);
+    std::string text(std::size_t column) const { return rows_.text(row_, column); }
+    std::optional<wall_time> time(std::size_t column) {
+        if (!rows_.at(row_, column)) {
+            return std::nullopt;
+        }
+        return wall_time(std::chrono::microseconds(facts_.number<std::int64_t>(row_, column)));
+    }
+
+    const row_set& rows_;
+    std::size_t row_;
+    fact_reader facts_;
+};
+
+bool replay_fields::read_request(kept_replay& into) {
+    into.slot = text(slot);
+    into.kept_slot = text(kept_slot);
+    into.until = facts_.maybe_lsn(row_, until).value_or(lsn{});
+    if (const auto end = parse_position(text(last))) {
+        into.last = end->at;
+    }
+    into.since = time(since);
+    into.before = time(before);
+    into.tables = tables_of(split_list(text(tables)));
+    into.subject = text(subject);
+    into.aggregates = split_list(text(aggregates));
+    into.to_subject = text(to_subject);
+    const auto first = parse_position(text(from));
+    into.from = first ? first->at : commit_position{};
+    return first.has_value();
+}
+
+void replay_fields::read_progress(kept_replay& into) {
     for (const auto each : {replay_state::running, replay_state::done, replay_state::cancelled}) {
         if (text(state) == to_string(each)) {
-            read.state = each;
+            into.state = each;
         }
     }
-    read.kept_slot = text(kept_slot);
-    const auto first = parse_position(text(from));
-    read.until = facts_.maybe_lsn(row_, until).value_or(lsn{});
-    if (const auto end = parse_position(text(last))) {
-        read.last = end->at;
-    }
-    read.since = time(since);
-    read.before = time(before);
-    read.tables = tables_of(split_list(text(tables)));
-    read.subject = text(subject);
-    read.aggregates = split_list(text(aggregates));
-    read.to_subject = text(to_subject);
-    read.at = parse_position(text(at));
-    read.rows_planned = facts_.number<std::uint64_t>(row_, planned);
-    read.rows_written = facts_.number<std::uint64_t>(row_, written);
-    read.taken = facts_.number<std::uint64_t>(row_, taken);
-    read.started_at = text(started);
-    read.changed_at = text(changed);
-    if (facts_.failure() || !first) {
+    into.at = parse_position(text(at));
+    into.rows_planned = facts_.number<std::uint64_t>(row_, planned);
+    into.rows_written = facts_.number<std::uint64_t>(row_, written);
+    into.taken = facts_.number<std::uint64_t>(row_, taken);
+    into.started_at = text(started);
+    into.changed_at = text(changed);
+}
+
+result<kept_replay> replay_fields::read() {
+    kept_replay read;
+    read.number = facts_.number<std::int64_t>(row_, id);
+    read_progress(read);
+    if (!read_request(read) || facts_.failure()) {
         return error{errc::postgres_unsuitable,
                      fmt::format("replay {} in walrelay.replay cannot be read", read.number),
                      "let nobody but walrelay write there: \\dp walrelay.replay in psql"};
     }
-    read.from = first->at;
     return read;
 }
 
