@@ -31,19 +31,20 @@ std::optional<error> trouble_with_name(const bookmark_wish& wanted, const kept_p
 std::vector<std::string> dangers_of(const bookmark_wish& wanted, const kept_positions& found) {
     std::vector<std::string> dangers;
     if (const auto left = slots_left_after(found); left < slots_left_least) {
-        dangers.push_back("only " + std::to_string(left) +
-                          " of max_replication_slots would be free for standbys and replays (raise "
-                          "it, which takes a restart of PostgreSQL)");
+        dangers.emplace_back(
+            "only " + std::to_string(left) +
+            " of max_replication_slots would be free for standbys and replays (raise "
+            "it, which takes a restart of PostgreSQL)");
     }
     const bool outlives = !wanted.expires_after || *wanted.expires_after > found.idle_timeout;
     if (found.idle_timeout.count() > 0 && outlives) {
-        dangers.push_back(
+        dangers.emplace_back(
             "PostgreSQL ends it after idle_replication_slot_timeout, " +
             std::to_string(found.idle_timeout.count()) +
             " s, before it expires (give a shorter --expires, or set the parameter to 0)");
     }
     if (!wanted.expires_after && !found.wal_limit_bytes) {
-        dangers.push_back(
+        dangers.emplace_back(
             "nothing bounds the WAL that it holds (give --expires, or set "
             "max_slot_wal_keep_size)");
     }

@@ -66,7 +66,7 @@ TEST_F(SqlFiles, RunByThemselvesAndTwice) {
         psql_all({file, file});
         ++count;
     }
-    EXPECT_EQ(count, 13U);
+    EXPECT_EQ(count, 16U);
 }
 
 TEST_F(SqlFiles, AreListedInTheirReadme) {
