@@ -23,6 +23,12 @@ constexpr const char* poison =
 class Json : public e2e_test {
 protected:
     void SetUp() override { bench.create_table(); }
+    void TearDown() override {
+        bench.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
+            "= '" +
+            bench.name() + "_at_before'");
+    }
 
     /// Of `walrelay <words>`, which must be as the schema says.
     std::string json_of(const std::string& schema, const std::vector<std::string>& words,
@@ -87,6 +93,27 @@ TEST_P(Json, OfDeadLetters) {
     json_of("dead-letter-show", {"dead-letter", "show", "1", "--json"}, 0);
 }
 
+TEST_P(Json, OfBookmarksAndReplays) {
+    bench.start();
+    ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
+    EXPECT_THAT(json_of("bookmark-list", {"bookmark", "list", "--json"}, 0),
+                HasSubstr(R"("kind":"bookmark","name":"before")"));
+    EXPECT_EQ(json_of("replay-list", {"replay", "list", "--json"}, 0), "{\"replays\":[]}\n");
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    EXPECT_THAT(
+        json_of("replay-plan", {"replay", "--from", "bookmark:before", "--json"}, 0),
+        AllOf(HasSubstr(R"("plan":{"rows":3,)"), HasSubstr(R"("name":"public.outbox_events")")));
+    ASSERT_EQ(bench.command({"replay", "--from", "bookmark:before", "--execute"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(6));
+    EXPECT_THAT(json_of("replay-list", {"replay", "list", "--json"}, 0),
+                HasSubstr(R"({"replays":[{"number":1,)"));
+    EXPECT_THAT(json_of("replay-show", {"replay", "show", "1", "--json"}, 0),
+                HasSubstr(R"("state":"done")"));
+    EXPECT_EQ(bench.command({"bookmark", "drop", "before"}).exit_code, 0);
+}
+
 TEST_P(Json, OfStatus) {
     const auto without = json_of("status", {"status", "--json"}, 1);
     EXPECT_THAT(without, HasSubstr(R"("state":"no_answer")"));
@@ -95,7 +122,7 @@ TEST_P(Json, OfStatus) {
     const auto first = relay.get("/status").body;
     EXPECT_EQ(violations_of("status", first), wrong{}) << first;
     bench.execute(insert_event(1));
-    ASSERT_TRUE(relay.comes_to_say("/metrics", "walrelay_messages_stored_total 1\n"));
+    ASSERT_TRUE(relay.comes_to_say("/status", "\"messages_stored\":1,"));
     ASSERT_TRUE(relay.comes_to_say("/status", "\"slowest\":{\"seconds\""));
     const auto later = relay.get("/status").body;
     EXPECT_EQ(violations_of("status", later), wrong{}) << later;
