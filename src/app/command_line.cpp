@@ -197,7 +197,10 @@ known_commands add_commands(CLI::App& program, command_line& line) {
     add_settings(*resume, line, "outbox");
     known.emplace_back(resume, command::resume);
     add_config(program, line, known);
-    known.emplace_back(program.add_subcommand("version", "print the version"), command::version);
+    auto* const version = program.add_subcommand("version", "print the version");
+    version->add_flag("--json", line.json,
+                      "print it as JSON, with the commit it was built from and what it can do");
+    known.emplace_back(version, command::version);
     return known;
 }
 

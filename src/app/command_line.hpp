@@ -62,7 +62,7 @@ struct command_line {
     bool switch_plugin = false;       // init
     bool skip_startup_check = false;  // run
     bool accept_history = false;      // run
-    bool json = false;                // check --json
+    bool json = false;                // check --json, version --json
     bool check_only = false;          // config --check
     bookmark_request bookmark = {};
     tasks::dead_letter_request dead_letter = {};

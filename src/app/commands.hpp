@@ -49,6 +49,6 @@ struct init_options {
                                           const config::flag_values& flags);
 /// Shows what the relay of http.listen says of itself; where none answers, what the servers say.
 [[nodiscard]] int command_status(const config::settings& settings, status_options options);
-[[nodiscard]] int command_version();
+[[nodiscard]] int command_version(bool json);
 
 }  // namespace walrelay::app

@@ -82,7 +82,7 @@ int run_program(int argc, const char* const* argv) {
     }
     const auto& line = *parsed.line;
     if (line.wanted == command::version) {
-        return command_version();
+        return command_version(line.json);
     }
     if (line.wanted == command::config &&
         (line.check_only || !line.flags.contains("outbox.table"))) {

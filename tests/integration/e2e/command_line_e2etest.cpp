@@ -43,6 +43,17 @@ TEST_F(CommandLine, VersionIsOneLine) {
     EXPECT_EQ(version.errors, "");
 }
 
+TEST_F(CommandLine, VersionAsJsonSaysWhatWasBuiltAndWhatItCanDo) {
+    const auto version = run({"version", "--json"});
+    EXPECT_EQ(version.exit_code, 0) << version.errors;
+    EXPECT_THAT(version.output,
+                testing::MatchesRegex("\\{\"version\": \"" WALRELAY_VERSION
+                                      "\", \"commit\": (\"[0-9a-f]+(-changed)?\"|null), "
+                                      "\"features\": \\{.*\\}\\}\n"));
+    EXPECT_TRUE(contains(version.output, R"("plugins": ["wal2json", "pgoutput"])"));
+    EXPECT_TRUE(contains(version.output, R"("bodies": ["event", "payload", "cloudevents", )"));
+}
+
 TEST_F(CommandLine, HelpNamesEveryCommandAndExitsWithZero) {
     const auto help = run({"--help"});
     EXPECT_EQ(help.exit_code, 0);
