@@ -39,8 +39,10 @@ copy_apt_configuration() {
     apt-config dump | grep -iE '^Acquire::(https?::|Check-)' > "$to/etc/apt/apt.conf.d/90host" || true
     printf '%s\n' 'APT::Install-Recommends "false";' 'APT::Sandbox::User "root";' \
         'Acquire::Languages "none";' 'Acquire::Retries "3";' 'Dpkg::Use-Pty "false";' \
-        'Binary::apt::APT::Keep-Downloaded-Packages "true";' > "$to/etc/apt/apt.conf.d/91root"
-    # The root is thrown away if the machine stops: it need not be on the disk at each step.
+        'Binary::apt::APT::Keep-Downloaded-Packages "true";' \
+        'Debug::NoLocking "true";' > "$to/etc/apt/apt.conf.d/91root"
+    # No lock: nobody else uses this root, and those that fetch into the same folder of packages at the
+    # same time need not wait. The root is thrown away if the machine stops: it need not be on the disk at each step.
     echo force-unsafe-io > "$to/etc/dpkg/dpkg.cfg.d/unsafe-io"
     cp -L /etc/resolv.conf /etc/hosts "$to/etc/"
 }
