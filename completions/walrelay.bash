@@ -321,7 +321,7 @@ _walrelay() {
         'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --yes --help --all" ;;
         'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
         'config') words="--help --check --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;
-        'version') words="--help" ;;
+        'version') words="--help --json" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
