@@ -16,7 +16,7 @@ enum class finding_kind : std::uint8_t {
     undelivered,
     /// A message id that is in the stream more often than in the tables.
     twice,
-    /// A message whose position is not behind that of the one before it in its history.
+    /// A message whose position is not after that of the one before it in its history.
     out_of_order,
     /// A message that walrelay did not write, and that no row stands for.
     foreign,

@@ -10,7 +10,7 @@ namespace walrelay::config {
 /// Never quotes a value that may hold a secret.
 struct problem {
     std::string where;  // file:line, name of the variable, or the flag; empty if nothing sets it
-    std::string key;    // section.key; empty for a variable that stands for no key
+    std::string key;    // section.key; empty for a variable that is not the name of a setting
     std::string what;
     std::string remedy;
 

@@ -42,7 +42,7 @@ enum class errc {
     postgres_lost,
     /// PostgreSQL is set up in a way that forbids relaying.
     postgres_unsuitable,
-    /// The stream's last message stands for no row that the slot sends: the stream and the database
+    /// The stream's last message belongs to no row that the slot sends: the stream and the database
     /// do not have the same history.
     tail_not_met,
     /// Another consumer holds the slot.

@@ -1,7 +1,7 @@
 // The history of the server that a connection reaches: its timeline, and where its ancestors ended.
 //
 // A promotion begins a timeline with a greater number and leaves the LSNs as they were: what lies
-// before the switch point is common to both, what lies behind it on the old one is a dead branch.
+// before the switch point is common to both, what lies after it on the old one is a dead branch.
 // The number alone says too little, because two standbys can be promoted to the same one; the
 // switch points tell them apart.
 // Source: PostgreSQL documentation, "Continuous Archiving", section "Timelines", and "Streaming

@@ -45,7 +45,7 @@ struct commit_position {
 }
 
 /// The place of rows that were there before the slot began at `consistent_point`: in front of
-/// everything that the slot sends, behind everything that was committed before. It is never that of
+/// everything that the slot sends, after everything that was committed before. It is never that of
 /// a transaction, because WAL records begin at multiples of 8 (MAXALIGN; PostgreSQL source,
 /// src/backend/access/transam/README).
 [[nodiscard]] constexpr lsn before_slot(lsn consistent_point) {

@@ -49,7 +49,7 @@ public:
         std::vector<std::string> subjects, std::size_t subject_max_bytes);
 
     /// Buffers one publish. The reply comes through on_reply with `index`. With
-    /// `expected_last_sequence` the broker takes it only behind that sequence. Errors: those of
+    /// `expected_last_sequence` the broker takes it only after that sequence. Errors: those of
     /// publish_link::publish.
     [[nodiscard]] result<void> publish(const message& content, std::uint64_t index,
                                        std::optional<std::uint64_t> expected_last_sequence);

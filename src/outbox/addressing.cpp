@@ -37,7 +37,7 @@ result<void> render_complete(const row_view& view, const text_template& form,
 
 result<void> render_subject(const row_view& view, std::string& subject) {
     const auto& form = view.plan.subject;
-    // Only the value at the end may bring dots: nothing stands behind it that they could shift.
+    // Only the value at the end may bring dots: nothing stands after it that they could shift.
     std::size_t inner = form.parts().size() - (form.ends_with_name() ? 1 : 0);
     auto rendered = render_complete(view, form, view.columns.subject, "subject", subject,
                                     [&](std::string_view value) {

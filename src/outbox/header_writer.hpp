@@ -35,7 +35,7 @@ public:
     void add_configured();
 
 private:
-    /// nats.c before 3.11 takes the line behind an empty value for the value (_processKeyValue in
+    /// nats.c before 3.11 takes the line after an empty value for the value (_processKeyValue in
     /// msg.c), and with the last header of a message reads none of them.
     void add_unless_empty(std::string_view name, std::string_view value);
     void add_built_in(std::string_view name, std::string_view value);

@@ -50,7 +50,7 @@ bool is_occasion(std::string_view text) {
     }
     const auto lsn = text.substr(republish.size(), lsn_digits);
     const auto rest = text.substr(republish.size() + lsn.size());
-    // An index, behind the first timeline the timeline as well.
+    // An index, after the first timeline the timeline as well.
     return lsn.size() == lsn_digits && consists_of(lsn, is_upper_hex) && rest.starts_with('-') &&
            (consists_of(rest.substr(1), is_digit) || is_pair(rest.substr(1), is_digit));
 }

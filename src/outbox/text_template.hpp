@@ -16,7 +16,7 @@ namespace walrelay::outbox {
 
 class text_template {
 public:
-    /// Literal text and the names behind it, of which the first that is not NULL counts. Only the
+    /// Literal text and the names after it, of which the first that is not NULL counts. Only the
     /// last part has no name, and only where the template ends with literal text.
     struct part {
         std::string literal;

@@ -1,4 +1,4 @@
-// nats.c's way to a server: a port of loopback, behind which its bytes go over a server_session.
+// nats.c's way to a server: a port of loopback, from which its bytes go over a server_session.
 //
 // The library would make its own connection: it believes the system's authorities besides the
 // configured one, cannot begin with TLS, and chooses among the servers by itself. So it is given a

@@ -38,7 +38,7 @@ public:
     /// Begins (again) with the message of this sequence.
     void begin_at(std::uint64_t sequence);
 
-    /// Calls `visit` with every message that came behind those that were read before, up to what is
+    /// Calls `visit` with every message that came after those that were read before, up to what is
     /// the last one now, until it fails. Uses a consumer of its own without acknowledgements, in
     /// the broker's memory, which it deletes at the end; should this program die meanwhile, the
     /// broker does so after a minute. Errors: broker_unavailable, broker_lost, broker_unsuitable

@@ -56,7 +56,7 @@ result<std::string> read_seed(const std::string& key, const std::string& file) {
     return unusable_file(key, file, "it holds no seed of a user (a line that begins with SU)");
 }
 
-/// The line behind "BEGIN NATS USER JWT". Source: the form that `nsc generate creds` writes.
+/// The line after "BEGIN NATS USER JWT". Source: the form that `nsc generate creds` writes.
 result<std::string> read_jwt(const std::string& key, const std::string& file) {
     auto stream = open_secret(key, file);
     if (!stream) {

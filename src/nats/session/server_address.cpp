@@ -65,7 +65,7 @@ std::string without_password(std::string_view url) {
     if (at == std::string_view::npos) {
         return std::string(url);
     }
-    // Slashes that stand elsewhere are of the password, or behind it.
+    // Slashes that stand elsewhere are of the password, or after it.
     const auto scheme = url.substr(0, url.find_first_not_of(scheme_letters));
     constexpr std::string_view mark = "://";
     const bool has_scheme = url.substr(scheme.size()).starts_with(mark);

@@ -25,7 +25,7 @@ struct server_session {
 };
 
 /// Logs in to the first server of `options.urls` that lets us in, beginning with that of the index
-/// `first` (modulo their number). `lines` go out right behind the log-in, and are taken by the
+/// `first` (modulo their number). `lines` go out right after the log-in, and are taken by the
 /// server before it counts as done. The files of the proofs are read anew. Errors:
 /// broker_unavailable; broker_unsuitable (no permission, a file or an address that cannot be used).
 [[nodiscard]] boost::asio::awaitable<result<server_session>> open_session(

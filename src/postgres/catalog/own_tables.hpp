@@ -62,7 +62,7 @@ struct own_table_states {
     connection& sql);
 
 /// Makes schema and table where they are missing. errc::postgres_unsuitable if the role may not, or
-/// if what is there then is not to be trusted: see own_schema_flaws, also for `outboxes`.
+/// if what exists then is not to be trusted: see own_schema_flaws, also for `outboxes`.
 [[nodiscard]] boost::asio::awaitable<result<void>> create_table(connection& sql, own_table table,
                                                                 std::vector<table_name> outboxes);
 

@@ -91,7 +91,7 @@ awaitable<result<partition_facts>> look_at_partitions(connection& sql, table_nam
 
 awaitable<result<void>> detach_partition(connection& sql, table_name root, partition one,
                                          bool has_default) {
-    // Waiting for the lock of the plain way would make all writers of the table wait behind it.
+    // Waiting for the lock of the plain way would make all writers of the table wait for it.
     const bool concurrently =
         sql.version_number() >= detaches_concurrently && (!has_default || one.half_detached);
     const auto limited = co_await run_command(

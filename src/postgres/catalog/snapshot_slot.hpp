@@ -2,7 +2,7 @@
 // committed before the slot's first change, and everything else comes from the slot.
 //
 // The slot is a temporary one: it ends with its connection, so that work which breaks off leaves
-// nothing behind. Once the snapshot has been used, a lasting slot takes its place.
+// nothing on the server. Once the snapshot has been used, a lasting slot takes its place.
 // Source: PostgreSQL documentation, "Streaming Replication Protocol", CREATE_REPLICATION_SLOT, and
 // "Replication Management Functions", pg_copy_logical_replication_slot.
 #pragma once

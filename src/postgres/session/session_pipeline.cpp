@@ -24,7 +24,7 @@ bool send_all(PGconn* handle, const std::vector<statement>& all) {
     return PQpipelineSync(handle) == 1;
 }
 
-/// The first failure stays; statements behind it are not run.
+/// The first failure stays; statements after it are not run.
 void take_unless_failed(const PGresult* next, std::optional<answer>& last) {
     const bool failed = last.has_value() && !last->has_value();
     if (!failed && PQresultStatus(next) != PGRES_PIPELINE_ABORTED) {

@@ -45,7 +45,7 @@ SELECT format('left out of %s: %s', $1::text, row.message_id), row.source_schema
     ON CONFLICT (position) DO NOTHING
 )sql";
 
-/// A slot sends the transactions whose commits end behind what it has confirmed.
+/// A slot sends the transactions whose commits end after what it has confirmed.
 constexpr const char* positions_sql = R"sql(
 SELECT position FROM walrelay.dead_letter
  WHERE split_part(position, '.', 3) COLLATE "C" >= $1

@@ -80,7 +80,7 @@ error may_not_read(const connection& sql, const server_report& report, const std
     if (is_about_row_security(report)) {
         failure.what = fmt::format("row-level security can hide rows of {} from the role {}", what,
                                    sql.role());
-        // A policy that shows all rows would not do: the next one may hide some without a word.
+        // A policy that shows all rows would not do: the next one may hide some silently.
         failure.remedy = fmt::format(
             "run it as the owner of the table, or: ALTER ROLE {} BYPASSRLS; which lets the role "
             "see "

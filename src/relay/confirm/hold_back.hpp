@@ -50,7 +50,7 @@ public:
     /// since: what they have written has not waited yet.
     void wait_again(monotonic_time now);
 
-    /// The broker has lost what it acked behind `kept`, or all of it: that waits no longer, as the
+    /// The broker has lost what it acked after `kept`, or all of it: that waits no longer, as the
     /// slot sends it again. What it kept goes on waiting, and what is confirmed stays so.
     void forget_held(std::optional<commit_position> kept);
 

@@ -41,7 +41,7 @@ public:
 
     // The broker's side.
 
-    /// False where nobody wants this connection any more: it is to be closed without a word.
+    /// False where nobody wants this connection any more: it is to be closed silently.
     [[nodiscard]] bool wants_broker(std::uint64_t epoch) const { return epoch == broker_epoch_; }
     void broker_connected(std::uint64_t epoch, const broker_facts& facts);
     void broker_failed(std::uint64_t epoch, const error& why);

@@ -90,7 +90,7 @@ public:
     virtual ~database_side() = default;
 
     virtual void connect(const connect_postgres& wanted, known_before known) = 0;
-    /// At once, without a word to the server; also gives up a connection that is being made, and
+    /// At once, silently to the server; also gives up a connection that is being made, and
     /// whatever is under way for it.
     virtual void close() = 0;
     /// Ends the stream in good order; from now on nothing is reported but that this is done.

@@ -20,7 +20,7 @@ namespace walrelay::relay {
 [[nodiscard]] bool publishes_again(const republish_rule& rule, const row_update& row);
 
 /// Follows the message id of such a row, after a semicolon: `republish-<row LSN>-<index>`, on a
-/// later timeline than the first `-<timeline>` as well. Behind the switch point, a timeline uses
+/// later timeline than the first `-<timeline>` as well. After the switch point, a timeline uses
 /// the LSNs again that the one before it had used.
 [[nodiscard]] std::string republish_occasion(const commit_position& where, const lineage& line);
 

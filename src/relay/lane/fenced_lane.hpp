@@ -23,7 +23,7 @@ public:
     void outlast_stragglers() override;
     [[nodiscard]] std::optional<outgoing> next_to_send(monotonic_time now) override;
     /// The time-out after it was handed over, or after the last ack, because a slow link may need
-    /// long for a whole window; a message that is lost makes all behind it fail, so that no acks
+    /// long for a whole window; a message that is lost makes all after it fail, so that no acks
     /// come in its place.
     [[nodiscard]] std::optional<monotonic_time> ack_deadline() const override;
 
@@ -45,7 +45,7 @@ private:
     void prove_by(std::uint64_t index);
     lane_verdict hold(std::uint64_t index, publish_outcome said);
 
-    /// A message that the broker has refused. What was sent behind it expects its sequence, and
+    /// A message that the broker has refused. What was sent after it expects its sequence, and
     /// fails as well: nothing more is sent until all of that is answered, and decided.
     struct held {
         std::uint64_t index = 0;

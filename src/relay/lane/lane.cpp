@@ -208,7 +208,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     const bool forgot = has_forgotten(tail);
     epoch_ = epoch;
     epoch_open_ = true;
-    // Behind a stranger the next tail means nothing alone, either.
+    // After a stranger the next tail means nothing alone, either.
     look_back_ = tail_is_shared_ = tail.shared;
     known_sequence_ = tail.last_sequence;
     reused_sequence_.reset();

@@ -138,7 +138,7 @@ public:
     void start_over();
     /// The same, and nothing is known any more of what the stream has: the next tail is undecided.
     void forget_proof();
-    /// The stream lacks a row before its tail, or has one behind it: no checkpoint, whoever wrote
+    /// The stream lacks a row before its tail, or has one after it: no checkpoint, whoever wrote
     /// it. Everything is undecided until rows are compared.
     void distrust_tail();
     /// Where nothing is in flight, empties the window: another server need not have these rows, and
@@ -150,7 +150,7 @@ public:
     /// Whether the stream ends before what it had acked, or did before it took more.
     [[nodiscard]] bool has_forgotten(const stream_tail& tail) const;
     /// Whether somebody else has written among the messages that were looked at as if he were
-    /// walrelay: their positions do not ascend behind sequence `ordered_after`, stand back behind
+    /// walrelay: their positions do not ascend after sequence `ordered_after`, stand back after
     /// what was the last one, or leave out some of what is in flight here. A later message can have
     /// passed an earlier one then.
     [[nodiscard]] bool is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const;
@@ -175,7 +175,7 @@ public:
     virtual void prove_again() {}
     /// What is admitted now can follow in another order, or with other positions, than what was
     /// sent before and can still be on its way, of this process or of one that was killed. Its
-    /// messages go alone until none of those can fit behind the stream's last one.
+    /// messages go alone until none of those can fit after the stream's last one.
     virtual void outlast_stragglers() {}
     [[nodiscard]] bool is_open() const { return epoch_open_; }
     /// The next message to hand to the broker, if there is one.

@@ -44,7 +44,7 @@ struct connect_postgres {
 struct adopt_slot {
     std::uint64_t epoch = 0;
 };
-/// At once, without a word to the server.
+/// At once, silently to the server.
 struct close_postgres {};
 /// End the stream in good order, then report postgres_finished.
 struct finish_postgres {};

@@ -263,7 +263,7 @@ std::optional<monotonic_time> relay_machine::question_deadline() const {
     if (!asked_at) {
         return hold_back_.deadline();
     }
-    // The question may wait behind many publishes.
+    // The question may have to wait for many publishes.
     return std::max(*asked_at, lane_->last_ack_at()) + options_.lane.ack_timeout;
 }
 

@@ -55,7 +55,7 @@ struct relay_options {
     std::string stream;
     lane_options lane;
     backoff_limits backoff;
-    /// How long the slot is held back behind the ack.
+    /// How long the slot is held back after the ack.
     std::chrono::milliseconds confirm_delay{0};
     /// Of a message that the broker refuses for itself.
     std::uint32_t max_attempts = 5;
@@ -220,7 +220,7 @@ private:
     [[nodiscard]] std::uint64_t last_of_other_rules() const;
     void keep_mark_true();
     /// A later message has passed an earlier one: the next relay must know it, even if by then too
-    /// much was written behind them to be seen.
+    /// much was written after them to be seen.
     void remember_disorder();
     void change_mark(stream_owner to);
     void write_mark();

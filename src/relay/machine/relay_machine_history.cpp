@@ -91,7 +91,7 @@ lsn relay_machine::read_up_to() const {
     const auto& claim = lane_->claim();
     for (const auto commit :
          {admitted ? admitted->commit : lsn{}, claim ? claim->where.at.commit : lsn{}}) {
-        // The record of a commit ends behind where it begins.
+        // The record of a commit ends after where it begins.
         known = commit == lsn{} ? known : std::max(known, lsn{commit.value + 1});
     }
     return known;
@@ -296,7 +296,7 @@ void relay_machine::end_comparing_when_over() {
     mark.since = known ? std::min(known->since, slot_confirmed_) : slot_confirmed_;
     mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = was_of_other_rules ? last_of_other_rules() : lane_->known_sequence();
-    // Of rows that the slot has gone past meanwhile, some came behind later ones as well.
+    // Of rows that the slot has gone past meanwhile, some came after later ones as well.
     mark.disordered_below = std::max(
         lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1}, slot_confirmed_);
     change_mark(std::move(mark));

@@ -21,7 +21,7 @@ public:
     /// What is to be written now. One is on its way at a time, until `written`. Other rules than
     /// the description shows, if any, come in two steps in each look, the first of which claims
     /// nothing: a relay that ends before it knows that the stream had no more than it saw leaves no
-    /// false claim behind.
+    /// false claim in the stream.
     [[nodiscard]] std::optional<stream_owner> take_to_write();
     void written(bool done);
     /// Nothing more is to be written: what the description says holds until the next change. Where

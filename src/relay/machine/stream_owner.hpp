@@ -32,7 +32,7 @@ struct stream_owner {
     /// Rows that committed before it need not have been relayed by these rules: the slot stood here
     /// when they came. It can go back to before that.
     lsn since = {};
-    /// Rows were published behind later ones after the one sequence and until the other, which is
+    /// Rows were published after later ones after the one sequence and until the other, which is
     /// nothing where that has not ended.
     std::uint64_t disordered_after = 0;
     std::optional<std::uint64_t> disordered_until = 0;
@@ -50,7 +50,7 @@ inline constexpr std::string_view comparing_rules = "comparing";
 /// The same, and their ids as well, because LSNs of another history may be used again.
 inline constexpr std::string_view comparing_ids_rules = "comparing-ids";
 
-/// Behind one of these two: see may_have_holes.
+/// After one of these two: see may_have_holes.
 inline constexpr std::string_view holes_rules = "holes";
 
 [[nodiscard]] inline bool is_shared(const stream_owner& owner) {
@@ -75,7 +75,7 @@ inline constexpr std::string_view holes_rules = "holes";
 /// The fingerprint alone.
 [[nodiscard]] std::string_view fingerprint_in(const stream_owner& owner);
 
-/// From where on the stream is to be called disordered if another disorder begins behind sequence
+/// From where on the stream is to be called disordered if another disorder begins after sequence
 /// `known`: an earlier one counts as long as the slot sends rows of it, or can go back to them.
 /// `known` is the last sequence that the stream has.
 [[nodiscard]] std::uint64_t disordered_from(const std::optional<stream_owner>& mark,

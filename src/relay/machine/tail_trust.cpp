@@ -67,7 +67,7 @@ std::optional<error> refuse_timeline(const tail_question& asked) {
                                                            : foreign(asked, asked.mark->timeline);
     }
     const auto& where = asked.tail.checkpoint();
-    // A relay of this history has gone on behind it, which an operator had accepted.
+    // A relay of this history has gone on after it, which an operator had accepted.
     const bool is_accepted =
         is_of_this_system(asked) &&
         asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
@@ -107,7 +107,7 @@ bool is_out_of_order(const tail_question& asked) {
         if (before != nullptr && before->where.at >= each.where.at) {
             return true;
         }
-        // Behind a disorder come rows that are not of it.
+        // After a disorder come rows that are not of it.
         if (before == nullptr && after > 0 &&
             each.where.at.commit.value + 1 < asked.mark->disordered_below.value) {
             return true;

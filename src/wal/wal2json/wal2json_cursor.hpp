@@ -35,7 +35,7 @@ public:
     /// A string in quotes: its text without the escapes, of which \u is refused.
     [[nodiscard]] bool take_string(std::string_view& text);
 
-    /// A value as wal2json writes it: a string, a number, true, false or null. What stands behind
+    /// A value as wal2json writes it: a string, a number, true, false or null. What stands after
     /// it is the caller's to check. See wal2json_decoder.hpp for what the field holds then.
     [[nodiscard]] bool take_value(field& value);
 

@@ -24,7 +24,7 @@ struct wal2json_table {
 
 class wal2json_relations {
 public:
-    /// Revisions count from behind `last_revision`.
+    /// Revisions count from after `last_revision`.
     explicit wal2json_relations(std::uint64_t last_revision = first_revision::of_inserts)
         : last_revision_(last_revision) {}
 

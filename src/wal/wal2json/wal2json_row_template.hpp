@@ -30,7 +30,7 @@ public:
 
 private:
     std::uint64_t revision_ = 0;
-    /// What stands before the first value, between each two, and behind the last. Empty if nothing
+    /// What stands before the first value, between each two, and after the last. Empty if nothing
     /// fits.
     std::vector<std::string> between_;
 };

@@ -5,7 +5,7 @@
 namespace walrelay::wal {
 namespace {
 
-/// Where the string ends that begins behind the quote at `begin`: its closing quote, or the end of
+/// Where the string ends that begins after the quote at `begin`: its closing quote, or the end of
 /// the text.
 std::size_t end_of_string(std::string_view json, std::size_t begin) {
     auto at = begin + 1;
