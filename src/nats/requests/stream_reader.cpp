@@ -151,7 +151,8 @@ std::string_view without_place(std::string_view text) {
     constexpr std::string_view end = "): ";
     const auto at = text.starts_with('(') ? text.find(end) : std::string_view::npos;
     const auto place = text.substr(0, at);
-    const bool is_place = at != std::string_view::npos && place.find(".c:") != place.npos;
+    const bool is_place =
+        at != std::string_view::npos && place.find(".c:") != std::string_view::npos;
     return is_place ? text.substr(at + end.size()) : text;
 }
 
