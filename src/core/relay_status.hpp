@@ -57,7 +57,8 @@ struct relay_status {
     std::size_t write_back_pending = 0;
     /// How long ago the oldest row was committed that is not stored; 0 where there is none.
     std::chrono::microseconds lag{0};
-    /// How long ago the oldest publish without an answer was sent; 0 where there is none.
+    /// How long ago the oldest message that is not stored was sent first, be it on an earlier
+    /// connection; 0 where none was sent.
     std::chrono::microseconds oldest_unacked{0};
     /// What the slot may be told; nothing before the slot is known.
     std::optional<lsn> confirmed = {};

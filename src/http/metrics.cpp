@@ -161,7 +161,7 @@ void write_load(metric_writer& to, const relay_report& of) {
           "Since the commit of the oldest row that is not stored; 0 if there is none.",
           seconds(status.lag));
     gauge("oldest_unacked_seconds",
-          "Since the oldest publish that has no answer; 0 if there is none.",
+          "Since the oldest message that is not stored was sent first; 0 if there is none.",
           seconds(status.oldest_unacked));
     write_time(to, "last_commit_timestamp_seconds", "Commit of the row that was stored last.",
                of.counts.last_commit);

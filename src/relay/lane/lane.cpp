@@ -272,8 +272,8 @@ outgoing lane::send(std::uint64_t index, std::optional<std::uint64_t> expected,
                     monotonic_time now) {
     entry& sending = at(index);
     sending.sent = true;
-    sending.offered = true;
     sending.sent_at = now;
+    sending.offered_at = std::exchange(sending.offered, true) ? sending.offered_at : now;
     sending.behind_sequence = expected.value_or(known_sequence_);
     return {{epoch_, index}, expected, &sending.content};
 }

@@ -210,10 +210,11 @@ public:
     /// The message at the head of the window, which is not known to be stored; null if there is
     /// none.
     [[nodiscard]] const message* oldest() const { return empty() ? nullptr : &at(first_).content; }
-    /// When that one was handed over; nothing if it waits for no answer.
+    /// When that one was handed over first, be it on an earlier connection; nothing if it never
+    /// was, or is stored.
     [[nodiscard]] std::optional<monotonic_time> waiting_since() const {
-        const bool waits = epoch_open_ && !empty() && at(first_).sent && !at(first_).stored;
-        return waits ? std::optional(at(first_).sent_at) : std::nullopt;
+        const bool waits = !empty() && at(first_).offered && !at(first_).stored;
+        return waits ? std::optional(at(first_).offered_at) : std::nullopt;
     }
     /// Every event up to this one is stored or settled; nothing if that is not known for any, while
     /// the tail is a claim, or while it is not decided what it is taken for.
@@ -257,6 +258,7 @@ protected:
         message content;
         kept_row row;
         monotonic_time sent_at;
+        monotonic_time offered_at;  // for the first time
         /// As it was sent: what the stream must end with (fenced_lane), or had at least.
         std::uint64_t behind_sequence = 0;
         bool sent = false;       // on this connection

@@ -134,6 +134,17 @@ TEST_F(RelayStatus, TellsHowLongTheOldestPublishHasWaited) {
     EXPECT_EQ(machine.status({monotonic_time{9s}, committed}).oldest_unacked, 0s);
 }
 
+/// Each try ends with delivery.ack_timeout at the latest: the alert asks for longer than that.
+TEST_F(RelayStatus, TellsHowLongAPublishHasWaitedOverConnectionsThatEnd) {
+    connect();
+    script.transaction(800, {"a"});
+    script.broker_fails();
+    EXPECT_EQ(machine.status({monotonic_time{4s}, committed}).oldest_unacked, 4s);
+    script.passes(1s);
+    script.broker_connects(0);
+    EXPECT_EQ(machine.status({monotonic_time{40s}, committed}).oldest_unacked, 40s);
+}
+
 TEST_F(RelayStatus, CountsRowsTransactionsAndMessages) {
     connect();
     script.transaction(800, {"a", "b"});
