@@ -122,6 +122,7 @@ complete -c walrelay -n '__fish_seen_subcommand_from replay' -l ids -x -d 'in pl
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l ids-file -r -F -d 'the same, one id in a line; -: standard input'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l table -x -d 'only rows of this table, schema.table; can be given again'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l subject -x -d 'only rows with this subject, * and > as in a subscription; with {subject} in it, the subject that the messages get, such as replay.{subject}'
+complete -c walrelay -n '__fish_seen_subcommand_from replay' -l to-stream -x -d 'publish into this stream, which is made where it is missing, and not through the relay: with their own positions and ids; the same command again goes on'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l aggregate -x -d 'only rows of this aggregate; can be given again'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l limit -x -d 'refuse to replay more rows (default: 1000000)'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l execute -d 'do it: without, nothing is written'

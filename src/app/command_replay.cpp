@@ -2,6 +2,7 @@
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
 #include "app/replay_text.hpp"
+#include "app/replay_to_stream.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
@@ -21,25 +22,6 @@ namespace {
 using boost::asio::awaitable;
 using postgres::kept_replay;
 using tasks::replay_request;
-
-int usage(const std::string& what, const std::string& fix) {
-    fmt::print(stderr, "walrelay: {}; fix: {}\n", what, fix);
-    return exit_usage;
-}
-
-/// What is asked for cannot be had, or is written wrongly; else a server failed.
-int refuse(const error& why) {
-    switch (why.code) {
-        case errc::configuration_invalid:
-            fmt::print(stderr, "walrelay: {}\n", to_string(why));
-            return exit_usage;
-        case errc::position_not_kept:
-            fmt::print(stderr, "walrelay: {}\n", to_string(why));
-            return exit_findings;
-        default:
-            return fail(why);
-    }
-}
 
 int no_such_replay(const config::settings& settings, std::int64_t number) {
     fmt::print(stderr, "walrelay: slot {} has no replay {}; fix: walrelay replay list shows them\n",
@@ -165,6 +147,9 @@ awaitable<int> replay(servers::executors on, postgres::connection& sql,
     if (!scope) {
         co_return refuse(scope.error());
     }
+    if (!request.to_stream.empty()) {
+        co_return co_await replay_to_stream(std::move(on), sql, settings, request, *scope);
+    }
     tasks::replay_progress_line progress;
     const auto plan = co_await tasks::plan_replay(
         on, settings, sql, *scope, [&](const tasks::replay_progress& now) { progress.show(now); });
@@ -176,11 +161,7 @@ awaitable<int> replay(servers::executors on, postgres::connection& sql,
         co_return co_await show_plan(std::move(on), settings, request, *scope, *plan);
     }
     if (plan->all.rows > request.limit_rows) {
-        co_return usage(fmt::format("{} rows are in the range, more than --limit {}; nothing was "
-                                    "done",
-                                    plan->all.rows, request.limit_rows),
-                        "look at the plan without --execute, then choose fewer rows or a higher "
-                        "--limit");
+        co_return too_many(plan->all.rows, request.limit_rows);
     }
     if (plan->all.rows == 0) {
         fmt::print("no rows in the range; nothing was done\n");
@@ -233,12 +214,13 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
 int command_replay(const config::settings& settings, const tasks::replay_request& request) {
     if (request.action == tasks::replay_action::replay && request.from.empty() &&
         !request.reads_table()) {
-        return usage("it is not said what to replay",
-                     "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position; or "
-                     "--rows, --ids or --ids-file with --table");
+        return refuse_usage(
+            "it is not said what to replay",
+            "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position; or "
+            "--rows, --ids or --ids-file with --table");
     }
     if (request.reads_table() && !request.subject.empty()) {
-        return usage(
+        return refuse_usage(
             "a filter by --subject goes with --from alone",
             "choose the rows by --rows; --subject with {subject} in it says where they go");
     }

@@ -1,6 +1,7 @@
 #include "app/replay_flags.hpp"
 
 #include "app/dead_letter_flags.hpp"
+#include "config/checks.hpp"
 #include "config/identifier.hpp"
 #include "core/one_line.hpp"
 #include "relay/intake/control_row.hpp"
@@ -93,6 +94,20 @@ void add_filters(CLI::App& replay, tasks::replay_request& request) {
             "subject that the messages get, such as replay.{subject}")
         ->type_name("SUBJECT")
         ->allow_extra_args(false);
+    auto* const stream = replay.add_option_function<std::string>(
+        "--to-stream",
+        [&request](const std::string& text) {
+            if (const auto wrong = config::check_stream(text)) {
+                throw CLI::ValidationError("--to-stream", wrong->what + "; fix: " + wrong->remedy);
+            }
+            request.to_stream = text;
+        },
+        "publish into this stream, which is made where it is missing, and not through the "
+        "relay: with their own positions and ids; the same command again goes on");
+    stream->type_name("STREAM");
+    for (const auto* const other : {"--rows", "--ids", "--ids-file"}) {
+        stream->excludes(replay.get_option(other));
+    }
     auto* const aggregate = replay.add_option("--aggregate", request.aggregates,
                                               "only rows of this aggregate; can be given again");
     aggregate->type_name("TYPE/ID")->allow_extra_args(false);

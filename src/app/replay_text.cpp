@@ -61,9 +61,13 @@ std::string range_of(const kept_replay& scope) {
     return text + " (kept by slot " + scope.kept_slot + ")";
 }
 
-void add_troubles(std::string& to, const relay::replay_plan& plan) {
+void add_troubles(std::string& to, const replay_words& words) {
+    const auto& plan = words.plan;
     if (plan.unmappable > 0) {
-        add_line(to, "unmappable", with_thousands(plan.unmappable) + " rows become dead letters:");
+        add_line(
+            to, "unmappable",
+            with_thousands(plan.unmappable) +
+                (words.to_stream.empty() ? " rows become dead letters:" : " rows are left out:"));
         for (const auto& each : plan.unmappable_named) {
             add_line(to, "", one_line(each));
         }
@@ -72,6 +76,15 @@ void add_troubles(std::string& to, const relay::replay_plan& plan) {
         add_line(to, "too large",
                  with_thousands(plan.too_large) +
                      " rows above delivery.max_row_bytes are left out; fix: raise it");
+    }
+}
+
+void add_target(std::string& to, const replay_words& words) {
+    add_line(to, "into", "stream " + words.to_stream);
+    if (words.there_up_to) {
+        add_line(to, "there",
+                 fmt::format("{} rows, up to the one at position {}; the replay goes on after it",
+                             with_thousands(words.rows_there), to_string(*words.there_up_to)));
     }
 }
 
@@ -112,7 +125,7 @@ std::string text_of_plan(const replay_words& words) {
     auto text = fmt::format("replay of slot {} {}\n", words.scope.slot, range_of(words.scope));
     if (plan.all.rows == 0) {
         add_line(text, "rows", "none");
-        add_troubles(text, plan);
+        add_troubles(text, words);
         return text;
     }
     const auto in_transactions = words.scope.reads_table()
@@ -136,9 +149,13 @@ std::string text_of_plan(const replay_words& words) {
     if (!words.scope.to_subject.empty()) {
         add_line(text, "goes to", words.scope.to_subject);
     }
-    add_line(text, "WAL",
-             "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " are written");
-    add_troubles(text, plan);
+    if (words.to_stream.empty()) {
+        add_line(text, "WAL",
+                 "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " are written");
+    } else {
+        add_target(text, words);
+    }
+    add_troubles(text, words);
     if (words.share) {
         const auto& share = *words.share;
         add_line(text, "stream",
@@ -158,13 +175,15 @@ std::string json_of_plan(const replay_words& words) {
     return fmt::format(
         R"({{"replay":{},"plan":{{"rows":{},"bytes":{},"transactions":{},"wal_bytes":{},)"
         R"("unmappable":{},"too_large":{},"first_commit":{},"last_commit":{},"tables":{},)"
-        R"("subjects":{},"stream_sequence":{},"stream_has_all":{}}}}})",
+        R"("subjects":{},"stream_sequence":{},"stream_has_all":{},"to_stream":{},)"
+        R"("rows_there":{}}}}})",
         json_of_replay(words.scope), plan.all.rows, plan.all.bytes, plan.transactions,
         plan.control_bytes, plan.unmappable, plan.too_large, json_or_null(plan.first_commit),
         json_or_null(plan.last_commit), json_of_counts(plan.by_table),
         json_of_counts(plan.by_subject),
         words.share ? std::to_string(words.share->sequence) : "null",
-        words.share && words.share->is_whole);
+        words.share && words.share->is_whole,
+        words.to_stream.empty() ? "null" : json_string(words.to_stream), words.rows_there);
 }
 
 std::string text_of_replays(const std::vector<kept_replay>& all) {

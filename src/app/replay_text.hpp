@@ -16,6 +16,10 @@ struct replay_words {
     const relay::replay_plan& plan;
     std::optional<tasks::stream_share> share = {};
     std::string stream = {};
+    /// Another stream that they go into, and what that has already.
+    std::string to_stream = {};
+    std::optional<position> there_up_to = {};
+    std::uint64_t rows_there = 0;
 };
 
 /// Several lines.

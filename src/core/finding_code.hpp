@@ -112,8 +112,9 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"replica_identity_missing", "The table has no primary key and no REPLICA IDENTITY."},
 });
 
-// clang 16 destroys temporaries that were never made where a full expression with a consteval call is
-// one of several in a switch. What it builds is checked while it runs; g++ checks what is shipped.
+// clang 16 destroys temporaries that were never made where a full expression with a consteval call
+// is one of several in a switch. What it builds is checked while it runs; g++ checks what is
+// shipped.
 #ifdef __clang__
 #define WALRELAY_CHECKED_CONSTANT constexpr
 #else

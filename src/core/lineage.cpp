@@ -60,6 +60,17 @@ std::uint32_t lineage::timeline_of(lsn place) const {
     return of == ancestors.end() ? origin.timeline : of->timeline;
 }
 
+lineage lineage::as_of(std::uint32_t timeline) const {
+    lineage then{{origin.system_identifier, timeline}, {}};
+    for (const auto& each : ancestors) {
+        if (each.timeline == timeline) {
+            break;
+        }
+        then.ancestors.push_back(each);
+    }
+    return then;
+}
+
 bool lineage::shares(const position& where) const {
     if (where.origin.system_identifier != origin.system_identifier) {
         return false;

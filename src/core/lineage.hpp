@@ -44,6 +44,8 @@ struct lineage {
     /// Whether a transaction of this position is a part of this history, so that its LSNs can be
     /// compared with the server's own.
     [[nodiscard]] bool shares(const position& where) const;
+    /// The history as it was when this timeline, one of it, was the newest.
+    [[nodiscard]] lineage as_of(std::uint32_t timeline) const;
 
     friend bool operator==(const lineage&, const lineage&) = default;
 };

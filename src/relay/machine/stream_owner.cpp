@@ -196,6 +196,10 @@ std::string fingerprint_of(const std::vector<outbox_table>& tables) {
             part += '\0';
         }
     }
+    return fingerprint_of_texts(std::move(parts));
+}
+
+std::string fingerprint_of_texts(std::vector<std::string> parts) {
     std::sort(parts.begin(), parts.end());
     // FNV-1a, because the result outlives the program.
     std::uint64_t hash = 0xCBF29CE484222325U;

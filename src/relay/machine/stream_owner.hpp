@@ -85,6 +85,9 @@ inline constexpr std::string_view holes_rules = "holes";
 /// 16 hex digits.
 [[nodiscard]] std::string fingerprint_of(const std::vector<outbox_table>& tables);
 
+/// The same of any texts, in whatever order.
+[[nodiscard]] std::string fingerprint_of_texts(std::vector<std::string> parts);
+
 /// The mark: `walrelay slot=<slot> database=<database> system=<identifier>`, and where they are
 /// known ` timeline=<number> history=<switch points> rules=<rules>.<since>
 /// disordered=<after>-<until>-<below>`. What is neither a letter, a digit nor one of `-._` stands

@@ -164,7 +164,8 @@ void replay_reader::give(std::optional<std::size_t> table, const row_insert& row
     content_.where = found.where;
     content_.committed_at = found.committed_at;
     found.content = &content_;
-    found.event = row.too_large_bytes > 0 ? std::string{} : row_as_json(row);
+    const bool needs_event = source_.as == replayed_as::control_row && row.too_large_bytes == 0;
+    found.event = needs_event ? row_as_json(row) : std::string{};
     if (found.event.size() + beside_the_event_bytes > source_.max_row_bytes) {
         found.row.too_large_bytes = found.event.size();
         found.event.clear();

@@ -36,7 +36,7 @@ struct replayed_row {
     std::optional<std::size_t> table;
     /// Its too_large_bytes is set as well where it is too large for a row of walrelay.control.
     row_insert row;
-    /// As it goes through walrelay.control (row_json); empty where it is too large.
+    /// As it goes through walrelay.control (row_json); empty where it does not, or is too large.
     std::string event = {};
     /// The message as today's configuration makes it, as far as it does.
     const message* content = nullptr;
@@ -54,11 +54,20 @@ struct replay_read {
     bool ended = false;
 };
 
+/// How a row goes on its way.
+enum class replayed_as {
+    /// Through walrelay.control, to the relay that publishes it.
+    control_row,
+    /// At once, as the message that it was.
+    message,
+};
+
 struct replay_source {
     output_plugin plugin = output_plugin::pgoutput;
     lineage line = {};
     all_duties duties = {};
     std::uint64_t max_row_bytes = 0;
+    replayed_as as = replayed_as::control_row;
 };
 
 class replay_reader {

@@ -97,17 +97,21 @@ awaitable<result<postgres::connection>> hold_replay_slot(servers::executors on,
 }
 
 kept_stream::kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
-                         std::chrono::milliseconds sender_timeout)
+                         const postgres_facts& facts, lineage line)
     : stream_(std::move(stream)),
       reader_(std::move(reader)),
-      reports_each_(
-          sender_timeout > 0ms ? std::min<std::chrono::milliseconds>(5s, sender_timeout / 3) : 5s),
+      line_(std::move(line)),
+      database_(facts.database),
+      reports_each_(facts.sender_timeout > 0ms
+                        ? std::min<std::chrono::milliseconds>(5s, facts.sender_timeout / 3)
+                        : 5s),
       reported_at_(std::chrono::steady_clock::now()) {}
 
 awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::executors on,
                                                                   const config::settings& settings,
                                                                   postgres::connection& sql,
-                                                                  postgres::kept_replay of) {
+                                                                  postgres::kept_replay of,
+                                                                  relay::replayed_as as) {
     auto request = servers::inspection_of(settings);
     const auto facts = co_await postgres::inspect(sql, std::move(request));
     if (!facts) {
@@ -134,11 +138,11 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
         co_return stream.error();
     }
     relay::replay_source source{plugin, server->line, servers::relay_options_of(settings).duties,
-                                settings.delivery.max_row_bytes.bytes};
+                                settings.delivery.max_row_bytes.bytes, as};
     relay::replay_reader reader(std::move(*mappers), relay::table_catalog(settings.outbox, *facts),
                                 std::move(source), std::move(range), choice_of(of, settings));
-    co_return std::make_unique<kept_stream>(std::move(*stream), std::move(reader),
-                                            facts->sender_timeout);
+    co_return std::make_unique<kept_stream>(std::move(*stream), std::move(reader), *facts,
+                                            std::move(server->line));
 }
 
 awaitable<result<relay::replay_read>> kept_stream::next() {
@@ -178,6 +182,22 @@ result<void> kept_stream::stay_alive() {
 result<void> kept_stream::report() {
     reported_at_ = std::chrono::steady_clock::now();
     return stream_.send(wal::encode({received_, {}, {}, {}}));
+}
+
+awaitable<result<void>> read_to_the_end(kept_stream& past,
+                                        std::function<void(const relay::replayed_row&)> take) {
+    for (;;) {
+        const auto read = co_await past.next();
+        if (!read) {
+            co_return read.error();
+        }
+        if (read->row) {
+            take(*read->row);
+        }
+        if (read->ended) {
+            co_return result<void>{};
+        }
+    }
 }
 
 }  // namespace walrelay::tasks

@@ -3,6 +3,8 @@
 
 #include "config/settings.hpp"
 #include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "postgres/session/replication_stream.hpp"
 #include "postgres/tables/replay_desk.hpp"
 #include "relay/replay/replay_reader.hpp"
@@ -11,7 +13,9 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace walrelay::tasks {
 
@@ -26,7 +30,11 @@ public:
     /// copy_to_replay_slot, of the connections and of inspect.
     [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<kept_stream>>> open(
         servers::executors on, const config::settings& settings, postgres::connection& sql,
-        postgres::kept_replay of);
+        postgres::kept_replay of, relay::replayed_as as = relay::replayed_as::control_row);
+
+    /// What is read.
+    [[nodiscard]] const lineage& line() const { return line_; }
+    [[nodiscard]] const std::string& database() const { return database_; }
 
     /// The next thing that was read; its views live until the next call.
     [[nodiscard]] boost::asio::awaitable<result<relay::replay_read>> next();
@@ -35,16 +43,22 @@ public:
     [[nodiscard]] result<void> stay_alive();
 
     kept_stream(postgres::replication_stream stream, relay::replay_reader reader,
-                std::chrono::milliseconds sender_timeout);
+                const postgres_facts& facts, lineage line);
 
 private:
     [[nodiscard]] result<void> report();
 
     postgres::replication_stream stream_;
     relay::replay_reader reader_;
+    lineage line_;
+    std::string database_;
     std::chrono::milliseconds reports_each_;
     std::chrono::steady_clock::time_point reported_at_;
     lsn received_ = {};
 };
+
+/// Hands over every row of the range, whose views live during the call.
+[[nodiscard]] boost::asio::awaitable<result<void>> read_to_the_end(
+    kept_stream& past, std::function<void(const relay::replayed_row&)> take);
 
 }  // namespace walrelay::tasks

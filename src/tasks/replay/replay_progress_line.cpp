@@ -46,8 +46,10 @@ void replay_progress_line::show(const replay_progress& now) {
     const auto rate = static_cast<double>(now.rows - rows_at_start_) / passed.count();
     auto line =
         fmt::format("replay: {} rows{}, {:.0f} rows/s", now.rows, share_of(now, rate), rate);
-    if (now.waits_for_relay) {
+    if (now.waits_for == replay_wait::relay) {
         line += "; no relay runs on the slot: it goes on when one does";
+    } else if (now.waits_for == replay_wait::broker) {
+        line += "; the broker cannot be reached: it goes on when it can";
     }
     fmt::print(stderr, "{}{}{}", on_terminal_ ? "\r" : "", line, on_terminal_ ? "\033[K" : "\n");
     has_line_ = on_terminal_;

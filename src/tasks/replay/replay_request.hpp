@@ -23,6 +23,8 @@ struct replay_request {
     std::string subject = {};
     /// With `{subject}` in it: where the messages go.
     std::string to_subject = {};
+    /// Another stream that they go into; empty: through the relay into its own.
+    std::string to_stream = {};
     /// `<type>/<id>` of each.
     std::vector<std::string> aggregates = {};
     /// In place of --from: an SQL condition, or ids of rows, of the one table; its rows as they are

@@ -45,8 +45,8 @@ private:
     /// Until at most `ahead` batches are not confirmed.
     awaitable<result<void>> wait_for_slot(std::size_t ahead);
     void take(relay::replayed_row&& row);
-    void tell(bool waits_for_relay) const {
-        tell_({of_.rows_written, of_.rows_planned, waits_for_relay});
+    void tell(replay_wait waits_for) const {
+        tell_({of_.rows_written, of_.rows_planned, waits_for});
     }
 
     servers::executors on_;
@@ -115,7 +115,7 @@ awaitable<result<void>> replay_writer::wait_for_slot(std::size_t ahead) {
         while (!unconfirmed_.empty() && unconfirmed_.front() <= *pace->confirmed) {
             unconfirmed_.pop_front();
         }
-        tell(!pace->active);
+        tell(pace->active ? replay_wait::nothing : replay_wait::relay);
         if (unconfirmed_.size() <= ahead) {
             co_return result<void>{};
         }
@@ -263,22 +263,14 @@ awaitable<result<relay::replay_plan>> plan_replay(servers::executors on,
     if (!past) {
         co_return past.error();
     }
-    constexpr std::uint64_t told_each = 10'000;
-    for (;;) {
-        const auto read = co_await (*past)->next();
-        if (!read) {
-            co_return read.error();
-        }
-        if (read->row) {
-            plan.add(*read->row);
-            if (plan.all.rows % told_each == 0) {
-                tell({plan.all.rows, 0, false});
-            }
-        }
-        if (read->ended) {
-            co_return plan;
-        }
+    const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
+        plan.add(row);
+        tell({plan.all.rows, 0, replay_wait::nothing});
+    });
+    if (!read) {
+        co_return read.error();
     }
+    co_return plan;
 }
 
 awaitable<result<replay_outcome>> carry_out_replay(servers::executors on,

@@ -18,12 +18,19 @@
 
 namespace walrelay::tasks {
 
+enum class replay_wait {
+    nothing,
+    /// No relay streams from the slot: nothing goes on until one does.
+    relay,
+    /// The broker is away.
+    broker,
+};
+
 /// Told now and then.
 struct replay_progress {
     std::uint64_t rows = 0;
     std::uint64_t planned = 0;
-    /// No relay streams from the slot: nothing goes on until one does.
-    bool waits_for_relay = false;
+    replay_wait waits_for = replay_wait::nothing;
 };
 using tell_progress = std::function<void(const replay_progress&)>;
 

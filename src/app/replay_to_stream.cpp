@@ -1,0 +1,116 @@
+#include "app/replay_to_stream.hpp"
+
+#include "app/exit_code.hpp"
+#include "app/fail.hpp"
+#include "app/replay_text.hpp"
+#include "core/one_line.hpp"
+#include "core/progress.hpp"
+#include "tasks/replay/copy_plan.hpp"
+#include "tasks/replay/replay_progress_line.hpp"
+#include "tasks/replay/stream_copy.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+int show_outcome(const tasks::copy_outcome& done, const std::string& stream) {
+    fmt::print("published {} rows into stream {}, which ends with sequence {}\n",
+               with_thousands(done.published), stream, done.last_sequence);
+    if (done.left_out == 0) {
+        return exit_done;
+    }
+    fmt::print(stderr, "walrelay: {} rows are not in stream {}:\n", with_thousands(done.left_out),
+               stream);
+    for (const auto& each : done.left_out_named) {
+        fmt::print(stderr, "  {}\n", one_line(each));
+    }
+    return exit_findings;
+}
+
+}  // namespace
+
+int refuse_usage(const std::string& what, const std::string& fix) {
+    fmt::print(stderr, "walrelay: {}; fix: {}\n", what, fix);
+    return exit_usage;
+}
+
+int refuse(const error& why) {
+    switch (why.code) {
+        case errc::configuration_invalid:
+            fmt::print(stderr, "walrelay: {}\n", to_string(why));
+            return exit_usage;
+        case errc::position_not_kept:
+            fmt::print(stderr, "walrelay: {}\n", to_string(why));
+            return exit_findings;
+        default:
+            return fail(why);
+    }
+}
+
+int too_many(std::uint64_t rows, std::uint64_t limit) {
+    return refuse_usage(
+        fmt::format("{} rows are in the range, more than --limit {}; nothing was done", rows,
+                    limit),
+        "look at the plan without --execute, then choose fewer rows or a higher --limit");
+}
+
+awaitable<int> replay_to_stream(servers::executors on, postgres::connection& sql,
+                                const config::settings& settings, tasks::replay_request request,
+                                postgres::kept_replay scope) {
+    tasks::replay_progress_line progress;
+    const auto show = [&progress](const tasks::replay_progress& now) { progress.show(now); };
+    const auto& stream = request.to_stream;
+    const auto planned = co_await tasks::plan_copy(on, settings, sql, scope, stream, show);
+    progress.end();
+    if (!planned) {
+        co_return refuse(planned.error());
+    }
+    const auto& plan = planned->plan;
+    if (!request.execute) {
+        replay_words words{scope, plan, {}, settings.nats.stream, stream};
+        if (planned->there) {
+            words.there_up_to = planned->there->last;
+            words.rows_there = planned->rows_there;
+        }
+        if (request.json) {
+            fmt::print("{}\n", json_of_plan(words));
+            co_return exit_done;
+        }
+        fmt::print("{}", text_of_plan(words));
+        if (plan.all.rows > planned->rows_there) {
+            fmt::print("nothing was done yet; the same command with --execute does it\n");
+        }
+        co_return exit_done;
+    }
+    const auto rows = plan.all.rows - planned->rows_there;
+    if (rows > request.limit_rows) {
+        co_return too_many(rows, request.limit_rows);
+    }
+    if (rows == 0) {
+        fmt::print("{}; nothing was done\n", plan.all.rows == 0
+                                                 ? std::string("no rows in the range")
+                                                 : "stream " + stream + " has all of the range");
+        co_return exit_done;
+    }
+    fmt::print("{} rows go into stream {}; if this is broken off, the same command goes on\n",
+               with_thousands(rows), stream);
+    std::fflush(stdout);
+    tasks::replay_progress_line copying;
+    const auto after = planned->there ? std::optional(planned->there->last) : std::nullopt;
+    const auto done = co_await tasks::copy_to_stream(
+        std::move(on), settings, sql, std::move(scope), stream, after, rows,
+        [&copying](const tasks::replay_progress& now) { copying.show(now); });
+    copying.end();
+    if (!done) {
+        co_return refuse(done.error());
+    }
+    co_return show_outcome(*done, stream);
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,389 @@
+#include "tasks/replay/stream_copy.hpp"
+
+#include "core/change.hpp"
+#include "core/instant.hpp"
+#include "relay/intake/control_row.hpp"
+#include "relay/intake/size_limits.hpp"
+#include "relay/lane/lane.hpp"
+#include "relay/machine/backoff.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/translate.hpp"
+#include "tasks/replay/kept_stream.hpp"
+#include "tasks/replay/stream_target.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using namespace std::chrono_literals;
+
+/// So many rows are read before the broker's answers are looked at.
+constexpr std::size_t rows_at_once = 64;
+constexpr std::size_t kept_content_bytes = 1024;
+constexpr auto told_each = 100ms;
+
+std::uint64_t random_seed() {
+    std::random_device random;
+    return random();
+}
+
+class stream_copy {
+public:
+    stream_copy(servers::executors on, stream_target target, postgres::kept_replay of,
+                std::unique_ptr<kept_stream> past, std::uint64_t planned, tell_progress tell)
+        : on_(std::move(on)),
+          target_(std::move(target)),
+          to_subject_(std::move(of.to_subject)),
+          past_(std::move(past)),
+          planned_(planned),
+          tell_(std::move(tell)),
+          lane_(relay::lane::make(servers::relay_options_of(target_.settings).lane)),
+          backoff_(servers::relay_options_of(target_.settings).backoff, random_seed()),
+          wake_(on_.loop) {
+        lane_->set_history(past_->line());
+    }
+
+    awaitable<result<copy_outcome>> run();
+
+private:
+    /// Until there is a connection on which the lane goes on.
+    awaitable<result<void>> connect();
+    /// Errors that are no matter of waiting.
+    awaitable<result<void>> begin_on(std::unique_ptr<nats::connection> fresh);
+    awaitable<result<void>> pause_before_next_try();
+    [[nodiscard]] nats::connection_events events_of(std::uint64_t epoch);
+
+    /// As far as the window has room.
+    awaitable<result<void>> read_ahead();
+    void take(const relay::replayed_row& row);
+    void admit(const position& where, const message& content);
+    void leave_out(const position& where, const std::string& why);
+
+    void send();
+    void go_on();
+    void take_reply(const nats::reply& answer);
+    void lose(error why);
+    /// Until something has happened, or the oldest publish counts as lost.
+    awaitable<void> wait();
+    void tell(replay_wait waits_for);
+
+    servers::executors on_;
+    stream_target target_;
+    std::string to_subject_;
+    std::unique_ptr<kept_stream> past_;
+    std::uint64_t planned_;
+    tell_progress tell_;
+    std::unique_ptr<relay::lane> lane_;
+    relay::backoff backoff_;
+    asio::steady_timer wake_;
+    std::unique_ptr<nats::connection> connection_;
+    relay::size_limits limits_;
+    std::uint64_t epoch_ = 0;
+    /// When the stream was made; nothing before the first connection.
+    std::optional<wall_time> made_at_;
+    /// Why the connection is over.
+    std::optional<error> trouble_;
+    /// Why the replay is.
+    std::optional<error> refused_;
+    /// A row of another timeline than those in the window, which must be empty before it comes.
+    std::optional<message> held_;
+    bool ended_ = false;
+    monotonic_time told_at_;
+    copy_outcome done_;
+};
+
+// The broker's side.
+
+awaitable<result<void>> stream_copy::connect() {
+    for (;;) {
+        connection_.reset();
+        if (lane_->is_open()) {
+            lane_->close();
+        }
+        trouble_.reset();
+        ++epoch_;
+        auto events = events_of(epoch_);
+        const auto policy =
+            made_at_ ? servers::missing_stream::report : servers::missing_stream::create;
+        auto fresh = co_await servers::prepare_broker(on_.loop, on_.blocking, target_.settings,
+                                                      epoch_, std::move(events), policy,
+                                                      {lane_->wanted_look_back(), 0});
+        result<void> begun = fresh ? result<void>{} : fresh.error();
+        if (fresh) {
+            begun = co_await begin_on(std::move(*fresh));
+        }
+        if (begun || advice_for(begun.error().code) == advice::this_configuration) {
+            co_return begun;
+        }
+        if (auto waited = co_await pause_before_next_try(); !waited) {
+            co_return waited.error();
+        }
+    }
+}
+
+awaitable<result<void>> stream_copy::pause_before_next_try() {
+    tell(replay_wait::broker);
+    asio::steady_timer timer(on_.loop, backoff_.next());
+    co_await timer.async_wait(asio::use_awaitable);
+    co_return past_->stay_alive();
+}
+
+awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> fresh) {
+    const auto& facts = fresh->facts();
+    const auto& seen = *facts.stream;
+    const auto& name = target_.settings.nats.stream;
+    const auto last = relay::replay_goes_on_after(name, target_.owner, seen, past_->line());
+    if (!last) {
+        co_return last.error();
+    }
+    const bool made_again = made_at_ && *made_at_ != seen.created;
+    auto description = seen.description;
+    auto owner = target_.owner;
+    auto to_be = target_.owner;
+    const auto claimed = co_await servers::claim_stream(
+        on_.blocking, target_.settings, std::move(owner), std::move(to_be), std::move(description));
+    if (!claimed) {
+        co_return claimed.error();
+    }
+    made_at_ = seen.created;
+    limits_ = {facts.max_payload_bytes, seen.max_message_bytes};
+    const auto memory = lane_->open(epoch_, relay::tail_of(seen));
+    if (made_again || memory == relay::stream_memory::forgot) {
+        co_return error{errc::broker_unsuitable,
+                        "stream " + name +
+                            (made_again ? " was deleted and made again" : " has lost messages") +
+                            " while rows were replayed into it: it does not have all of them",
+                        "replay into another stream: --to-stream"};
+    }
+    backoff_.reset();
+    connection_ = std::move(fresh);
+    co_return result<void>{};
+}
+
+nats::connection_events stream_copy::events_of(std::uint64_t epoch) {
+    return {[this](const nats::reply& answer) { take_reply(answer); }, [this] { go_on(); },
+            [this] { go_on(); },
+            [this, epoch](const error& why) {
+                if (epoch == epoch_) {
+                    lose(why);
+                }
+            }};
+}
+
+void stream_copy::go_on() {
+    send();
+    wake_.cancel();
+}
+
+void stream_copy::lose(error why) {
+    trouble_ = std::move(why);
+    wake_.cancel();
+}
+
+void stream_copy::send() {
+    while (connection_ && !trouble_ && !connection_->is_full()) {
+        const auto next = lane_->next_to_send(std::chrono::steady_clock::now());
+        if (!next) {
+            break;
+        }
+        const auto published =
+            connection_->publish(*next->content, next->token.index, next->expected_last_sequence);
+        if (!published) {
+            lose(published.error());
+        }
+    }
+    if (connection_) {
+        connection_->flush();
+    }
+}
+
+void stream_copy::take_reply(const nats::reply& answer) {
+    const auto verdict =
+        lane_->on_reply({answer.epoch, answer.index}, relay::parse_publish_reply(answer.body),
+                        std::chrono::steady_clock::now());
+    switch (verdict) {
+        case relay::lane_verdict::carry_on:
+            return;
+        case relay::lane_verdict::resync:
+            lose({errc::broker_lost, lane_->last_trouble()});
+            return;
+        case relay::lane_verdict::stream_unsuitable:
+            refused_ = error{errc::broker_unsuitable,
+                             "stream " + target_.settings.nats.stream + " takes no messages",
+                             "see what the broker says, then run the same command again",
+                             lane_->last_trouble()};
+            wake_.cancel();
+            return;
+        case relay::lane_verdict::message_refused:
+        case relay::lane_verdict::id_is_taken: {
+            const auto where = lane_->refused_message().where;
+            leave_out(where, lane_->last_trouble());
+            lane_->set_refused_aside();
+            lane_->settle_waiting({where.at});
+            return;
+        }
+    }
+}
+
+// The side of the past.
+
+void stream_copy::leave_out(const position& where, const std::string& why) {
+    constexpr std::size_t named_max = 10;
+    ++done_.left_out;
+    if (done_.left_out_named.size() < named_max) {
+        done_.left_out_named.push_back(to_string(where) + ": " + why);
+    }
+}
+
+void stream_copy::admit(const position& where, const message& content) {
+    auto& into = lane_->vacancy();
+    into = content;
+    into.where = where;
+    if (!to_subject_.empty()) {
+        into.subject = relay::replayed_subject(to_subject_, content.subject);
+    }
+    if (const auto fits = limits_.check(into, target_.settings.nats.stream); !fits) {
+        into.clear(kept_content_bytes);
+        leave_out(where, fits.error().what);
+        return;
+    }
+    lane_->admit();
+}
+
+void stream_copy::take(const relay::replayed_row& row) {
+    if (row.unmappable) {
+        leave_out(row.where, row.unmappable->what);
+        return;
+    }
+    if (lane_->covers(row.where.at)) {
+        return;
+    }
+    if (row.where.origin != lane_->line().origin) {
+        held_ = *row.content;
+        held_->where = row.where;
+        return;
+    }
+    admit(row.where, *row.content);
+}
+
+awaitable<result<void>> stream_copy::read_ahead() {
+    for (std::size_t rows = 0; !ended_ && !held_ && !trouble_ && lane_->has_room(); ++rows) {
+        if (rows == rows_at_once) {
+            rows = 0;
+            send();
+            co_await asio::post(on_.loop, asio::use_awaitable);
+        }
+        const auto read = co_await past_->next();
+        if (!read) {
+            co_return read.error();
+        }
+        if (read->row) {
+            take(*read->row);
+        }
+        ended_ = read->ended;
+    }
+    co_return result<void>{};
+}
+
+// Both.
+
+awaitable<void> stream_copy::wait() {
+    constexpr auto longest = 1s;
+    const auto now = std::chrono::steady_clock::now();
+    auto until = now + longest;
+    if (const auto deadline = lane_->ack_deadline()) {
+        until = std::min<monotonic_time>(until, *deadline);
+    }
+    wake_.expires_at(until);
+    co_await wake_.async_wait(asio::as_tuple(asio::use_awaitable));
+    const auto deadline = lane_->ack_deadline();
+    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+        lose({errc::broker_lost, "the broker has not acked a message in time"});
+    }
+}
+
+void stream_copy::tell(replay_wait waits_for) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_at_ < told_each) {
+        return;
+    }
+    told_at_ = now;
+    tell_({lane_->stored_count(), planned_, waits_for});
+}
+
+awaitable<result<copy_outcome>> stream_copy::run() {
+    for (;;) {
+        if (!connection_ || trouble_) {
+            if (const auto connected = co_await connect(); !connected) {
+                co_return connected.error();
+            }
+        }
+        if (held_ && lane_->empty()) {
+            connection_.reset();
+            lane_->close();
+            lane_->set_history(past_->line().as_of(held_->where.origin.timeline));
+            if (const auto connected = co_await connect(); !connected) {
+                co_return connected.error();
+            }
+            const auto content = std::exchange(held_, std::nullopt);
+            admit(content->where, *content);
+        }
+        if (const auto read = co_await read_ahead(); !read) {
+            co_return read.error();
+        }
+        send();
+        if (refused_) {
+            co_return *refused_;
+        }
+        if (ended_ && lane_->empty() && !held_) {
+            done_.published = lane_->stored_count();
+            done_.last_sequence = lane_->known_sequence();
+            tell_({done_.published, planned_, replay_wait::nothing});
+            co_return std::move(done_);
+        }
+        if (!trouble_ && (!lane_->has_room() || ended_ || held_) && !lane_->empty()) {
+            co_await wait();
+        }
+        tell(replay_wait::nothing);
+        if (const auto alive = past_->stay_alive(); !alive) {
+            co_return alive.error();
+        }
+    }
+}
+
+}  // namespace
+
+awaitable<result<copy_outcome>> copy_to_stream(servers::executors on,
+                                               const config::settings& settings,
+                                               postgres::connection& sql, postgres::kept_replay of,
+                                               std::string stream, std::optional<position> after,
+                                               std::uint64_t rows_planned, tell_progress tell) {
+    of.at = after;
+    auto past = co_await kept_stream::open(on, settings, sql, of, relay::replayed_as::message);
+    if (!past) {
+        co_return relay::explain_replay_failure(past.error(), stream);
+    }
+    auto target = target_of(settings, of, stream, (*past)->line(), (*past)->database());
+    if (!target) {
+        co_return target.error();
+    }
+    stream_copy copy(std::move(on), std::move(*target), std::move(of), std::move(*past),
+                     rows_planned, std::move(tell));
+    auto outcome = co_await copy.run();
+    co_return outcome
+        ? std::move(outcome)
+        : result<copy_outcome>(relay::explain_replay_failure(outcome.error(), stream));
+}
+
+}  // namespace walrelay::tasks
