@@ -131,6 +131,7 @@ _walrelay() {
         "replay --to-stream") return ;;
         "replay --aggregate") return ;;
         "replay --limit") return ;;
+        "replay --rewind") return ;;
         "replay list --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         "replay list --postgres") return ;;
         "replay list --slot") return ;;
@@ -306,7 +307,7 @@ _walrelay() {
         'check') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json" ;;
         'verify') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json --progress --limit --wait --where --since-slot" ;;
         'status') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json --watch --quiet" ;;
-        'replay') words="list show resume cancel --help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --from --until --rows --ids --ids-file --table --subject --to-stream --aggregate --limit --execute --json" ;;
+        'replay') words="list show resume cancel --help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --from --until --rows --ids --ids-file --table --subject --to-stream --aggregate --limit --rewind --execute --json" ;;
         'replay list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'replay show') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'replay resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;

@@ -125,6 +125,7 @@ complete -c walrelay -n '__fish_seen_subcommand_from replay' -l subject -x -d 'o
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l to-stream -x -d 'publish into this stream, which is made where it is missing, and not through the relay: with their own positions and ids; the same command again goes on'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l aggregate -x -d 'only rows of this aggregate; can be given again'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l limit -x -d 'refuse to replay more rows (default: 1000000)'
+complete -c walrelay -n '__fish_seen_subcommand_from replay' -l rewind -x -d 'in place of --from, for a stream that was lost: put the slot itself back to bookmark:NAME or to the trail; what the stream still has is skipped'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l execute -d 'do it: without, nothing is written'
 complete -c walrelay -n '__fish_seen_subcommand_from replay' -l json -d 'print JSON'
 complete -c walrelay -n '__fish_seen_subcommand_from replay; and not __fish_seen_subcommand_from list show resume cancel' -a list -d 'the replays of this slot'

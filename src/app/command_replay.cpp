@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
+#include "app/replay_rewind.hpp"
 #include "app/replay_text.hpp"
 #include "app/replay_to_stream.hpp"
 #include "servers/postgres_access.hpp"
@@ -203,6 +204,9 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
     if (request.action == tasks::replay_action::list) {
         co_return co_await list(*sql, settings, request.json);
     }
+    if (!request.rewind.empty()) {
+        co_return co_await replay_rewind(std::move(on), *sql, settings, request);
+    }
     if (request.action == tasks::replay_action::replay) {
         co_return co_await replay(std::move(on), *sql, settings, request);
     }
@@ -213,7 +217,7 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
 
 int command_replay(const config::settings& settings, const tasks::replay_request& request) {
     if (request.action == tasks::replay_action::replay && request.from.empty() &&
-        !request.reads_table()) {
+        !request.reads_table() && request.rewind.empty()) {
         return refuse_usage(
             "it is not said what to replay",
             "walrelay replay --from WHERE: a bookmark, a time, an LSN or a position; or "

@@ -5,6 +5,7 @@
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/partition_memory.hpp"
@@ -203,6 +204,27 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
     co_return co_await prepare_stream(on, settings, known, std::move(facts), std::move(sql));
 }
 
+/// A slot that was to be put back must not be taken for one that is not there.
+awaitable<result<void>> end_broken_rewind(postgres::connection& sql,
+                                          const config::settings& settings) {
+    const auto& slot = settings.postgres.slot;
+    const auto ended = co_await postgres::end_rewind(sql, slot);
+    if (!ended) {
+        co_return ended.error();
+    }
+    if (*ended == postgres::rewind_end::finished) {
+        log<"rewind_finished">(
+            "slot " + slot + " is put back, as walrelay replay --rewind was to do",
+            with<"slot">(slot));
+    } else if (*ended == postgres::rewind_end::given_up) {
+        log<"rewind_given_up">("a rewind of slot " + slot +
+                                   " broke off before the slot was changed: it stays where it is; "
+                                   "fix: walrelay replay --rewind, again",
+                               with<"slot">(slot));
+    }
+    co_return result<void>{};
+}
+
 /// Asks again now that nobody else can halt the slot, and ends the halt that was passed.
 awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
                              postgres::connection& sql) {
@@ -233,6 +255,9 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     }
     known.gap = known.gap || *may_pass == servers::passage::heals;
     known.goes_on_without = known.goes_on_without || *may_pass == servers::passage::resumed;
+    if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
+        co_return ended.error();
+    }
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
         co_return facts.error();

@@ -78,6 +78,19 @@ void add_rows(CLI::App& replay, tasks::replay_request& request) {
     ids->excludes(file);
 }
 
+/// In place of all of these.
+void add_rewind(CLI::App& replay, tasks::replay_request& request) {
+    auto* const rewind = replay.add_option(
+        "--rewind", request.rewind,
+        "in place of --from, for a stream that was lost: put the slot itself back to bookmark:NAME "
+        "or to the trail; what the stream still has is skipped. The relay must be stopped");
+    rewind->type_name("WHERE");
+    for (const auto* const other : {"--from", "--until", "--rows", "--ids", "--ids-file", "--table",
+                                    "--subject", "--aggregate", "--to-stream"}) {
+        rewind->excludes(replay.get_option(other));
+    }
+}
+
 void add_filters(CLI::App& replay, tasks::replay_request& request) {
     replay
         .add_option_function<std::vector<std::string>>(
@@ -134,6 +147,7 @@ CLI::App* add_replay(CLI::App& program, tasks::replay_request& request,
     add_range(*parent, request);
     add_rows(*parent, request);
     add_filters(*parent, request);
+    add_rewind(*parent, request);
     parent->add_flag("--execute", request.execute, "do it: without, nothing is written");
     parent->add_flag("--json", request.json, "print JSON");
     parent->require_subcommand(0, 1);

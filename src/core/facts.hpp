@@ -182,6 +182,8 @@ struct postgres_facts {
     std::optional<slot_facts> slot = {};
     /// A copy of it, which a change of its plugin has left (postgres/slot_switch).
     bool slot_waits = false;
+    /// A copy of a kept one, which a rewind that broke off has left (postgres/slot_rewind).
+    bool slot_is_rewinding = false;
     std::vector<standby_slot> standby_slots = {};
     std::optional<publication_facts> publication = {};
     /// Why the role could not create it, where it was tried.

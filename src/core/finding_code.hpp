@@ -88,6 +88,7 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"slot_of_other_database", "The slot belongs to another database."},
     {"slot_of_other_plugin", "The slot was created for another plugin."},
     {"slot_lost", "PostgreSQL has removed WAL that the slot needs."},
+    {"slot_rewind_unfinished", "A rewind of the slot broke off."},
     {"slot_switch_unfinished", "A change of the slot's plugin broke off."},
     {"slots_exhausted", "No replication slot is free."},
     {"slot_halted", "The slot is halted until an operator resumes it."},

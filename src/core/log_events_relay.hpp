@@ -41,6 +41,10 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
     {"slot_taken", log_severity::info, "slot", "The slot is free and this relay takes over.", ""},
     {"slot_was_elsewhere", log_severity::info, "slot",
      "Another relay had the slot for a while. Its messages are in the stream.", ""},
+    {"sent_again", log_severity::info, "slot stream lsn position rows",
+     "The slot stood before the stream's last message when the relay began, after a crash or "
+     "because somebody has put it back. `rows` that the stream has were not published again.",
+     ""},
     {"caught_up", log_severity::info, "seconds messages",
      "The relay has published what had come before, and publishes rows as they come.", ""},
     {"recovered", log_severity::info, "seconds messages",

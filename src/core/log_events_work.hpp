@@ -31,6 +31,14 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "A table of walrelay's own was added to the publication.", ""},
     {"slot_created", log_severity::info, "slot plugin lsn",
      "The slot was not there and was created: rows committed from now on are relayed.", ""},
+    {"rewind_finished", log_severity::info, "slot",
+     "A `walrelay replay --rewind` that had broken off is finished: the slot stands where it was "
+     "to be put.",
+     ""},
+    {"rewind_given_up", log_severity::warning, "slot",
+     "A `walrelay replay --rewind` had broken off before it changed the slot, which stays where it "
+     "is.",
+     "Give the command again if it is still wanted."},
     {"plugin_chosen", log_severity::info, "plugin",
      "wal2json cannot be used on this server, and `plugin = \"auto\"` takes pgoutput.", ""},
     {"slot_start_not_kept", log_severity::info, "slot error",

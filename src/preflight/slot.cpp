@@ -208,6 +208,13 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
 
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
                            const std::optional<earlier_run>& earlier, findings_list& found) {
+    if (facts.slot_is_rewinding) {
+        found.error("slot_rewind_unfinished",
+                    "slot " + wanted.slot +
+                        " waits under another name: a rewind broke off; nothing is lost",
+                    "walrelay run, which finishes it");
+        return;
+    }
     if (facts.slot_waits) {
         found.error("slot_switch_unfinished",
                     "slot " + wanted.slot +

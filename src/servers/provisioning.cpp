@@ -85,8 +85,10 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
         co_return facts.error();
     }
     const auto expected = expectations_of(settings);
-    const auto findings =
-        preflight::postgres_findings(expected, as_completed(*facts), std::nullopt);
+    auto completed = as_completed(*facts);
+    // A relay that starts ends the rewind, before it looks itself.
+    completed.slot_is_rewinding = false;
+    const auto findings = preflight::postgres_findings(expected, completed, std::nullopt);
     if (!can_start(findings)) {
         co_return *to_error(findings, errc::postgres_unsuitable);
     }

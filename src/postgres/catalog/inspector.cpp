@@ -6,6 +6,7 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/plugin_probe.hpp"
 #include "postgres/catalog/provisioner.hpp"
+#include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
 #include "postgres/catalog/write_back_probe.hpp"
@@ -122,6 +123,12 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
         co_return waits.error();
     }
     facts.slot_waits = !waits->empty();
+    std::vector<std::string> rewinding{rewinding_slot_name(slot)};
+    const auto rewinds = co_await sql.query(queries::slot, std::move(rewinding));
+    if (rewinds.has_error()) {
+        co_return rewinds.error();
+    }
+    facts.slot_is_rewinding = !rewinds->empty();
     if (rows->empty()) {
         co_return result<void>{};
     }

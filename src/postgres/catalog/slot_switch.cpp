@@ -1,8 +1,7 @@
 #include "postgres/catalog/slot_switch.hpp"
 
 #include "core/sql_text.hpp"
-#include "postgres/session/server_error.hpp"
-#include "postgres/session/sqlstate.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 
 #include <fmt/format.h>
 
@@ -16,25 +15,13 @@ using boost::asio::awaitable;
 
 constexpr int version_with_schemas = 150000;
 
-/// NAMEDATALEN - 1.
-constexpr std::size_t slot_name_max = 63;
 constexpr std::string_view switch_suffix = "_switch";
-
-struct found_slot {
-    std::string plugin;
-    std::string confirmed;
-};
 
 error is_missing(const std::string& slot) {
     return {
         errc::postgres_unsuitable,
         fmt::format("there is no slot {} in this database whose plugin could be changed", slot),
         "set postgres.slot to the slot's name, and dbname in postgres.conninfo to its database"};
-}
-
-error is_in_use(const std::string& slot) {
-    return {errc::slot_in_use, fmt::format("slot {} is in use", slot),
-            "stop walrelay run, and every standby of it, and try again; nothing is lost"};
 }
 
 error is_at_it(const std::string& slot) {
@@ -76,81 +63,24 @@ public:
     awaitable<result<void>> run();
 
 private:
-    /// Nothing if there is no such slot in this database.
-    awaitable<result<std::optional<found_slot>>> find(std::string slot);
     awaitable<result<void>> lock();
     awaitable<result<void>> require_old_publication();
     awaitable<result<void>> begin();
     awaitable<result<void>> finish(std::string plugin);
-    awaitable<result<void>> drop(std::string slot);
-    awaitable<result<void>> copy(std::string from, std::string to, std::string plugin);
-    awaitable<result<void>> act(std::string slot, std::string sql,
-                                std::vector<std::string> parameters);
 
     connection& sql_;
     slot_switch wanted_;
     std::string waiting_;
 };
 
-awaitable<result<std::optional<found_slot>>> switching::find(std::string slot) {
-    std::vector<std::string> which{std::move(slot)};
-    const auto found = co_await sql_.query(
-        "SELECT plugin, confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = $1 AND "
-        "slot_type = 'logical' AND database = current_database()",
-        std::move(which));
-    if (!found) {
-        co_return found.error();
-    }
-    std::optional<found_slot> slot_there;
-    if (!found->empty()) {
-        slot_there.emplace();
-        slot_there->plugin = found->text(0, 0);
-        slot_there->confirmed = found->text(0, 1);
-    }
-    co_return slot_there;
-}
-
-awaitable<result<void>> switching::act(std::string slot, std::string sql,
-                                       std::vector<std::string> parameters) {
-    const auto done = co_await sql_.ask(std::move(sql), std::move(parameters));
-    if (!done.has_error()) {
-        co_return result<void>{};
-    }
-    if (done.error().sqlstate == sqlstate::object_in_use) {
-        co_return is_in_use(slot);
-    }
-    server_context context;
-    context.action = server_action::create_slot;
-    context.role = sql_.role();
-    context.database = sql_.database();
-    context.slot = slot;
-    context.plugin = wanted_.to;
-    context.version_number = sql_.version_number();
-    co_return explain(done.error(), context);
-}
-
-awaitable<result<void>> switching::copy(std::string from, std::string to, std::string plugin) {
-    std::vector<std::string> names{from, to, std::move(plugin)};
-    co_return co_await act(std::move(from),
-                           "SELECT pg_copy_logical_replication_slot($1, $2, false, $3)",
-                           std::move(names));
-}
-
-awaitable<result<void>> switching::drop(std::string slot) {
-    std::vector<std::string> which{slot};
-    co_return co_await act(std::move(slot), "SELECT pg_drop_replication_slot($1)",
-                           std::move(which));
-}
-
 /// Two at once would each drop the copy of the other. Held until the session ends.
 awaitable<result<void>> switching::lock() {
-    std::vector<std::string> name{"walrelay: plugin of slot " + wanted_.slot};
-    const auto locked = co_await sql_.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))",
-                                            std::move(name));
+    const auto locked =
+        co_await lock_slot_changes(sql_, "walrelay: plugin of slot " + wanted_.slot);
     if (!locked) {
         co_return locked.error();
     }
-    co_return locked->flag(0, 0) ? result<void>{} : is_at_it(wanted_.slot);
+    co_return *locked ? result<void>{} : is_at_it(wanted_.slot);
 }
 
 /// pgoutput looks a publication up as it was when a change was written. It ends where there was
@@ -187,25 +117,25 @@ awaitable<result<void>> switching::begin() {
     if (!done) {
         co_return done;
     }
-    done = co_await copy(wanted_.slot, waiting_, to_string(wanted_.to));
+    done = co_await copy_slot(sql_, wanted_.slot, waiting_, to_string(wanted_.to));
     if (!done) {
         co_return done;
     }
-    done = co_await drop(wanted_.slot);
+    done = co_await drop_slot(sql_, wanted_.slot);
     if (done) {
         co_return done;
     }
-    const auto there = co_await find(wanted_.slot);
+    const auto there = co_await find_slot(sql_, wanted_.slot);
     if (there && *there) {
-        static_cast<void>(co_await drop(waiting_));
+        static_cast<void>(co_await drop_slot(sql_, waiting_));
     }
     co_return done;
 }
 
 awaitable<result<void>> switching::finish(std::string plugin) {
-    auto done = co_await copy(waiting_, wanted_.slot, std::move(plugin));
+    auto done = co_await copy_slot(sql_, waiting_, wanted_.slot, std::move(plugin));
     if (done) {
-        done = co_await drop(waiting_);
+        done = co_await drop_slot(sql_, waiting_);
     }
     co_return done;
 }
@@ -214,11 +144,11 @@ awaitable<result<void>> switching::run() {
     if (auto locked = co_await lock(); !locked) {
         co_return locked;
     }
-    const auto slot = co_await find(wanted_.slot);
+    const auto slot = co_await find_slot(sql_, wanted_.slot);
     if (!slot) {
         co_return slot.error();
     }
-    const auto waits = co_await find(waiting_);
+    const auto waits = co_await find_slot(sql_, waiting_);
     if (!waits) {
         co_return waits.error();
     }
@@ -232,7 +162,7 @@ awaitable<result<void>> switching::run() {
         if ((*waits)->confirmed != (*slot)->confirmed) {
             co_return are_both_there(wanted_, **slot, **waits);
         }
-        if (auto dropped = co_await drop(waiting_); !dropped) {
+        if (auto dropped = co_await drop_slot(sql_, waiting_); !dropped) {
             co_return dropped;
         }
     }
@@ -248,7 +178,7 @@ awaitable<result<void>> switching::run() {
 }  // namespace
 
 std::string waiting_slot_name(const std::string& slot) {
-    return slot.substr(0, slot_name_max - switch_suffix.size()).append(switch_suffix);
+    return slot_name_with(slot, switch_suffix);
 }
 
 awaitable<result<void>> switch_plugin(connection& sql, slot_switch wanted) {

@@ -29,6 +29,7 @@
 #include "relay/machine/postgres_session.hpp"
 #include "relay/machine/read_pacing.hpp"
 #include "relay/machine/relay_watch.hpp"
+#include "relay/machine/sent_again.hpp"
 #include "relay/machine/slot_place.hpp"
 #include "relay/machine/startup_check.hpp"
 #include "relay/machine/stream_mark.hpp"
@@ -260,6 +261,7 @@ private:
                         instant now);
     void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
+    void tell_of_sent_again();
     void take_progress(const frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
     void reply_failed(lane_verdict verdict, const publish_outcome& outcome, instant now);
@@ -374,6 +376,7 @@ private:
     std::uint32_t stuck_count_ = 0;
     bool step_down_is_due_ = false;
     startup_check startup_check_;
+    sent_again sent_again_;
     std::deque<action> actions_;
 };
 

@@ -85,6 +85,9 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     keep_dead(session.dead_letters);
     timeline_.begin(session.on_standby);
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
+    const auto& claim = lane_->claim();
+    sent_again_.begin(session.slot_confirmed, claim ? std::optional(claim->where) : std::nullopt,
+                      intake_.already_stored());
     // Nothing is confirmed that this server, which may be another one, has not sent.
     ledger_ = ledger{};
     feedback_ = feedback{};
@@ -278,7 +281,27 @@ void relay_machine::frame_was_read(frame_read& read,
         note_delivered(read, newest_before, now);
     }
     take_frame(read, now);
+    if (sent_again_.is_open() && !lane_->claim()) {
+        tell_of_sent_again();
+    }
     ask_for_timeline();
+}
+
+void relay_machine::tell_of_sent_again() {
+    const auto found = sent_again_.met(intake_.already_stored());
+    if (!found) {
+        return;
+    }
+    const auto last = to_string(found->up_to);
+    log<"sent_again">("slot " + options_.slot + " stood at LSN " + to_string(found->from) +
+                          ", before the last message of stream " + options_.stream + ": " +
+                          std::to_string(found->rows) +
+                          " rows that the stream has were not published again; to publish them "
+                          "again on purpose, while a bookmark or the trail reaches back to them: "
+                          "walrelay replay --from " +
+                          to_string(found->from) + " --until " + last + " --execute",
+                      with<"slot">(options_.slot), with<"stream">(options_.stream),
+                      with<"lsn">(found->from), with<"position">(last), with<"rows">(found->rows));
 }
 
 void relay_machine::take_frame(frame_read& read, instant now) {

@@ -23,6 +23,8 @@ struct replay_request {
     std::string subject = {};
     /// With `{subject}` in it: where the messages go.
     std::string to_subject = {};
+    /// In place of all that: where the slot is put back to, `bookmark:NAME` or `trail`.
+    std::string rewind = {};
     /// Another stream that they go into; empty: through the relay into its own.
     std::string to_stream = {};
     /// `<type>/<id>` of each.

@@ -1,0 +1,205 @@
+#include "app/replay_rewind.hpp"
+
+#include "app/exit_code.hpp"
+#include "app/replay_to_stream.hpp"
+#include "app/status_text.hpp"
+#include "core/kept_position.hpp"
+#include "core/one_line.hpp"
+#include "postgres/catalog/slot_acts.hpp"
+#include "postgres/catalog/slot_rewind.hpp"
+#include "postgres/tables/kept_positions.hpp"
+#include "postgres/tables/kept_slots.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+/// How long the place of before is kept.
+constexpr std::chrono::milliseconds undo_lasts = 24h * 7;
+
+error not_kept(std::string what) {
+    return {errc::position_not_kept, std::move(what), "walrelay bookmark list shows what is kept"};
+}
+
+/// Where the slot is to go.
+result<kept_position> place_of(const kept_positions& there, const std::string& text,
+                               const std::string& slot) {
+    constexpr std::string_view bookmark = "bookmark:";
+    if (text != "trail" && !text.starts_with(bookmark)) {
+        return error{errc::configuration_invalid,
+                     one_line(text) + " is no place that a slot can be put back to",
+                     "give --rewind bookmark:NAME, or --rewind trail"};
+    }
+    const auto* const found =
+        text == "trail" ? find_trail(there) : find_bookmark(there, text.substr(bookmark.size()));
+    if (found == nullptr) {
+        return not_kept("there is no " + one_line(text));
+    }
+    if (found->state != kept_state::kept || !found->confirmed) {
+        return not_kept(
+            fmt::format("nothing can be read from slot {} any more: PostgreSQL has removed its WAL",
+                        found->slot));
+    }
+    if (!there.source) {
+        return error{errc::postgres_unsuitable, fmt::format("there is no slot {}", slot),
+                     "set postgres.slot to the relay's slot"};
+    }
+    if (*found->confirmed >= there.source->confirmed) {
+        return error{errc::configuration_invalid,
+                     fmt::format("slot {} stands at LSN {}, and {} at LSN {}: there is nothing to "
+                                 "put back",
+                                 slot, to_string(there.source->confirmed), one_line(text),
+                                 to_string(*found->confirmed)),
+                     "name an earlier place; walrelay bookmark list shows them"};
+    }
+    if (there.slots_free < 2) {
+        return error{errc::postgres_unsuitable,
+                     fmt::format("a rewind needs two free replication slots, and there are {}",
+                                 there.slots_free),
+                     "drop a bookmark, or raise max_replication_slots and restart PostgreSQL"};
+    }
+    return *found;
+}
+
+std::string undo_name() {
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    return fmt::format("undo-{:%Y%m%d-%H%M%S}", fmt::gmtime(now));
+}
+
+awaitable<std::string> words_of_stream(servers::executors on, const config::settings& settings) {
+    const auto seen = co_await servers::glance_at_stream(on.blocking, settings);
+    const auto& name = settings.nats.stream;
+    if (!seen) {
+        co_return name + " cannot be seen at the moment: " + seen.error().what;
+    }
+    if (!*seen) {
+        co_return name +
+            " is not there: the next start of the relay makes it, and publishes all "
+            "rows from there on";
+    }
+    const auto& usage = (*seen)->usage;
+    co_return fmt::format(
+        "{} has {} messages, the last one with sequence {}: what it has is "
+        "skipped",
+        name, usage.messages, usage.last_sequence);
+}
+
+awaitable<int> show_plan(servers::executors on, const config::settings& settings,
+                         const kept_positions& there, const kept_position& place) {
+    const auto bytes = there.source->confirmed.value - place.confirmed->value;
+    const auto stream = co_await words_of_stream(std::move(on), settings);
+    fmt::print("rewind of slot {} to slot {}\n", settings.postgres.slot, place.slot);
+    fmt::print("  slot    goes back from LSN {} to LSN {}: {} of WAL are read again\n",
+               to_string(there.source->confirmed), to_string(*place.confirmed),
+               show_bytes(static_cast<double>(bytes)));
+    fmt::print("  stream  {}\n", stream);
+    fmt::print("  undo    the place of now is kept as a bookmark, for 7 days\n");
+    fmt::print(
+        "nothing was done yet; stop the relay and every standby of it, then the same command "
+        "with --execute does it\n");
+    co_return exit_done;
+}
+
+/// Before anything is made: an error where a relay streams from the slot.
+awaitable<result<void>> require_unused(postgres::connection& sql, std::string slot) {
+    const auto found = co_await postgres::find_slot(sql, slot);
+    if (!found) {
+        co_return found.error();
+    }
+    co_return *found && (*found)->active
+        ? error{errc::slot_in_use, "slot " + slot + " is in use; nothing was done",
+                "stop walrelay run, and every standby of it, then try again"}
+        : result<void>{};
+}
+
+/// The place of now, as a bookmark.
+awaitable<result<void>> keep_undo(postgres::connection& sql, const config::settings& settings,
+                                  std::string name, std::string of) {
+    auto outboxes = servers::published_tables_of(settings);
+    const auto tables = co_await postgres::make_kept_tables(sql, std::move(outboxes));
+    if (!tables) {
+        co_return tables.error();
+    }
+    postgres::kept_slot_wish wanted{settings.postgres.slot,
+                                    bookmark_slot_name(settings.postgres.slot, name), name,
+                                    "before the rewind to " + of, undo_lasts};
+    const auto made = co_await postgres::make_kept_slot(sql, std::move(wanted));
+    co_return made ? result<void>{} : made.error();
+}
+
+awaitable<result<void>> let_it_fail_over(servers::executors on, const config::settings& settings) {
+    auto replication = co_await servers::open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    auto slot = settings.postgres.slot;
+    co_return co_await postgres::let_kept_slot_fail_over(*replication, std::move(slot));
+}
+
+awaitable<int> execute(servers::executors on, postgres::connection& sql,
+                       const config::settings& settings, const kept_positions& there,
+                       kept_position place) {
+    const auto unused = co_await require_unused(sql, settings.postgres.slot);
+    if (!unused) {
+        co_return refuse(unused.error());
+    }
+    const auto undo = undo_name();
+    const auto kept = co_await keep_undo(sql, settings, undo, place.slot);
+    if (!kept) {
+        co_return refuse(kept.error());
+    }
+    const auto& slot = settings.postgres.slot;
+    const auto done = co_await postgres::rewind_slot(sql, slot, place.slot);
+    if (!done) {
+        fmt::print(stderr, "the place of before is kept as bookmark {}\n", undo);
+        co_return refuse(done.error());
+    }
+    fmt::print("slot {} stands at LSN {}; where it stood is kept as bookmark {}\n", slot,
+               to_string(*place.confirmed), undo);
+    fmt::print("now start the relay: walrelay run (where it is halted, walrelay resume first)\n");
+    if (there.source->failover) {
+        if (auto set = co_await let_it_fail_over(std::move(on), settings); !set) {
+            auto why = set.error();
+            why.what = "the slot is put back, and standbys do not keep it yet: " + why.what;
+            why.remedy = "walrelay init, which lets them";
+            co_return refuse(why);
+        }
+    }
+    co_return exit_done;
+}
+
+}  // namespace
+
+awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
+                             const config::settings& settings, tasks::replay_request request) {
+    if (const auto ended = co_await postgres::end_rewind(sql, settings.postgres.slot); !ended) {
+        co_return refuse(ended.error());
+    }
+    const auto there = co_await postgres::read_kept_positions(sql, settings.postgres.slot);
+    if (!there) {
+        co_return refuse(there.error());
+    }
+    const auto place = place_of(*there, request.rewind, settings.postgres.slot);
+    if (!place) {
+        co_return refuse(place.error());
+    }
+    if (request.execute) {
+        co_return co_await execute(std::move(on), sql, settings, *there, *place);
+    }
+    co_return co_await show_plan(std::move(on), settings, *there, *place);
+}
+
+}  // namespace walrelay::app

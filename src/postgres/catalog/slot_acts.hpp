@@ -1,0 +1,37 @@
+// What changes a slot is made of: finding, copying and dropping one. For slot_switch and
+// slot_rewind; all through a connection of connection_kind::sql, with the right to replicate.
+#pragma once
+
+#include "core/error.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <optional>
+#include <string>
+
+namespace walrelay::postgres {
+
+struct found_slot {
+    std::string plugin;
+    std::string confirmed;  // as PostgreSQL prints it
+    std::string wal_status;
+    bool active = false;
+};
+
+/// Nothing if this database has no such logical slot.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<found_slot>>> find_slot(connection& sql,
+                                                                                  std::string slot);
+/// Errors: slot_in_use, where `slot` is; else those of server_error.hpp.
+[[nodiscard]] boost::asio::awaitable<result<void>> copy_slot(connection& sql, std::string slot,
+                                                             std::string to, std::string plugin);
+[[nodiscard]] boost::asio::awaitable<result<void>> drop_slot(connection& sql, std::string slot);
+
+/// For who changes the slot, until the session ends. False where another session does.
+[[nodiscard]] boost::asio::awaitable<result<bool>> lock_slot_changes(connection& sql,
+                                                                     std::string what);
+
+/// The slot's name with a suffix: never longer than a name may be.
+[[nodiscard]] std::string slot_name_with(const std::string& slot, std::string_view suffix);
+
+}  // namespace walrelay::postgres

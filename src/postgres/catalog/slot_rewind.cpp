@@ -1,0 +1,106 @@
+#include "postgres/catalog/slot_rewind.hpp"
+
+#include "postgres/catalog/slot_acts.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+using boost::asio::awaitable;
+
+error is_under_way(const std::string& slot) {
+    return {errc::slot_in_use, fmt::format("another session is rewinding slot {}", slot),
+            "let it end, then try again"};
+}
+
+error is_missing(const std::string& slot) {
+    return {errc::postgres_unsuitable, fmt::format("this database has no slot {}", slot),
+            "set postgres.slot to the slot's name, and dbname in postgres.conninfo to its "
+            "database; walrelay bookmark list shows what can be rewound to"};
+}
+
+awaitable<result<void>> lock(connection& sql, std::string slot) {
+    const auto locked = co_await lock_slot_changes(sql, "walrelay: rewind of slot " + slot);
+    if (!locked) {
+        co_return locked.error();
+    }
+    co_return *locked ? result<void>{} : is_under_way(slot);
+}
+
+/// The copy takes the slot's place, which is free.
+awaitable<result<void>> take_its_place(connection& sql, std::string slot, std::string plugin) {
+    const auto waiting = rewinding_slot_name(slot);
+    auto done = co_await copy_slot(sql, waiting, std::move(slot), std::move(plugin));
+    if (done) {
+        done = co_await drop_slot(sql, waiting);
+    }
+    co_return done;
+}
+
+}  // namespace
+
+std::string rewinding_slot_name(const std::string& slot) {
+    return slot_name_with(slot, "_rewind");
+}
+
+awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::string kept_slot) {
+    if (auto locked = co_await lock(sql, slot); !locked) {
+        co_return locked;
+    }
+    const auto waiting = rewinding_slot_name(slot);
+    const auto there = co_await find_slot(sql, slot);
+    if (!there || !*there) {
+        co_return there ? is_missing(slot) : there.error();
+    }
+    const auto plugin = (*there)->plugin;
+    auto done = co_await copy_slot(sql, std::move(kept_slot), waiting, plugin);
+    if (!done) {
+        co_return done;
+    }
+    done = co_await drop_slot(sql, slot);
+    if (!done) {
+        static_cast<void>(co_await drop_slot(sql, waiting));
+        co_return done;
+    }
+    co_return co_await take_its_place(sql, std::move(slot), plugin);
+}
+
+awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::string slot) {
+    const auto waiting = rewinding_slot_name(slot);
+    auto waits = co_await find_slot(sql, waiting);
+    if (!waits) {
+        co_return waits.error();
+    }
+    if (!*waits) {
+        co_return std::optional<rewind_end>{};
+    }
+    if (auto locked = co_await lock(sql, slot); !locked) {
+        co_return locked.error();
+    }
+    // It can have ended while the lock was waited for.
+    waits = co_await find_slot(sql, waiting);
+    const auto there = co_await find_slot(sql, slot);
+    if (!waits || !there) {
+        co_return waits ? there.error() : waits.error();
+    }
+    if (!*waits) {
+        co_return std::optional<rewind_end>{};
+    }
+    const auto plugin = (*waits)->plugin;
+    const bool is_in_place = *there && (*there)->confirmed == (*waits)->confirmed;
+    result<void> done;
+    if (*there) {
+        done = co_await drop_slot(sql, waiting);
+    } else {
+        done = co_await take_its_place(sql, std::move(slot), plugin);
+    }
+    if (!done) {
+        co_return done.error();
+    }
+    co_return std::optional(*there && !is_in_place ? rewind_end::given_up : rewind_end::finished);
+}
+
+}  // namespace walrelay::postgres

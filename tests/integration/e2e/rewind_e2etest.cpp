@@ -1,0 +1,160 @@
+// `walrelay replay --rewind`: the slot goes back, for a stream that was lost; and slots that
+// somebody else has put back.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Rewind : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.start();
+        ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
+    }
+    void TearDown() override {
+        bench.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name "
+            "LIKE '" +
+            bench.name() + "\\_%'");
+    }
+
+    void insert(std::uint64_t first, std::uint64_t last) {
+        bench.execute(insert_events(first, last));
+        settle();
+    }
+    void settle() {
+        const auto end = bench.wal_end();
+        ASSERT_TRUE(eventually(patience, [&] { return bench.confirmed_reaches(end); }));
+    }
+    finished_run rewind(const std::vector<std::string>& more = {}) {
+        std::vector<std::string> words{"replay", "--rewind", "bookmark:before"};
+        words.insert(words.end(), more.begin(), more.end());
+        return bench.command(words);
+    }
+    /// As a rewind that broke off leaves it.
+    void copy_slot(const std::string& from, const std::string& to) {
+        bench.execute("SELECT pg_copy_logical_replication_slot('" + from + "', '" + to + "')");
+    }
+    void drop_slot(const std::string& name) {
+        bench.execute("SELECT pg_drop_replication_slot('" + name + "')");
+    }
+    [[nodiscard]] std::string count_of_slots(const std::string& name) {
+        return bench.session().value_of(
+            "SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + name + "'");
+    }
+    [[nodiscard]] std::string waiting() const { return bench.name() + "_rewind"; }
+
+    nats_server broker;
+    relay_bench bench{shared_postgres(), broker, GetParam()};
+};
+
+TEST_P(Rewind, FillsAStreamThatWasLost) {
+    insert(1, 500);
+    bench.stop();
+    const auto before = *bench.slot("confirmed_flush_lsn");
+    bench.broker().remove(bench.stream_name());
+    const auto plan = rewind();
+    EXPECT_EQ(plan.exit_code, 0) << plan.errors;
+    EXPECT_THAT(plan.output, HasSubstr("goes back from LSN " + before));
+    EXPECT_THAT(plan.output, HasSubstr("is not there"));
+    EXPECT_EQ(*bench.slot("confirmed_flush_lsn"), before) << "a plan changes nothing";
+    const auto done = rewind({"--execute"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_THAT(bench.command({"bookmark", "list"}).output, HasSubstr("undo-"));
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, SkipsWhatTheStreamStillHas) {
+    insert(1, 300);
+    bench.stop();
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0);
+    bench.execute(insert_events(301, 310));
+    bench.start();
+    settle();
+    EXPECT_THAT(bench.relay().log(), HasSubstr("300 rows that the stream has"));
+    EXPECT_THAT(bench.relay().log(), HasSubstr("walrelay replay --from"));
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, NeedsTheRelayToBeStopped) {
+    insert(1, 3);
+    const auto refused = rewind({"--execute"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_THAT(refused.errors, HasSubstr("is in use; nothing was done"));
+    EXPECT_THAT(bench.command({"bookmark", "list"}).output, Not(HasSubstr("undo-")));
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+}
+
+TEST_P(Rewind, OfNothingIsRefused) {
+    bench.stop();
+    EXPECT_EQ(bench.command({"replay", "--rewind", "bookmark:nobody"}).exit_code, 1);
+    EXPECT_EQ(bench.command({"replay", "--rewind", "0/10"}).exit_code, 2);
+    EXPECT_EQ(bench.command({"replay", "--rewind", "trail"}).exit_code, 1);
+    EXPECT_EQ(bench.command({"replay", "--rewind", "trail", "--from", "0/10"}).exit_code, 2);
+}
+
+TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
+    insert(1, 200);
+    bench.stop();
+    bench.broker().remove(bench.stream_name());
+    copy_slot(bench.name() + "_at_before", waiting());
+    drop_slot(bench.name());
+    const auto checked = bench.command({"check"});
+    EXPECT_THAT(checked.output + checked.errors, HasSubstr("a rewind broke off"));
+    EXPECT_NE(bench.command({"init"}).exit_code, 0) << "no new slot in its place";
+    bench.start();
+    EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_finished"));
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, ThatBrokeOffBeforeTheDropIsGivenUp) {
+    insert(1, 20);
+    bench.stop();
+    copy_slot(bench.name() + "_at_before", waiting());
+    bench.start();
+    EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_given_up"));
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, ByHandIsRecognised) {
+    insert(1, 50);
+    bench.stop();
+    drop_slot(bench.name());
+    copy_slot(bench.name() + "_at_before", bench.name());
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.relay().log().find("sent_again") != std::string::npos;
+    }));
+    const auto log = bench.relay().log();
+    const auto begin = log.find("walrelay replay --from ");
+    ASSERT_NE(begin, std::string::npos);
+    const auto command = log.substr(begin, log.find(" [", begin) - begin);
+    std::vector<std::string> words;
+    for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+        to = command.find(' ', from);
+        words.push_back(command.substr(from, to == std::string::npos ? to : to - from));
+    }
+    words.erase(words.begin());
+    const auto again = bench.command(words);
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_THAT(again.output, HasSubstr("50 rows published"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Rewind, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
