@@ -127,6 +127,21 @@ void append_cleanup(std::string& to, const element& of) {
     }
 }
 
+/// Those that are under way, or were broken off.
+void append_replays(std::string& to, const element& of) {
+    simdjson::dom::array all;
+    if (of.at_pointer("/kept_positions/facts/replays").get(all) != simdjson::SUCCESS) {
+        return;
+    }
+    std::string title = "replay";
+    for (const auto each : all) {
+        append(to, std::exchange(title, ""),
+               fmt::format("number {}: {} of {} rows written (walrelay replay show {})",
+                           count(each, "/number"), count(each, "/rows_written"),
+                           count(each, "/rows_planned"), count(each, "/number")));
+    }
+}
+
 /// The bookmarks as a number, the trail by how far it reaches back.
 void append_kept(std::string& to, const element& of) {
     simdjson::dom::array all;
@@ -153,6 +168,7 @@ void append_kept(std::string& to, const element& of) {
            fmt::format("{}, {} bookmarks{}, holding {}", trail, bookmarks,
                        lost > 0 ? fmt::format(" and {} that are lost", lost) : "",
                        bytes(of, "/kept_positions/facts/held_bytes")));
+    append_replays(to, of);
 }
 
 void append_flow(std::string& to, const element& of) {

@@ -89,9 +89,13 @@ struct kept_source {
 
 /// A replay that has not come to its end (walrelay.replay): what it reads from must stay.
 struct unfinished_replay {
+    /// Empty where it reads rows from their table.
     std::string kept_slot = {};
     /// How far it has come; nothing before its first row.
     std::optional<lsn> at = {};
+    std::int64_t number = 0;
+    std::uint64_t rows_planned = 0;
+    std::uint64_t rows_written = 0;
 };
 
 /// All that the server says of the kept positions of one slot, at one moment.

@@ -18,6 +18,8 @@ void write_moment(json_writer& to, std::string_view name, const std::optional<wa
 
 /// max_replication_slots can be thousands, and rows without a slot as many as anybody wants.
 constexpr std::size_t positions_shown = 100;
+/// Those that were broken off and never cancelled are among them.
+constexpr std::size_t replays_shown = 20;
 
 }  // namespace
 
@@ -51,6 +53,12 @@ void write_facts(json_writer& to, const std::optional<kept_positions>& kept) {
         to.open_object();
         write_kept_position(to, kept->all[index]);
         to.close_object();
+    }
+    to.close_array().open_array("replays");
+    for (std::size_t index = 0; index < std::min(kept->replays.size(), replays_shown); ++index) {
+        const auto& each = kept->replays[index];
+        to.open_object().number("number", each.number).number("rows_planned", each.rows_planned);
+        to.number("rows_written", each.rows_written).close_object();
     }
     to.close_array().close_object();
 }

@@ -139,8 +139,10 @@ function tables(of) {
 
 function kept(of) {
   const facts = of.kept_positions && of.kept_positions.facts;
-  el("kept").hidden = !facts || facts.positions.length === 0;
+  el("kept").hidden = !facts || facts.positions.length + facts.replays.length === 0;
   if (!facts) return;
+  el("replays").replaceChildren(...facts.replays.map((one) => make("li",
+    "Replay " + one.number + ": " + whole(one.rows_written) + " of " + whole(one.rows_planned) + " rows written")));
   put("kept-sum", "They hold " + bytes(facts.held_bytes) + " of WAL together" +
     (known(of.kept_positions.max_wal_bytes) ? "; at most " + bytes(of.kept_positions.max_wal_bytes) + "." : "."));
   el("kept-list").replaceChildren(...facts.positions.map((one) => row(one.kind === "trail" ? "the trail" : one.name, [

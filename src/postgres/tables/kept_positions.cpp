@@ -65,8 +65,8 @@ SELECT (extract(epoch FROM min(seen_at)) * 1000000)::bigint
 )sql";
 
 constexpr const char* unfinished_sql = R"sql(
-SELECT kept_slot, at_lsn FROM walrelay.replay
- WHERE slot = $1 AND state IN ('running', 'planned') AND kept_slot IS NOT NULL
+SELECT coalesce(kept_slot, ''), at_lsn, id, rows_planned, rows_written FROM walrelay.replay
+ WHERE slot = $1 AND state = 'running' ORDER BY id
 )sql";
 
 struct registered_slot {
@@ -271,7 +271,10 @@ awaitable<result<void>> kept_reading::read_replays() {
     }
     fact_reader reader{*rows};
     for (std::size_t row = 0; row < rows->size(); ++row) {
-        found_.replays.push_back({rows->text(row, 0), reader.maybe_lsn(row, 1)});
+        found_.replays.push_back({rows->text(row, 0), reader.maybe_lsn(row, 1),
+                                  reader.number<std::int64_t>(row, 2),
+                                  reader.number<std::uint64_t>(row, 3),
+                                  reader.number<std::uint64_t>(row, 4)});
     }
     co_return reader.failure() ? result<void>(*reader.failure()) : result<void>{};
 }

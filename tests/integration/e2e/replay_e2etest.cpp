@@ -267,6 +267,7 @@ TEST_P(Replay, IsCancelled) {
     auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
     ASSERT_TRUE(eventually(
         patience, [&] { return replay({"list"}).output.find("running") != std::string::npos; }));
+    EXPECT_THAT(bench.command({"status"}).output, HasSubstr("of 5 rows written (walrelay replay "));
     const auto another = replay({"--from", "bookmark:before", "--execute"});
     EXPECT_EQ(another.exit_code, 3);
     EXPECT_THAT(another.errors, HasSubstr("another replay of slot"));

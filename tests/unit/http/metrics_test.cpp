@@ -100,6 +100,8 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_bookmarks_dropped_total{reason=\"max_wal\"} 2",
                     "walrelay_bookmarks_dropped_total{reason=\"expired\"} 0",
                     "walrelay_trail_seconds 1800",
+                    "walrelay_replays_unfinished 1",
+                    "walrelay_replay_remaining_rows 70",
                     "walrelay_trail_cut_total{reason=\"max_wal\"} 3",
                     "walrelay_trail_cut_total{reason=\"lost\"} 1",
                     "walrelay_facts_age_seconds{about=\"kept_positions\"} 4",

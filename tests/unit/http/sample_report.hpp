@@ -53,6 +53,7 @@ inline relay_report sample_report(std::size_t tables = 1) {
     kept.all[0].comment = "not shown";
     kept.all[1].kind = kept_kind::trail;
     kept.all[1].covers_from = report.now - 30min;
+    kept.replays = {{"walrelay_at_before", std::nullopt, 3, 120, 50}};
     report.kept = {kept, 4s};
     report.kept_counts.bookmarks[1] = 2;
     report.kept_counts.trails[4] = 1;

@@ -46,6 +46,8 @@ TEST_F(StatusJson, SaysWhatTheReportSays) {
     EXPECT_EQ(text(said, "/kept_positions/facts/positions/0/name"), "before");
     EXPECT_EQ(text(said, "/kept_positions/facts/positions/0/position"), "0/16F8E10");
     EXPECT_EQ(number(said, "/kept_positions/facts/positions/1/covers_from"), 1'699'998'300);
+    EXPECT_EQ(number(said, "/kept_positions/facts/replays/0/number"), 3);
+    EXPECT_EQ(number(said, "/kept_positions/facts/replays/0/rows_written"), 50);
     EXPECT_EQ(number(said, "/lag_seconds"), 1.5);
     EXPECT_EQ(number(said, "/totals/messages_stored"), 9);
     EXPECT_EQ(number(said, "/tables/0/dead_letters"), 5);
