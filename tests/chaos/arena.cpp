@@ -165,6 +165,10 @@ test::finished_run arena::command(const std::vector<std::string>& words) {
     return test::run_to_end(start_with(words, "command-" + words.front(), 0), patience);
 }
 
+test::relay_process arena::begin(const std::vector<std::string>& words) {
+    return test::relay_process(start_with(words, "command-" + words.front(), 0));
+}
+
 std::string arena::commit_marker() {
     const auto number = ++markers_;
     const auto type = "marker-" + std::to_string(number);

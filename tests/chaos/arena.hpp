@@ -105,6 +105,8 @@ public:
     [[nodiscard]] std::string relay_log(unsigned index = 0) const;
     /// `walrelay <words>` to its end.
     [[nodiscard]] test::finished_run command(const std::vector<std::string>& words);
+    /// The same, without waiting for its end; to be looked after by who began it.
+    [[nodiscard]] test::relay_process begin(const std::vector<std::string>& words);
 
     /// Commits a row and returns the subject of its message. Throws std::runtime_error.
     [[nodiscard]] std::string commit_marker();

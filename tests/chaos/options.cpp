@@ -76,6 +76,9 @@ constexpr short_entry short_list[] = {
     {"partition_detached", "wal2json", 1, 0},
     {"partition_moved", "pgoutput", 1, 0},
     {"inherits", "pgoutput", 1, 0},
+    {"replay_same_stream", "wal2json", 3, 2000},
+    {"replay_other_stream", "pgoutput", 3, 2000},
+    {"replay_rewind", "wal2json", 1, 0},
 };
 
 const scenario& find(const std::vector<scenario>& all, const std::string& name) {
