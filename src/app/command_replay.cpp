@@ -4,6 +4,7 @@
 #include "app/replay_rewind.hpp"
 #include "app/replay_text.hpp"
 #include "app/replay_to_stream.hpp"
+#include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
@@ -127,6 +128,9 @@ awaitable<int> show_plan(servers::executors on, const config::settings& settings
                          const replay_request& request, const kept_replay& scope,
                          const relay::replay_plan& plan) {
     replay_words words{scope, plan, {}, settings.nats.stream};
+    if (const auto seen = co_await servers::glance_at_stream(on.blocking, settings); seen) {
+        words.fill = *seen;
+    }
     if (plan.first && !scope.reads_table()) {
         words.share =
             co_await tasks::find_in_stream(std::move(on), settings, *plan.first, *plan.last);

@@ -79,6 +79,40 @@ void add_troubles(std::string& to, const replay_words& words) {
     }
 }
 
+/// What the stream takes until it is at a limit; -1 without one.
+std::int64_t room_of(std::int64_t limit, std::uint64_t taken) {
+    const auto used = static_cast<std::int64_t>(taken);
+    return limit < 0 ? -1 : std::max<std::int64_t>(limit - used, 0);
+}
+
+void add_room(std::string& to, const replay_words& words) {
+    if (!words.fill) {
+        return;
+    }
+    const auto& limits = words.fill->limits;
+    const auto& plan = words.plan.all;
+    const auto messages = room_of(limits.messages, words.fill->usage.messages);
+    const auto bytes = room_of(limits.bytes, words.fill->usage.bytes);
+    if (messages < 0 && bytes < 0) {
+        add_line(to, "room", "stream " + words.stream + " has no limit");
+        return;
+    }
+    const bool is_little = (messages >= 0 && static_cast<std::uint64_t>(messages) < plan.rows) ||
+                           (bytes >= 0 && static_cast<std::uint64_t>(bytes) < plan.bytes);
+    const auto and_then =
+        limits.refuses_new ? "; it then refuses messages, live ones as well, until there is room: "
+                             "raise the limit before (nats stream edit " +
+                                 words.stream + ")"
+                           : std::string("; it drops its oldest messages for the rest");
+    add_line(
+        to, "room",
+        fmt::format(
+            "stream {} takes {}{}{} more{}", words.stream,
+            messages < 0 ? "" : with_thousands(static_cast<std::uint64_t>(messages)) + " messages",
+            messages < 0 || bytes < 0 ? "" : " and ",
+            bytes < 0 ? "" : show_bytes(static_cast<double>(bytes)), is_little ? and_then : ""));
+}
+
 void add_target(std::string& to, const replay_words& words) {
     add_line(to, "into", "stream " + words.to_stream);
     if (words.there_up_to) {
@@ -152,6 +186,7 @@ std::string text_of_plan(const replay_words& words) {
     if (words.to_stream.empty()) {
         add_line(text, "WAL",
                  "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " are written");
+        add_room(text, words);
     } else {
         add_target(text, words);
     }

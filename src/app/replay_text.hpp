@@ -1,6 +1,7 @@
 // Replays in words and in JSON, for `walrelay replay`. Pure.
 #pragma once
 
+#include "nats/requests/stream_request.hpp"
 #include "postgres/tables/replay_desk.hpp"
 #include "relay/replay/replay_plan.hpp"
 #include "tasks/replay/stream_share.hpp"
@@ -16,6 +17,8 @@ struct replay_words {
     const relay::replay_plan& plan;
     std::optional<tasks::stream_share> share = {};
     std::string stream = {};
+    /// How full that is, where it is there.
+    std::optional<nats::stream_glance> fill = {};
     /// Another stream that they go into, and what that has already.
     std::string to_stream = {};
     std::optional<position> there_up_to = {};

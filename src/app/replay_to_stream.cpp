@@ -73,7 +73,7 @@ awaitable<int> replay_to_stream(servers::executors on, postgres::connection& sql
     }
     const auto& plan = planned->plan;
     if (!request.execute) {
-        replay_words words{scope, plan, {}, settings.nats.stream, stream};
+        replay_words words{scope, plan, {}, settings.nats.stream, {}, stream};
         if (planned->there) {
             words.there_up_to = planned->there->last;
             words.rows_there = planned->rows_there;

@@ -34,6 +34,14 @@ struct stream_usage {
     std::uint64_t last_sequence = 0;
 };
 
+/// From the same.
+struct stream_limits {
+    std::int64_t messages = -1;  // -1 is unlimited, as for the next one
+    std::int64_t bytes = -1;
+    /// At a limit it refuses new messages; else it drops the oldest ones.
+    bool refuses_new = false;
+};
+
 /// How many rows walrelay.dead_letter shows, by letter_reason.
 using letter_totals = std::array<std::uint64_t, letter_reason_count>;
 

@@ -166,7 +166,8 @@ result<std::optional<stream_glance>> glance_at(const connect_options& to) {
     const auto& seen = read->stream;
     using glance = std::optional<stream_glance>;
     return seen ? glance{{seen->created,
-                          {seen->message_count, seen->byte_count, seen->last_sequence}}}
+                          {seen->message_count, seen->byte_count, seen->last_sequence},
+                          {seen->max_messages, seen->max_bytes, seen->discard_new}}}
                 : glance{};
 }
 

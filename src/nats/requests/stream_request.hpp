@@ -33,6 +33,7 @@ struct stream_glance {
     /// When it was made.
     wall_time created;
     stream_usage usage;
+    stream_limits limits = {};
 };
 
 /// `to.stream` as it is now; nothing if there is none. Errors: broker_unavailable,

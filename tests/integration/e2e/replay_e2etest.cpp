@@ -116,9 +116,13 @@ TEST_P(Replay, ShowsThePlanAndWritesNothing) {
     EXPECT_THAT(plan.output, HasSubstr("public.outbox_events  5 rows"));
     EXPECT_THAT(plan.output, HasSubstr("still has all of it"));
     EXPECT_THAT(plan.output, HasSubstr("--deliver 1"));
+    EXPECT_THAT(plan.output, HasSubstr("has no limit"));
     EXPECT_THAT(plan.output, HasSubstr("nothing was done yet"));
     EXPECT_THAT(replayed(), IsEmpty());
     EXPECT_THAT(replay({"list"}).output, HasSubstr("no replays"));
+    bench.broker().limit(bench.stream_name(), 8);
+    const auto limited = replay({"--from", "bookmark:before"});
+    EXPECT_THAT(limited.output, HasSubstr("takes 3 messages more; it then refuses messages"));
     const auto json = replay({"--from", "bookmark:before", "--json"});
     EXPECT_THAT(json.output, HasSubstr("\"rows\":5,"));
 }
