@@ -122,7 +122,7 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
 }
 
 void relay_machine::report_confirmed(instant now) {
-    if (backfilling_) {
+    if (backfilling_.is_open()) {
         adopt_if_stored();
     } else if (postgres_.is_up() && !lane_->claim() && !mark_.is_stale()) {
         // While the description holds for other rules, the next start would miss the rows that
@@ -147,7 +147,7 @@ void relay_machine::retry_links(instant now) {
         actions_.emplace_back(to_broker(broker_.connect()));
     }
     if (due(postgres_) && phase_ == phase::running) {
-        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
+        actions_.emplace_back(connect_postgres{postgres_.connect(), backfilling_.fills_gap()});
     }
 }
 
@@ -194,11 +194,11 @@ void relay_machine::halt(const error& why, instant now) {
                                    : ". Stopped; nothing was confirmed that is not in the stream"),
         with<"error">(why.code));
     exit_code_ = exit_operator_needed;
-    halted_for_ = why;
+    halt_.note(why);
     if (why.code == errc::gap_found) {
         phase_ = phase::closing;
         drain_until_.reset();
-        storing_halt_ = true;
+        halt_.storing();
         actions_.emplace_back(store_halt{why.what, why.remedy});
         return;
     }
@@ -206,7 +206,7 @@ void relay_machine::halt(const error& why, instant now) {
 }
 
 void relay_machine::halt_stored(instant now) {
-    if (std::exchange(storing_halt_, false)) {
+    if (halt_.stored()) {
         close_postgres_in_order(now);
     }
 }
@@ -225,11 +225,11 @@ void relay_machine::end() {
             (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"),
         with<"messages">(lane_->stored_count()), with<"slot">(options_.slot),
         with<"lsn">(knows_slot() ? std::optional(to_string(confirmed())) : std::nullopt));
-    actions_.emplace_back(finish{exit_code_, halted_for_});
+    actions_.emplace_back(finish{exit_code_, halt_.why()});
 }
 
 bool relay_machine::wants_frames() const {
-    return !backfilling_ && has_room();
+    return !backfilling_.is_open() && has_room();
 }
 
 std::optional<monotonic_time> relay_machine::deadline() const {

@@ -24,14 +24,18 @@
 #include "relay/intake/table_duties.hpp"
 #include "relay/lane/lane.hpp"
 #include "relay/machine/action.hpp"
+#include "relay/machine/backfill_progress.hpp"
 #include "relay/machine/dead_letter_duty.hpp"
+#include "relay/machine/halt_record.hpp"
 #include "relay/machine/link.hpp"
 #include "relay/machine/postgres_session.hpp"
 #include "relay/machine/read_pacing.hpp"
+#include "relay/machine/refusals.hpp"
 #include "relay/machine/relay_watch.hpp"
 #include "relay/machine/sent_again.hpp"
 #include "relay/machine/slot_place.hpp"
 #include "relay/machine/startup_check.hpp"
+#include "relay/machine/stored_comparison.hpp"
 #include "relay/machine/stream_mark.hpp"
 #include "relay/machine/tail_doubt.hpp"
 #include "relay/machine/tail_trust.hpp"
@@ -316,10 +320,7 @@ private:
     link postgres_;
     phase phase_ = phase::running;
     int exit_code_ = 0;
-    /// Why an operator is needed.
-    std::optional<error> halted_for_;
-    /// The slot is held until the halt is stored: the next relay that gets it must find that.
-    bool storing_halt_ = false;
+    halt_record halt_;
     std::optional<monotonic_time> drain_until_;
     history history_;
     /// The server of the last connection.
@@ -334,34 +335,13 @@ private:
     /// What the stream ended with when the last look was doubted; 0 if that was settled. A look
     /// that shows as much is no stale one: where there is more again, somebody else writes.
     std::uint64_t doubted_sequence_ = 0;
-    /// While the rows that the slot sends are compared with the stream, one by one.
-    struct comparing {
-        enum class stage { marking, reading, comparing };
-        stored_rows_request wanted;
-        std::string why;
-        stage stage = stage::marking;
-    };
-    std::optional<comparing> comparing_;
-    /// A message whose id the stream has, while it is found out whose it is there.
-    struct taken_id {
-        position where;
-        std::string id;
-        std::uint64_t sequence = 0;
-    };
-    std::optional<taken_id> taken_;
+    stored_comparison comparing_;
+    refusals refusals_;
     wall_time stream_created_;
     /// The last message of somebody else's that was told of.
     std::uint64_t stranger_told_ = 0;
     slot_place slot_;
-    /// While rows are read from the tables.
-    struct backfilling {
-        backfill what;
-        bool rows_ended = false;
-        bool adopting = false;
-    };
-    std::optional<backfilling> backfilling_;
-    /// The next connection is to fill a gap from the tables.
-    bool gap_ = false;
+    backfill_progress backfilling_;
     dead_letter_duty letters_;
     /// A row that the WAL does not hold whole is being read from its table.
     bool fetching_ = false;
@@ -369,12 +349,7 @@ private:
     bool looking_at_table_ = false;
     std::size_t vanished_count_ = 0;
     timeline_watch timeline_;
-    /// How often the broker refused a message for itself.
-    std::map<commit_position, std::uint32_t> refusals_;
     tail_doubt doubt_;
-    /// How often in a row the broker said that an id is taken, without having the message.
-    std::uint32_t stuck_count_ = 0;
-    bool step_down_is_due_ = false;
     startup_check startup_check_;
     sent_again sent_again_;
     std::deque<action> actions_;

@@ -29,17 +29,17 @@ error behind_the_stream(const std::string& stream, const commit_position& ends, 
 }  // namespace
 
 bool relay_machine::has_room() const {
-    const bool is_reading_back = comparing_ && comparing_->stage != comparing::stage::comparing;
-    return phase_ == phase::running && postgres_.is_up() && !is_reading_back &&
+    return phase_ == phase::running && postgres_.is_up() && !comparing_.is_reading_back() &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
-           (backfilling_ || lane_->belief() != tail_belief::undecided) && letters_.has_room() &&
-           !fetching_ && !looking_at_table_ && !timeline_.is_asking() && lane_->has_room() &&
+           (backfilling_.is_open() || lane_->belief() != tail_belief::undecided) &&
+           letters_.has_room() && !fetching_ && !looking_at_table_ && !timeline_.is_asking() &&
+           lane_->has_room() &&
            // Before the tail is met nothing is written back, so that no room would ever come free.
            (lane_->claim() || write_backs_.rows().has_room());
 }
 
 bool relay_machine::wants_rows() const {
-    return backfilling_ && !backfilling_->rows_ended && has_room();
+    return backfilling_.wants_rows() && has_room();
 }
 
 void relay_machine::begin_backfill(postgres_session session, instant now) {
@@ -54,7 +54,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
         lane_->believe(tail_belief::exact);
     }
     const auto& what = *session.rows_first;
-    backfilling_ = {what};
+    backfilling_.begin(what);
     const bool is_current = lane_->known_sequence() == what.stream_sequence;
     if (!lane_->empty() || (options_.lane.sole_writer && !is_current)) {
         start_backfill_over("somebody wrote to it meanwhile", now);
@@ -94,41 +94,39 @@ void relay_machine::row_arrived(std::size_t table, const row_insert& row, bool p
 }
 
 void relay_machine::rows_ended(instant now) {
-    if (!backfilling_ || backfilling_->rows_ended || phase_ != phase::running) {
+    if (!backfilling_.wants_rows() || phase_ != phase::running) {
         return;
     }
-    backfilling_->rows_ended = true;
-    auto read = intake_.end_snapshot(backfilling_->what.consistent_point);
+    backfilling_.rows_ended();
+    auto read = intake_.end_snapshot(backfilling_.what().consistent_point);
     take_frame(read, now);
 }
 
 void relay_machine::adopt_if_stored() {
-    if (!backfilling_ || !backfilling_->rows_ended || backfilling_->adopting ||
-        phase_ != phase::running) {
+    if (!backfilling_.waits_for_acks() || phase_ != phase::running) {
         return;
     }
-    if (hold_back_.confirmed() >= backfilling_->what.consistent_point) {
-        backfilling_->adopting = true;
+    if (hold_back_.confirmed() >= backfilling_.what().consistent_point) {
+        backfilling_.adopting();
         actions_.emplace_back(adopt_slot{postgres_.epoch()});
     }
 }
 
 void relay_machine::slot_adopted(std::uint64_t epoch, instant now) {
-    if (epoch != postgres_.epoch() || !backfilling_ || phase_ != phase::running) {
+    if (epoch != postgres_.epoch() || !backfilling_.is_open() || phase_ != phase::running) {
         return;
     }
     log<"snapshot_done">(
-        "snapshot done: " + counted(backfilling_->what.row_count, "row") + " published; slot " +
-            options_.slot + " begins at LSN " + to_string(backfilling_->what.consistent_point),
-        with<"slot">(options_.slot), with<"lsn">(backfilling_->what.consistent_point));
-    backfilling_.reset();
-    gap_ = false;
+        "snapshot done: " + counted(backfilling_.what().row_count, "row") + " published; slot " +
+            options_.slot + " begins at LSN " + to_string(backfilling_.what().consistent_point),
+        with<"slot">(options_.slot), with<"lsn">(backfilling_.what().consistent_point));
+    backfilling_.adopted();
     drop_source();
     postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
 }
 
 void relay_machine::slot_has_gap(const error& why, instant now) {
-    if (!options_.heals || gap_) {
+    if (!options_.heals || backfilling_.fills_gap()) {
         halt(why, now);
         return;
     }
@@ -136,13 +134,13 @@ void relay_machine::slot_has_gap(const error& why, instant now) {
                            "; healing (on_slot_loss = \"heal\"): what the stream lacks is "
                            "published from the tables",
                        with<"slot">(options_.slot), with<"stream">(options_.stream));
-    gap_ = true;
+    backfilling_.fill_gap();
     drop_source();
     postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
 }
 
 bool relay_machine::backfill_holds(const stream_tail& tail) const {
-    const auto& what = backfilling_->what;
+    const auto& what = backfilling_.what();
     if (!options_.lane.sole_writer || tail.last_sequence == what.stream_sequence) {
         return true;
     }
@@ -161,7 +159,7 @@ void relay_machine::start_backfill_over(const std::string& why, instant now) {
 }
 
 void relay_machine::give_backfill_up() {
-    if (!std::exchange(backfilling_, std::nullopt) || is_closing()) {
+    if (!backfilling_.give_up() || is_closing()) {
         return;
     }
     // What is in the window has a place that the next try does not know.

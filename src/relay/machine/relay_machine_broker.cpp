@@ -84,7 +84,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     const bool takes_less =
         intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
         !lane_->empty();
-    if (takes_less && !backfilling_) {
+    if (takes_less && !backfilling_.is_open()) {
         // Read again, what is too large now becomes a dead letter.
         lane_->start_over();
     }
@@ -96,7 +96,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (is_closing()) {
         return;
     }
-    if (backfilling_ && (takes_less || !backfill_holds(tail))) {
+    if (backfilling_.is_open() && (takes_less || !backfill_holds(tail))) {
         start_backfill_over(takes_less ? "it takes smaller messages than before"
                                        : "somebody else has written to it",
                             now);
@@ -114,7 +114,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     keep_mark_true();
     write_mark();  // one that could not be written while the broker was away
     if (phase_ == phase::running && postgres_.is_idle()) {
-        actions_.emplace_back(connect_postgres{postgres_.connect(), gap_});
+        actions_.emplace_back(connect_postgres{postgres_.connect(), backfilling_.fills_gap()});
     }
 }
 
@@ -133,14 +133,14 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
     startup_check_.stream_has(facts.recent, of_other_rules(facts));
-    if (std::exchange(comparing_, std::nullopt)) {
+    if (comparing_.end()) {
         lane_->end_resuming(tail_belief::undecided);
     }
     tail.mixed = lane_->is_mixed(facts, disordered_until);
     const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
-    const auto how = backfilling_    ? tail_belief::exact
-                     : is_checkpoint ? tail_belief::undecided
-                                     : tail_belief::nothing;
+    const auto how = backfilling_.is_open() ? tail_belief::exact
+                     : is_checkpoint        ? tail_belief::undecided
+                                            : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
     // What was on its way and is not in memory any more can be stored later, and come after
     // something that this server did not show yet.
@@ -282,8 +282,8 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
 }
 
 connect_broker relay_machine::to_broker(std::uint64_t epoch) {
-    return {epoch, lane_->wanted_look_back(), std::exchange(step_down_is_due_, false),
-            taken_ ? taken_->sequence : 0};
+    return {epoch, lane_->wanted_look_back(), refusals_.take_step_down(),
+            refusals_.asked_of() ? refusals_.asked_of()->sequence : 0};
 }
 
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -326,7 +326,7 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
     account_for_stored(now);
     watch_.reading_is_paused(is_reading_paused(), now);
     if (outcome.kind == outcome_class::stored) {
-        stuck_count_ = 0;
+        refusals_.one_was_stored();
         broker_.progressed();
     }
 }
@@ -350,7 +350,7 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
              "account or of the disk",
              lane_->last_trouble()},
             now);
-    } else if (outcome.id_is_taken && ++stuck_count_ > 1) {
+    } else if (outcome.id_is_taken && refusals_.is_stuck()) {
         lose_stuck_broker(now);
     } else {
         lose_broker(
@@ -369,7 +369,7 @@ void relay_machine::lose_stuck_broker(instant now) {
                      "any more; it is asked to hand over to another one",
                  "", lane_->last_trouble()},
                 now);
-    step_down_is_due_ = true;
+    refusals_.want_step_down();
     broker_.wait(now.monotonic, soon);
 }
 

@@ -53,7 +53,7 @@ void relay_machine::begin_history(const lineage& line) {
     feedback_ = feedback{};
     slot_.begin_history(descends ? branch : std::nullopt);
     began_at_ = descends ? began_at_ : std::nullopt;
-    refusals_.clear();
+    refusals_.forget_all();
     intake_.begin_history();
     lane_->set_history(line);
     if (before != history{}) {
@@ -191,12 +191,15 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     const auto& known = mark_.known();
     const auto& seen = lane_->opened_with();
     const bool has_strangers = seen.shared || seen.mixed;
-    comparing_ = {{slot_confirmed_, server_.line, answer.compares_ids, 0, 0U, server_.wal_end,
-                   2 * options_.lane.window_messages},
-                  answer.remark};
+    stored_rows_request wanted{slot_confirmed_,
+                               server_.line,
+                               answer.compares_ids,
+                               0,
+                               0U,
+                               server_.wal_end,
+                               2 * options_.lane.window_messages};
     // What was written back can have been of another history at the same place.
     write_backs_.start_over();
-    auto& wanted = comparing_->wanted;
     if (known) {
         wanted.disordered_after = known->disordered_after;
         wanted.disordered_until = known->disordered_until;
@@ -215,23 +218,22 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
     mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
     mark.disordered_until.reset();
+    comparing_.begin(std::move(wanted), answer.remark);
     change_mark(std::move(mark));
     read_stored_once_marked();
 }
 
 void relay_machine::read_stored_once_marked() {
-    if (comparing_ && comparing_->stage == comparing::stage::marking && !mark_.is_on_its_way() &&
-        !mark_.is_stale()) {
-        comparing_->stage = comparing::stage::reading;
-        actions_.emplace_back(read_stored{postgres_.epoch(), comparing_->wanted});
+    if (comparing_.waits_for_mark() && !mark_.is_on_its_way() && !mark_.is_stale()) {
+        comparing_.mark_is_written();
+        actions_.emplace_back(read_stored{postgres_.epoch(), comparing_.wanted()});
     }
 }
 
 void relay_machine::stored_read(std::uint64_t epoch,
                                 const result<std::shared_ptr<const stored_rows>>& rows,
                                 instant now) {
-    if (epoch != postgres_.epoch() || !comparing_ ||
-        comparing_->stage != comparing::stage::reading || is_closing()) {
+    if (epoch != postgres_.epoch() || !comparing_.is_reading() || is_closing()) {
         return;
     }
     if (!rows) {
@@ -248,7 +250,7 @@ void relay_machine::stored_read(std::uint64_t epoch,
 }
 
 void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& rows) {
-    comparing_->stage = comparing::stage::comparing;
+    comparing_.stream_is_read();
     const auto& orphaned = rows->orphaned();
     if (orphaned.count > 0) {
         log<"orphans_in_stream">(
@@ -271,7 +273,7 @@ void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& ro
     }
     log<"comparison_started">("comparing the rows that slot " + options_.slot + " sends with " +
                                   counted(rows->size(), "message") + " of stream " +
-                                  options_.stream + ", because " + comparing_->why +
+                                  options_.stream + ", because " + comparing_.why() +
                                   ": what the stream has is skipped, the rest is published",
                               with<"slot">(options_.slot), with<"stream">(options_.stream),
                               with<"messages">(rows->size()));
@@ -280,11 +282,11 @@ void relay_machine::begin_comparing(const std::shared_ptr<const stored_rows>& ro
 }
 
 void relay_machine::end_comparing_when_over() {
-    if (!comparing_ || comparing_->stage != comparing::stage::comparing || !lane_->has_resumed()) {
+    if (!comparing_.is_comparing() || !lane_->has_resumed()) {
         return;
     }
-    const bool was_of_other_rules = comparing_->wanted.has_holes;
-    comparing_.reset();
+    const bool was_of_other_rules = comparing_.wanted().has_holes;
+    comparing_.end();
     options_.accepts_history = false;
     lane_->end_resuming(tail_belief::exact);
     const auto compared_up_to = lane_->stored_up_to().value_or(commit_position{}).commit;
@@ -303,7 +305,7 @@ void relay_machine::end_comparing_when_over() {
 }
 
 void relay_machine::give_comparing_up() {
-    if (!std::exchange(comparing_, std::nullopt) || is_closing()) {
+    if (!comparing_.end() || is_closing()) {
         return;
     }
     // What is in the window has a place that the next try does not know.

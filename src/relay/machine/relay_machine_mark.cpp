@@ -136,7 +136,7 @@ void relay_machine::remember_disorder() {
 
 void relay_machine::keep_mark_true() {
     // What another relay has written meanwhile is known of a fresh connection alone.
-    if (!lane_->is_open() || !postgres_.is_up() || backfilling_ || comparing_ ||
+    if (!lane_->is_open() || !postgres_.is_up() || backfilling_.is_open() || comparing_.is_open() ||
         database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
         lane_->belief() == tail_belief::undecided) {
         return;

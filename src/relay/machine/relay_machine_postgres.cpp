@@ -182,7 +182,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     drop_source();
     if (phase_ == phase::closing) {
         postgres_.shut();
-        if (!storing_halt_) {
+        if (!halt_.is_storing()) {
             end();
         }
         return;
@@ -378,7 +378,7 @@ void relay_machine::frame_failed(const error& why, instant now) {
                                      ". Stopping before this row (on_poison = \"halt\"); nothing "
                                      "is lost: the slot keeps it and everything after it",
                                  with<"error">(why.code));
-        halted_for_ = why;
+        halt_.note(why);
         drain(exit_operator_needed, now);
         return;
     }

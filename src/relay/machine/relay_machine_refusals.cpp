@@ -21,23 +21,24 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
 
 void relay_machine::ask_whose_it_is() {
     const message& refused = lane_->refused_message();
-    taken_ = {refused.where, refused.id, lane_->taken_at()};
-    actions_.emplace_back(read_message{broker_.epoch(), taken_->sequence});
+    refusals_.ask_of({refused.where, refused.id, lane_->taken_at()});
+    actions_.emplace_back(read_message{broker_.epoch(), lane_->taken_at()});
 }
 
 void relay_machine::message_read(std::uint64_t epoch, const result<asked_message>& found,
                                  instant now) {
-    if (epoch != broker_.epoch() || !broker_.is_up() || !taken_ || is_closing() ||
-        (found && found->sequence != taken_->sequence)) {
+    const auto& asked = refusals_.asked_of();
+    if (epoch != broker_.epoch() || !broker_.is_up() || !asked || is_closing() ||
+        (found && found->sequence != asked->sequence)) {
         return;
     }
     const bool is_there = found && (found->where || !found->id.empty());
-    if (!is_there || is_of(*found, taken_->where) || !lane_->holds(taken_->where)) {
+    if (!is_there || is_of(*found, asked->where) || !lane_->holds(asked->where)) {
         // Its own, perhaps, so that the stream's end was told by a server that did not know it.
         look_whose_it_is(found, now);
         return;
     }
-    taken_.reset();
+    static_cast<void>(refusals_.take_question());
     message_was_refused(now);
 }
 
@@ -46,9 +47,10 @@ bool relay_machine::is_of(const asked_message& found, const position& where) con
 }
 
 void relay_machine::look_whose_it_is(const result<asked_message>& found, instant now) {
+    const auto& asked = *refusals_.asked_of();
     lose_broker({errc::broker_lost,
-                 "stream " + options_.stream + " has the id of row id " + taken_->id +
-                     " at sequence " + std::to_string(taken_->sequence) +
+                 "stream " + options_.stream + " has the id of row id " + asked.id +
+                     " at sequence " + std::to_string(asked.sequence) +
                      " already; that message and the stream's tail are read",
                  "", found ? lane_->last_trouble() : to_string(found.error())},
                 now);
@@ -56,7 +58,7 @@ void relay_machine::look_whose_it_is(const result<asked_message>& found, instant
 }
 
 void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
-    const auto asked = std::exchange(taken_, std::nullopt);
+    const auto asked = refusals_.take_question();
     if (!asked || !answer || answer->sequence != asked->sequence) {
         return;
     }
@@ -100,14 +102,14 @@ void relay_machine::message_was_refused(instant now) {
     const message& refused = lane_->refused_message();
     const position where = refused.where;
     auto why = refusal_of(refused);
-    const auto attempts = ++refusals_[where.at];
+    const auto attempts = refusals_.count(where.at);
     // That an id is taken is certain; other refusals may be of a limit that is being changed.
     const bool certain = lane_->refusal().kind == outcome_class::duplicate;
     if (!certain && attempts < options_.max_attempts) {
         lane_->offer_again();
         return;
     }
-    refusals_.erase(where.at);
+    refusals_.forget(where.at);
     if (!options_.dead_letters || !server_.line.shares(where)) {
         lose_broker(why, now);
         return;
@@ -118,7 +120,7 @@ void relay_machine::message_was_refused(instant now) {
         set_refused_aside(reason, now);
         return;
     }
-    if (backfilling_) {
+    if (backfilling_.is_open()) {
         intake_.condemn_row(refused.id, reason);
     } else {
         intake_.condemn(where.at, reason);
@@ -127,7 +129,7 @@ void relay_machine::message_was_refused(instant now) {
     why.what += "; it becomes a dead letter when the slot sends its row again";
     lose_broker(why, now);
     broker_.wait(now.monotonic, std::chrono::milliseconds(0));
-    if (!backfilling_) {
+    if (!backfilling_.is_open()) {
         lane_->start_over();
     }
     stream_from_the_slot_again(now);
@@ -140,7 +142,7 @@ void relay_machine::set_refused_aside(const condemnation& reason, instant now) {
     const message& refused = lane_->refused_message();
     const auto where = refused.where.at;
     const auto before = lane_->published_before_refused();
-    if (backfilling_) {
+    if (backfilling_.is_open()) {
         intake_.condemn_row(refused.id, reason);  // where that begins again
     }
     letters_.add(intake_.set_aside(refused, lane_->refused_row(), reason, before));

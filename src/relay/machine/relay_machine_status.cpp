@@ -31,7 +31,7 @@ relay_counts relay_machine::counts() const {
 }
 
 relay_state relay_machine::state_at(std::chrono::microseconds lag) const {
-    if (halted_for_) {
+    if (halt_.why()) {
         return relay_state::halted;
     }
     if (phase_ != phase::running) {
@@ -45,7 +45,7 @@ relay_state relay_machine::state_at(std::chrono::microseconds lag) const {
                : is_standby()            ? relay_state::standby
                                          : relay_state::starting;
     }
-    if (backfilling_) {
+    if (backfilling_.is_open()) {
         return relay_state::snapshot;
     }
     return lag > far_behind ? relay_state::catching_up : relay_state::streaming;
@@ -69,7 +69,7 @@ relay_status relay_machine::status(instant now) const {
     } else if (status.state == relay_state::waiting_postgres) {
         explain(status, watch_.postgres_trouble());
     } else if (status.state == relay_state::halted) {
-        explain(status, halted_for_);
+        explain(status, halt_.why());
     }
     status.is_leader = postgres_.is_up();
     status.postgres_connected = postgres_.is_up();

@@ -1,0 +1,52 @@
+// What is known of messages that the broker did not take. Pure.
+#pragma once
+
+#include "core/position.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace walrelay::relay {
+
+/// A message whose id the stream has.
+struct taken_id {
+    position where;
+    std::string id;
+    std::uint64_t sequence = 0;
+};
+
+class refusals {
+public:
+    /// It is to be found out whose the message is that has the id.
+    void ask_of(taken_id what) { taken_ = std::move(what); }
+    [[nodiscard]] const std::optional<taken_id>& asked_of() const { return taken_; }
+    /// The question is answered, or in vain.
+    std::optional<taken_id> take_question() { return std::exchange(taken_, std::nullopt); }
+
+    /// Returns how often in all the message of this row was refused for itself.
+    std::uint32_t count(commit_position where) { return ++attempts_[where]; }
+    /// It is decided what becomes of that row.
+    void forget(commit_position where) { attempts_.erase(where); }
+    /// Another history begins.
+    void forget_all() { attempts_.clear(); }
+
+    /// The broker says that an id is taken, without having the message. Returns whether it has said
+    /// so before, with no message stored since: the server that leads the stream is stuck.
+    [[nodiscard]] bool is_stuck() { return ++stuck_ > 1; }
+    void one_was_stored() { stuck_ = 0; }
+
+    /// The next connection is to ask for another leader.
+    void want_step_down() { step_down_ = true; }
+    bool take_step_down() { return std::exchange(step_down_, false); }
+
+private:
+    std::optional<taken_id> taken_;
+    std::map<commit_position, std::uint32_t> attempts_;
+    std::uint32_t stuck_ = 0;
+    bool step_down_ = false;
+};
+
+}  // namespace walrelay::relay
