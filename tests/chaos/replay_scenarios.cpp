@@ -246,10 +246,40 @@ void fill(trial& one) {
     require(test::eventually(patience, is_confirmed), "the slot does not move");
 }
 
+/// What differs between the two streams.
+struct kind_of_replay {
+    std::vector<std::string> begin;
+    /// After it has ended; empty: as it began.
+    std::vector<std::string> go_on;
+    std::function<std::uint64_t(arena&)> rows_done;
+    std::function<void(trial&, const range&)> judge;
+};
+
+std::uint64_t rows_written(arena& where) {
+    try {
+        const auto text = where.session().value_of("SELECT max(rows_written) FROM walrelay.replay");
+        return text.empty() ? 0 : std::stoull(text);
+    } catch (const std::runtime_error&) {
+        return 0;  // there is no table yet, or no server
+    }
+}
+
+/// The faults are spread over the rows of the replay.
+void wait_for_turn(trial& one, const kind_of_replay& kind, replaying& command,
+                   std::uint64_t count) {
+    constexpr auto longest = 60s;
+    const auto goal = one.plan().rows * count / (one.plan().times + 1);
+    (void)test::eventually(longest, [&] {
+        const bool is_there = kind.rows_done(one.where()) >= goal;
+        if (!is_there) {
+            command.keep_going();
+        }
+        return is_there;
+    });
+}
+
 /// Beside writers, with all faults in turn.
-void replay_under_fire(trial& one, const scenario& what, std::vector<std::string> words,
-                       std::vector<std::string> again,
-                       const std::function<void(trial&, const range&)>& judge) {
+void replay_under_fire(trial& one, const scenario& what, const kind_of_replay& kind) {
     auto& where = one.where();
     dice random(one.plan().seed);
     one.start();
@@ -258,14 +288,14 @@ void replay_under_fire(trial& one, const scenario& what, std::vector<std::string
     fill(one);
     one.start_writers();
     const auto until = slot_confirmed(where);
-    words.insert(words.end(), {"--until", until, "--execute"});
-    if (again.empty()) {
-        again = words;
-    }
+    auto words = kind.begin;
+    words.insert(words.end(), {"--until", until, "--limit", "100000000", "--execute"});
+    const auto again = kind.go_on.empty() ? words : kind.go_on;
     {
         replaying command(where, words, again);
         for (std::uint64_t count = 0; count < one.plan().times; ++count) {
-            pass(random.duration(what.shortest_gap, what.longest_gap));
+            wait_for_turn(one, kind, command, count);
+            pass(random.duration(0ms, what.shortest_gap));
             one.require_relays();
             break_one(one, command, count);
             ++one.result().times;
@@ -276,7 +306,7 @@ void replay_under_fire(trial& one, const scenario& what, std::vector<std::string
     }
     one.drain();
     one.judge();
-    judge(one, {as_in_position(bookmark_place(where)), as_in_position(until)});
+    kind.judge(one, {as_in_position(bookmark_place(where)), as_in_position(until)});
 }
 
 outcome run_replay(const scenario& what, const storm_plan& plan,
@@ -287,34 +317,39 @@ outcome run_replay(const scenario& what, const storm_plan& plan,
     return result;
 }
 
-scenario same_stream() {
-    return {.name = "replay_same_stream",
-            .what = "a replay into the stream itself; kills of command, relay and both servers",
+scenario under_fire(const std::string& name, const std::string& what, kind_of_replay kind) {
+    return {.name = name,
+            .what = what,
             .fire = {},
             .every_broker = true,
             .every_postgres = true,
-            .run = [](const scenario& what, const storm_plan& plan) {
-                return run_replay(what, plan, [&](trial& one) {
-                    replay_under_fire(one, what, {"replay", "--from", "bookmark:before"},
-                                      {"replay", "resume", "1"}, judge_same_stream);
-                });
+            .run = [kind = std::move(kind)](const scenario& itself, const storm_plan& plan) {
+                return run_replay(itself, plan,
+                                  [&](trial& one) { replay_under_fire(one, itself, kind); });
             }};
 }
 
+scenario same_stream() {
+    return under_fire("replay_same_stream",
+                      "a replay into the stream itself; kills of command, relay and both servers",
+                      {.begin = {"replay", "--from", "bookmark:before"},
+                       .go_on = {"replay", "resume", "1"},
+                       .rows_done = rows_written,
+                       .judge = judge_same_stream});
+}
+
 scenario into_another_stream() {
-    return {.name = "replay_other_stream",
-            .what = "a replay into another stream; kills of command, relay and both servers",
-            .fire = {},
-            .every_broker = true,
-            .every_postgres = true,
-            .run = [](const scenario& what, const storm_plan& plan) {
-                return run_replay(what, plan, [&](trial& one) {
-                    replay_under_fire(one, what,
-                                      {"replay", "--from", "bookmark:before", "--subject",
-                                       other_subjects, "--to-stream", other_stream},
-                                      {}, judge_other_stream);
-                });
-            }};
+    return under_fire("replay_other_stream",
+                      "a replay into another stream; kills of command, relay and both servers",
+                      {.begin = {"replay", "--from", "bookmark:before", "--subject", other_subjects,
+                                 "--to-stream", other_stream},
+                       .go_on = {},
+                       .rows_done =
+                           [](arena& where) {
+                               test::stream_reader reader(where.broker_url());
+                               return reader.message_count(other_stream);
+                           },
+                       .judge = judge_other_stream});
 }
 
 // ---- the slot is put back -----------------------------------------------------------------------
