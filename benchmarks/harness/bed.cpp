@@ -193,17 +193,13 @@ void bed::reset_slot(const std::string& plugin) const {
 }
 
 void bed::reset(const std::string& plugin) {
-    if (reader_.state(stream)) {
-        reader_.remove(stream);
-    }
+    remove_stream();
     reset_slot(plugin);
     init(plugin);
 }
 
 void bed::start_over(const std::string& plugin) {
-    if (reader_.state(stream)) {
-        reader_.remove(stream);
-    }
+    remove_stream();
     remove_slots();
     auto session = postgres.session();
     restore_tables(session);
@@ -217,10 +213,28 @@ void bed::remove_slots() const {
     remove_slot(slot);
 }
 
+void bed::remove_stream() {
+    if (reader_.state(stream)) {
+        reader_.remove(stream);
+    }
+}
+
+bool bed::wait_for_reader(std::chrono::seconds limit) const {
+    auto session = postgres.session();
+    return test::eventually(limit, [&] {
+        return session.value_of(
+                   fmt::format("SELECT count(*) FROM pg_replication_slots WHERE active AND "
+                               "slot_name = '{}'",
+                               slot)) == "1";
+    });
+}
+
 std::vector<std::uint64_t> bed::rows_in_stream() {
     std::vector<std::uint64_t> rows;
     reader_.for_each(stream, 0, [&](const test::stored_message& message) {
-        rows.push_back(row_in(message.header("Nats-Msg-Id")).value_or(0));
+        const auto row = row_in(message.header("Nats-Msg-Id"));
+        // Who sends no id has it in the body.
+        rows.push_back(row ? *row : row_in(message.body).value_or(0));
     });
     return rows;
 }

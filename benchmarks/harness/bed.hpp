@@ -104,6 +104,10 @@ public:
 
     /// Those of the relay and of the base; a publication stays.
     void remove_slots() const;
+    /// That of `reset` and `start_over`, where a contender brings its own.
+    void remove_stream();
+    /// True once somebody reads from the relay's slot.
+    [[nodiscard]] bool wait_for_reader(std::chrono::seconds limit) const;
 
     /// Rows by the sequence numbers that their messages have in the stream; the first is 1.
     [[nodiscard]] std::vector<std::uint64_t> rows_in_stream();

@@ -1,7 +1,6 @@
 #include "harness/contender.hpp"
 
 #include "harness/results.hpp"
-#include "support/eventually.hpp"
 
 #include <csignal>
 #include <stdexcept>
@@ -41,12 +40,7 @@ class running_decoder : public running_contender {
 public:
     explicit running_decoder(bed& on, const std::string& plugin)
         : process_(on.decode_for_ever(plugin)) {
-        auto session = on.postgres.session();
-        const bool reads = test::eventually(std::chrono::seconds(30), [&] {
-            return session.value_of("SELECT count(*) FROM pg_replication_slots WHERE active") ==
-                   "1";
-        });
-        if (!reads) {
+        if (!on.wait_for_reader(std::chrono::seconds(30))) {
             throw std::runtime_error("pg_recvlogical does not read: " + log());
         }
     }

@@ -32,6 +32,8 @@ struct contender {
     std::function<std::unique_ptr<running_contender>(bed&)> start;
     /// Makes what it needs besides, which is not to be measured. `bed::start_over` undoes it.
     std::function<void(bed&)> prepare = [](bed&) {};
+    /// Makes what must be older than the slot. It stays.
+    std::function<void(bed&)> prepare_before_slot = [](bed&) {};
 };
 
 [[nodiscard]] contender relay_contender(const std::string& plugin);

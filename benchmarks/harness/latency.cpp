@@ -60,6 +60,7 @@ struct outcome {
 outcome run(const contender& who, bed& on, const pace& how, const place& where, results& into) {
     constexpr double microseconds_in_second = 1e6;
     const auto rows = static_cast<double>(how.rows());
+    who.prepare_before_slot(on);
     on.start_over(who.plugin);
     who.prepare(on);
     ack_watch watch(on.nats.url(), bed::stream, how.rows());

@@ -40,8 +40,8 @@ std::vector<std::string> known_cases() {
 
 void make_absolute(options& chosen) {
     // They are started in folders of their own.
-    for (auto* path : {&chosen.walrelay, &chosen.publisher, &chosen.source}) {
-        *path = std::filesystem::absolute(*path);
+    for (auto* path : {&chosen.walrelay, &chosen.publisher, &chosen.source, &chosen.wal_listener}) {
+        *path = path->empty() ? *path : std::filesystem::absolute(*path);
     }
     if (!chosen.plots_folder.empty()) {
         chosen.plots_folder = std::filesystem::absolute(chosen.plots_folder).string();
@@ -93,6 +93,9 @@ void declare(CLI::App& app, options& chosen) {
            },
            "NAME=PROGRAM: of drain, another build of walrelay, measured in turn")
         ->allow_extra_args(false);
+    app.add_option("--wal-listener", chosen.wal_listener,
+                   "Of peers, this program of wal-listener beside the others")
+        ->check(CLI::ExistingFile);
     app.add_flag("--quick", chosen.quick, "Small cases, done in three minutes");
     app.add_option("--results", chosen.results_file,
                    "Write every figure to FILE as JSON, after each repetition");

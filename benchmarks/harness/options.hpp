@@ -35,6 +35,8 @@ struct options {
     std::vector<other_build> others;
     std::filesystem::path publisher;
     std::filesystem::path source = ".";
+    /// Of `peers`; empty where it is not there.
+    std::filesystem::path wal_listener;
 
     [[nodiscard]] bool wants_case(const std::string& key) const {
         return cases.empty() || std::find(cases.begin(), cases.end(), key) != cases.end();

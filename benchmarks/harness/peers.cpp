@@ -4,6 +4,7 @@
 #include "harness/process_use.hpp"
 #include "harness/progress.hpp"
 #include "harness/statement_count.hpp"
+#include "harness/wal_listener.hpp"
 #include "support/eventually.hpp"
 
 #include <unistd.h>
@@ -136,6 +137,7 @@ std::string rate_name(std::uint64_t rate) {
 
 double measure_throughput(const contender& who, bed& on, const peers_options& how, results& into) {
     const place where{part, backlog_name(how), who.name};
+    who.prepare_before_slot(on);
     on.start_over(who.plugin);
     on.fill({.rows = how.rows});
     who.prepare(on);
@@ -173,6 +175,7 @@ void compare(const repetition& all, const peers_options& how, results& into) {
         }
     }
     const auto slow = all.find(slow_poller);
+    const auto listener = all.find(wal_listener_name);
     for (const auto& plugin : how.plugins) {
         const auto relay = all.find(relay_name(plugin));
         if (relay == all.end()) {
@@ -181,6 +184,10 @@ void compare(const repetition& all, const peers_options& how, results& into) {
         if (best_npm > 0) {
             into.add({part, backlog_name(how), relay->first}, "of_best_npm",
                      relay->second.rows_per_second / best_npm);
+        }
+        if (listener != all.end()) {
+            add_ratio({part, backlog_name(how), relay->first}, "of_wal_listener",
+                      relay->second.rows_per_second, listener->second.rows_per_second, into);
         }
         if (slow != all.end()) {
             for (const auto& [rate, latency] : relay->second.median_latency) {

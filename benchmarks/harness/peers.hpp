@@ -1,6 +1,6 @@
-// Walrelay beside other ways to do its work: the programs of benchmarks/peers. Throughput of a
-// backlog; at a rate that all of them can follow and at 1,000 rows/s latency, processor time and
-// statements that the database has to serve.
+// Walrelay beside other ways to do its work: the programs of benchmarks/peers, and wal-listener
+// where it is there. Throughput of a backlog; at a rate that all of them can follow and at 1,000
+// rows/s latency, processor time and statements that the database has to serve.
 #pragma once
 
 #include "harness/contender.hpp"

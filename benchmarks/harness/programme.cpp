@@ -6,6 +6,7 @@
 #include "harness/peers.hpp"
 #include "harness/restart.hpp"
 #include "harness/scrapes.hpp"
+#include "harness/wal_listener.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -68,13 +69,14 @@ public:
 
     [[nodiscard]] std::chrono::seconds peers(const peers_options& how) const {
         constexpr double npm = 2;
-        constexpr double pollers = 2;
+        // The pollers and wal-listener, which may not get to the end of the backlog.
+        const double slow = chosen_.wal_listener.empty() ? 2 : 3;
         const double drains = (plugins_ + npm) * seconds_of_drain(how.rows, 0) +
-                              pollers * static_cast<double>(peers_options::drain_limit.count());
+                              slow * static_cast<double>(peers_options::drain_limit.count());
         const double fills = static_cast<double>(how.rows) / rows_filled_per_second;
         const auto rates = static_cast<double>(how.rates.size());
         return whole(seconds_to_make_servers,
-                     drains + (plugins_ + npm + pollers) * (fills + rates * pace_));
+                     drains + (plugins_ + npm + slow) * (fills + rates * pace_));
     }
 
     [[nodiscard]] std::chrono::seconds growth() const {
@@ -150,8 +152,10 @@ step scrapes_step(const options& chosen, const programs& with) {
 step peers_step(const options& chosen, const programs& with) {
     auto how = peers_of(chosen);
     const auto folder = chosen.peers_folder();
+    const auto wal_listener = chosen.wal_listener;
     return {"peers", estimate(chosen).peers(how), [=](results& into) mutable {
                 how.peers = find_peers(folder, into);
+                add_wal_listener(wal_listener, how.peers, into);
                 measure_peers(how, with, into);
             }};
 }

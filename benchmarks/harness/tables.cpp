@@ -48,6 +48,7 @@ const std::vector<column>& columns_of(const std::string& part) {
                                               {"p50_microseconds", "p50 us", 0, true},
                                               {"p99_microseconds", "p99 us", 0, true},
                                               {"of_best_npm", "of best npm", 1, true},
+                                              {"of_wal_listener", "of wal-listener", 1, true},
                                               {"below_polling", "poller 5 s takes times", 0},
                                               {"relay_cpu_microseconds", "CPU us/event", 1},
                                               {"statements_per_second", "statements/s", 1},
