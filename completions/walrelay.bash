@@ -319,8 +319,8 @@ _walrelay() {
         'dead-letter') words="list show retry drop --help" ;;
         'dead-letter list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --limit --json" ;;
         'dead-letter show') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
-        'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --help --all" ;;
-        'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --yes --help --all" ;;
+        'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table" ;;
+        'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table --yes" ;;
         'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
         'config') words="--help --check --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;
         'version') words="--help --json" ;;

@@ -30,8 +30,7 @@ void add_json(CLI::App& action, tasks::dead_letter_request& request) {
 
 /// Ids or --all, one of them.
 void add_selection(CLI::App& action, tasks::dead_letter_request& request, const std::string& all) {
-    auto* const which = action.add_option_group("which");
-    which->add_option_function<std::vector<std::string>>(
+    action.add_option_function<std::vector<std::string>>(
         "id",
         [&request](const std::vector<std::string>& texts) {
             for (const auto& text : texts) {
@@ -39,9 +38,16 @@ void add_selection(CLI::App& action, tasks::dead_letter_request& request, const 
             }
         },
         "numbers of dead letters, as list shows them");
-    auto* const every = which->add_flag("--all", request.all, all);
-    which->require_option(1);
+    auto* const every = action.add_flag("--all", request.all, all);
     add_table(action, request)->needs(every);
+}
+
+/// In words that `usage_error` reads as those of the library.
+void require_selection(const tasks::dead_letter_request& request) {
+    const std::size_t given = (request.ids.empty() ? 0U : 1U) + (request.all ? 1U : 0U);
+    if (given != 1) {
+        throw CLI::RequiredError::Option(1, 1, given, "id,--all");
+    }
 }
 
 }  // namespace
@@ -66,7 +72,13 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
     const auto add = [&](const std::string& name, const std::string& about,
                          tasks::dead_letter_action action) -> CLI::App& {
         auto* const added = parent->add_subcommand(name, about);
-        added->parse_complete_callback([&request, action] { request.action = action; });
+        added->parse_complete_callback([&request, action] {
+            request.action = action;
+            if (action == tasks::dead_letter_action::retry ||
+                action == tasks::dead_letter_action::drop) {
+                require_selection(request);
+            }
+        });
         add_settings(*added);
         return *added;
     };

@@ -67,7 +67,9 @@ std::string help_text::make_help(const CLI::App* command, std::string name,
 }
 
 std::string help_text::make_option(const CLI::Option* option, bool is_positional) const {
-    const auto name = is_positional ? option->get_name(true) : option->get_name(false, true);
+    auto name = is_positional ? option->get_name(true) : option->get_name(false, true);
+    // What a flag stands for without a value, which its sentence says: "--print{all}".
+    name = name.substr(0, name.find('{'));
     const auto takes = option->get_type_size() == 0 ? "" : ' ' + option->get_type_name();
     return in_two_columns(name + (is_positional ? "" : takes), option->get_description());
 }

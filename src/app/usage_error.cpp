@@ -19,24 +19,17 @@ struct understood {
 
 understood last_understood(const CLI::App& program) {
     understood last{&program, program.get_name()};
-    // Option groups are commands without a name to the library.
-    while (true) {
-        const auto given = last.command->get_subcommands();
-        const auto next = std::find_if(given.begin(), given.end(),
-                                       [](const auto* each) { return !each->get_name().empty(); });
-        if (next == given.end()) {
-            return last;
-        }
-        last = {*next, last.name + ' ' + (*next)->get_name()};
+    while (!last.command->get_subcommands().empty()) {
+        const auto* const next = last.command->get_subcommands().front();
+        last = {next, last.name + ' ' + next->get_name()};
     }
+    return last;
 }
 
 std::vector<std::string> commands_of(const CLI::App& command) {
     std::vector<std::string> names;
-    for (const auto* const each : command.get_subcommands([](const CLI::App*) { return true; })) {
-        if (!each->get_name().empty()) {
-            names.push_back(each->get_name());
-        }
+    for (const auto* const each : command.get_subcommands({})) {
+        names.push_back(each->get_name());
     }
     return names;
 }

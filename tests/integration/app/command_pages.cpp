@@ -58,28 +58,22 @@ command_flag flag_of(const CLI::Option& option) {
 void add_options(described_command& to, const CLI::App& from) {
     for (const auto* option : from.get_options()) {
         if (option->get_positional()) {
-            to.arguments = option->get_required() ? "NUMBER" : "NUMBER...";
+            const std::string takes = option->get_name(true) == "name" ? "NAME" : "NUMBER";
+            to.arguments = takes + (option->get_required() ? "" : "...");
         } else {
             to.flags.push_back(flag_of(*option));
         }
-    }
-    // Groups of options are commands without a name.
-    for (const auto* group :
-         from.get_subcommands([](const CLI::App* each) { return each->get_name().empty(); })) {
-        add_options(to, *group);
     }
 }
 
 void add_commands_below(std::vector<described_command>& to, const CLI::App& parent,
                         const std::string& path) {
-    for (const auto* each :
-         parent.get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); })) {
+    for (const auto* each : parent.get_subcommands({})) {
         described_command made;
         made.name = path + each->get_name();
         made.about = each->get_description();
         add_options(made, *each);
-        const auto below =
-            each->get_subcommands([](const CLI::App* one) { return !one->get_name().empty(); });
+        const auto below = each->get_subcommands({});
         made.is_parent = !below.empty();
         made.needs_another = each->get_require_subcommand_min() > 0;
         to.push_back(made);
@@ -171,7 +165,8 @@ std::string man_page(const std::vector<described_command>& commands) {
     return made +
            ".SH EXIT STATUS\n.TP\n.B 0\nDone, or stopped in order.\n.TP\n.B 1\n"
            "\\fBcheck\\fR or \\fBverify\\fR found something; \\fBdead\\-letter\\fR did not find "
-           "what was asked for; \\fBstatus\\fR found no relay that is ready.\n.TP\n.B 2\n"
+           "what was asked for; \\fBbookmark drop\\fR found no such bookmark; \\fBconfig\\fR could "
+           "not read the table; \\fBstatus\\fR found no relay that is ready.\n.TP\n.B 2\n"
            "The command line or the configuration cannot be used.\n.TP\n.B 3\n"
            "An operator must decide; the last line says what happened and which command fixes it."
            "\n.TP\n.B 70\nA failure of walrelay itself, or no memory left. Start it again.\n"

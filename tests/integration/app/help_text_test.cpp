@@ -26,5 +26,14 @@ TEST(HelpText, KeepsNamesLongerThanTheirColumnOnALineOfTheirOwn) {
         << program.help();
 }
 
+TEST(HelpText, DoesNotShowWhatAFlagStandsForWithoutAValue) {
+    CLI::App program("Does much.", "program");
+    program.formatter(std::make_shared<help_text>(60));
+    std::string value;
+    program.add_flag("--print{all}", value, "show it");
+    EXPECT_NE(program.help().find("  --print                 show it\n"), std::string::npos)
+        << program.help();
+}
+
 }  // namespace
 }  // namespace walrelay::app
