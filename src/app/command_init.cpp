@@ -143,6 +143,7 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
 awaitable<result<void>> make_all(servers::executors on, postgres::connection& sql,
                                  const config::settings& settings, const postgres_facts& facts,
                                  bool run_makes_slot) {
+    log<"init_step">("nothing stands in the way: creating what is missing");
     const auto stream = co_await look_at_stream(on, settings, servers::missing_stream::create);
     if (!stream) {
         co_return stream.error();
@@ -268,10 +269,12 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
 awaitable<int> create_all(servers::executors on, const config::settings& settings,
                           init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
+    log<"init_step">("looking at stream " + settings.nats.stream + " on the broker");
     const auto stream = co_await look_at_stream(on, settings, servers::missing_stream::leave);
     if (!stream) {
         co_return fail(stream.error());
     }
+    log<"init_step">("looking at the database, its tables and slot " + settings.postgres.slot);
     auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());

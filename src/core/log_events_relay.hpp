@@ -68,7 +68,7 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
     {"halted", log_severity::error, "error",
      "The relay stops because an operator must decide. It exits with 3, or stays and is not ready "
      "(`delivery.on_halt`).",
-     "Do what the line says; docs/operating.md has a chapter for each halt."},
+     "Do what the line says; docs/operating.md, \"Halt and resume\", says what can be decided."},
     {"halted_before_row", log_severity::error, "error",
      "A row cannot be delivered and `on_poison = \"halt\"`: the relay stops in front of it.",
      "Fix the row or the mapping, or set `on_poison = \"dead_letter\"`."},

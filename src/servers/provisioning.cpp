@@ -46,6 +46,10 @@ awaitable<result<lsn>> make_slot_and_keep_start(executors on, postgres::connecti
 awaitable<result<void>> make_slot(executors on, postgres::connection& sql,
                                   const config::settings& settings, const postgres_facts& facts,
                                   output_plugin plugin) {
+    log<"slot_waits">("creating slot " + settings.postgres.slot + " with plugin " +
+                          to_string(plugin) +
+                          ": PostgreSQL waits for the transactions that run now",
+                      with<"slot">(settings.postgres.slot));
     const auto made = co_await make_slot_and_keep_start(on, sql, settings, facts, plugin);
     if (!made) {
         co_return made.error();
