@@ -48,6 +48,16 @@ protected:
     }
 };
 
+TEST(JsonOfVersion, IsAsItsSchemaSays) {
+    const temporary_folder folder("version");
+    const auto run = run_to_end(
+        {.program = WALRELAY_BINARY, .arguments = {"version", "--json"}, .folder = folder.path()},
+        patience);
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(violations_of("version", run.output), wrong{}) << run.output;
+    EXPECT_THAT(run.output, HasSubstr(R"("plugins": ["wal2json", "pgoutput"])"));
+}
+
 TEST_P(Json, OfCheck) {
     const auto before = json_of("check", {"check", "--json"}, 0);
     EXPECT_THAT(before, HasSubstr(R"({"clean":true,"findings":[{"code":"stream_missing")"));
