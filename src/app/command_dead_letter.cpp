@@ -4,6 +4,7 @@
 #include "app/help_text.hpp"
 #include "app/text_table.hpp"
 #include "core/one_line.hpp"
+#include "core/progress.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/dead_letter_desk.hpp"
 #include "servers/postgres_access.hpp"
@@ -165,7 +166,7 @@ bool is_confirmed(std::size_t count) {
             count);
         return false;
     }
-    fmt::print(stderr, "Delete the content of {} dead letters for good? [y/N] ", count);
+    fmt::print(stderr, "Delete the content of {} for good? [y/N] ", counted(count, "dead letter"));
     std::string answer;
     std::getline(std::cin, answer);
     return answer == "y" || answer == "yes";

@@ -1,6 +1,7 @@
 #include "app/status_text.hpp"
 
 #include "core/one_line.hpp"
+#include "core/progress.hpp"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -51,6 +52,13 @@ std::string count(const element& from, std::string_view pointer) {
     return value ? fmt::format("{:.0f}", *value) : "?";
 }
 
+/// "1 row", "2 rows"; "? rows" where it is not known.
+std::string count(const element& from, std::string_view pointer, std::string_view noun) {
+    constexpr double one = 1;
+    return count(from, pointer) + ' ' + std::string(noun) +
+           (number(from, pointer) == one ? "" : "s");
+}
+
 void append(std::string& to, std::string_view name, const std::string& what) {
     to += fmt::format("{:<13}{}\n", name, what);
 }
@@ -95,10 +103,10 @@ void append_facts(std::string& to, const element& of) {
     append(to, "stream", text(of, "/stream/name"));
     if (number(of, "/stream/facts/messages")) {
         append(to, "",
-               fmt::format("{} messages, {}, last sequence {}, asked {} ago",
-                           count(of, "/stream/facts/messages"), bytes(of, "/stream/facts/bytes"),
-                           count(of, "/stream/facts/last_sequence"),
-                           seconds(of, "/stream/age_seconds")));
+               fmt::format(
+                   "{}, {}, last sequence {}, asked {} ago",
+                   count(of, "/stream/facts/messages", "message"), bytes(of, "/stream/facts/bytes"),
+                   count(of, "/stream/facts/last_sequence"), seconds(of, "/stream/age_seconds")));
     }
     append_trouble(to, of, "/stream/trouble");
     if (number(of, "/dead_letters/facts/row")) {
@@ -121,7 +129,7 @@ void append_cleanup(std::string& to, const element& of) {
         if (const auto lag = number(table, "/cleanup_lag_seconds")) {
             append(to, std::exchange(title, ""),
                    fmt::format(
-                       "{}: {} rows deleted, {}", text(table, "/name"), count(table, "/deleted"),
+                       "{}: {} deleted, {}", text(table, "/name"), count(table, "/deleted", "row"),
                        *lag < soon_enough_seconds ? "on time" : show_seconds(*lag) + " behind"));
         }
     }
@@ -165,8 +173,8 @@ void append_kept(std::string& to, const element& of) {
         }
     }
     append(to, "kept",
-           fmt::format("{}, {} bookmarks{}, holding {}", trail, bookmarks,
-                       lost > 0 ? fmt::format(" and {} that are lost", lost) : "",
+           fmt::format("{}, {}{}, holding {}", trail, counted(bookmarks, "bookmark"),
+                       lost > 0 ? fmt::format(" and {} lost", lost) : "",
                        bytes(of, "/kept_positions/facts/held_bytes")));
     append_replays(to, of);
 }
@@ -174,8 +182,8 @@ void append_kept(std::string& to, const element& of) {
 void append_flow(std::string& to, const element& of) {
     append(to, "lag", seconds(of, "/lag_seconds"));
     append(to, "window",
-           fmt::format("{} of {} messages{}", count(of, "/window/messages"),
-                       count(of, "/window/limit_messages"),
+           fmt::format("{} of {}{}", count(of, "/window/messages"),
+                       count(of, "/window/limit_messages", "message"),
                        flag(of, "/window/reading_paused") ? ", full: not reading" : ""));
     append(to, "last minute",
            fmt::format("{:.1f} rows/s, p50 {}, p99 {}",
@@ -193,7 +201,9 @@ void append_flow(std::string& to, const element& of) {
             append(to, "", "traceparent " + trace);
         }
     }
-    append(to, "write-backs", count(of, "/write_back_pending_rows") + " rows wait");
+    append(to, "write-backs",
+           count(of, "/write_back_pending_rows", "row") +
+               (number(of, "/write_back_pending_rows") == 1 ? " waits" : " wait"));
     append_cleanup(to, of);
 }
 

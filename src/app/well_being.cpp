@@ -1,5 +1,7 @@
 #include "app/well_being.hpp"
 
+#include "core/progress.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,16 +14,6 @@ namespace {
 
 double seconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double>(time).count();
-}
-
-/// 41000 as 41,000.
-std::string grouped(std::uint64_t number) {
-    constexpr std::size_t group = 3;
-    auto text = std::to_string(number);
-    for (auto at = text.size(); at > group; at -= group) {
-        text.insert(at - group, ",");
-    }
-    return text;
 }
 
 std::uint64_t dead_letters_in(const relay_counts& counts) {
@@ -68,8 +60,9 @@ std::optional<log_entry> well_being::line_at(const relay_status& status, const r
 
 log_entry well_being::end_of_gap(std::uint64_t messages, monotonic_time now) const {
     const auto took = seconds(now - gap_->since);
-    auto text = fmt::format("{} after {:.1f} s, {} messages stored",
-                            gap_->is_outage ? "recovered" : "caught up", took, grouped(messages));
+    auto text =
+        fmt::format("{} after {:.1f} s, {} stored", gap_->is_outage ? "recovered" : "caught up",
+                    took, counted(messages, "message"));
     if (gap_->is_outage) {
         return log_entry::of<"recovered">(std::move(text), with<"seconds">(took),
                                           with<"messages">(messages));
@@ -88,12 +81,14 @@ log_entry well_being::heartbeat(const relay_status& status, const relay_counts& 
     const auto letters = dead_letters_in(counts);
     auto words = state;
     std::ranges::replace(words, '_', ' ');
-    words += waits ? ": another relay holds the slot"
-                   : fmt::format(
-                         ": {} messages stored in {:.0f} s, lag {:.1f} s, {} of {} "
-                         "messages in the window, {} dead letters since the start",
-                         grouped(messages), took, lag, grouped(status.window_messages),
-                         grouped(status.window_limit_messages), grouped(letters));
+    words +=
+        waits ? ": another relay holds the slot"
+              : fmt::format(
+                    ": {} stored in {:.0f} s, lag {:.1f} s, {} of {} in the window, {} since "
+                    "the start",
+                    counted(messages, "message"), took, lag, with_thousands(status.window_messages),
+                    counted(status.window_limit_messages, "message"),
+                    counted(letters, "dead letter"));
     return log_entry::of<"well">(std::move(words), with<"state">(std::move(state)),
                                  with<"seconds">(took), with<"messages">(messages),
                                  with<"lag_seconds">(waits ? std::nullopt : std::optional(lag)),

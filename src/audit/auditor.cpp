@@ -3,6 +3,7 @@
 #include "audit/printable.hpp"
 #include "core/assert.hpp"
 #include "core/occasion.hpp"
+#include "core/progress.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -304,8 +305,10 @@ void auditor::conclude_rows_without_id(finding_kind open_ones) {
         if (each.rows > dead) {
             note(open_ones, each.rows - dead);
             finding one{options_.tables[table]};
-            one.detail = std::to_string(each.rows) +
-                         " rows have no message id, the first: " + each.first_reason;
+            one.detail =
+                counted(each.rows, "row") +
+                (each.rows == 1 ? " has no message id: " : " have no message id, the first: ") +
+                each.first_reason;
             named(open_ones).add(0, std::move(one));
         }
     }

@@ -30,6 +30,10 @@ std::string with_thousands(std::uint64_t number) {
     return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+    return with_thousands(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string describe(const progress& how_far, std::string_view of_what) {
     const auto [done, total, is_estimate, seconds] = how_far;
     std::string text = with_thousands(done) + (is_estimate ? " of about " : " of ") +

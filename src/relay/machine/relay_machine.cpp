@@ -1,5 +1,6 @@
 #include "relay/machine/relay_machine.hpp"
 
+#include "core/progress.hpp"
 #include "relay/machine/relay_words.hpp"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 // try begins with a look at what the stream has by then.
 
 #include "core/assert.hpp"
+#include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 

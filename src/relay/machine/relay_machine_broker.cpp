@@ -1,6 +1,7 @@
 // The relay machine's events of the broker: connections, the stream's tail, replies.
 
 #include "core/assert.hpp"
+#include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 

@@ -1,6 +1,7 @@
 // The relay machine's part of the checkpoint: whether the stream's tail and the server's history
 // belong together. The rules are those of relay/tail_trust and relay/stored_rows.
 
+#include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 

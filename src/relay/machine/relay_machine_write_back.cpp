@@ -2,6 +2,7 @@
 // they are published.
 
 #include "core/assert.hpp"
+#include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 

@@ -20,11 +20,6 @@ inline constexpr int exit_operator_needed = 3;
     return std::to_string(delay.count() / milliseconds_per_second) + "." + text + " s";
 }
 
-/// "1 message", "5 messages".
-[[nodiscard]] inline std::string counted(std::size_t count, const char* noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 [[nodiscard]] inline bool operator_needed(const error& why) {
     const auto wanted = advice_for(why.code);
     return wanted == advice::this_configuration || wanted == advice::this_message;

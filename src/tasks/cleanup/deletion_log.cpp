@@ -1,5 +1,6 @@
 #include "tasks/cleanup/deletion_log.hpp"
 
+#include "core/progress.hpp"
 #include "log/log.hpp"
 
 #include <fmt/chrono.h>
@@ -25,8 +26,8 @@ void deletion_log::tell() {
     }
     const auto deleted = std::exchange(deleted_, 0);
     log<"rows_deleted">(
-        fmt::format("deleted {} rows of {}, published up to {:%Y-%m-%d %H:%M:%S}Z", deleted,
-                    to_string(table_),
+        fmt::format("deleted {} of {}, published up to {:%Y-%m-%d %H:%M:%S}Z",
+                    counted(deleted, "row"), to_string(table_),
                     fmt::gmtime(std::chrono::system_clock::to_time_t(stored_before_))),
         with<"table">(table_), with<"rows">(deleted));
     told_at_ = std::chrono::steady_clock::now();

@@ -1,5 +1,6 @@
 #include "tasks/cleanup/partition_cleanup.hpp"
 
+#include "core/progress.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
@@ -27,6 +28,10 @@ constexpr std::size_t rows_of_a_piece = 5000;
 
 error ended() {
     return {errc::postgres_lost, "the clean-up was ended"};
+}
+
+std::string is_or_are(std::uint64_t count) {
+    return with_thousands(count) + (count == 1 ? " is" : " are");
 }
 
 }  // namespace
@@ -232,9 +237,10 @@ partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition&
     if (missing > 0 || pending_[number] > 0) {
         log<"partition_kept">(
             fmt::format(
-                "partition {} stays, though it is over: {} of its {} rows are not in the stream "
-                "(walrelay verify names them; dead letters count), {} are pending",
-                name, missing, missing_->row_count(number), pending_[number]),
+                "partition {} stays, though its time is over: of its {}, {} not in the stream "
+                "(walrelay verify and walrelay dead-letter list name them), and {} pending",
+                name, counted(missing_->row_count(number), "row"), is_or_are(missing),
+                is_or_are(pending_[number])),
             with<"table">(name), with<"rows">(missing), with<"pending_rows">(pending_[number]));
         co_return result<void>{};
     }
@@ -244,17 +250,19 @@ partition_cleanup::outcome<> partition_cleanup::judge(const postgres::partition&
     }
     log<"partition_detached">(
         fmt::format(
-            "detached partition {} of {}: its {} rows are in the stream. DROP TABLE {}; frees its "
-            "space and destroys the rows, once nobody needs them in the database",
-            name, to_string(table_.table), missing_->row_count(number), quote_table(one.name)),
+            "detached partition {} of {}, which has {}: the stream has all of them. DROP TABLE {}; "
+            "frees its space and destroys its rows, once nobody needs them in the database",
+            name, to_string(table_.table), counted(missing_->row_count(number), "row"),
+            quote_table(one.name)),
         with<"table">(table_.table), with<"partition">(name),
         with<"rows">(missing_->row_count(number)));
     const auto rows = co_await postgres::count_rows(*sql_, one.name, std::string());
     if (rows && *rows > missing_->row_count(number)) {
         log<"partition_grew">(
-            fmt::format("{} rows came into {} while it was looked at: see with walrelay "
-                        "dead-letter list that they were published before it is dropped",
-                        *rows - missing_->row_count(number), name),
+            fmt::format("{} came into {} while it was looked at: before you drop it, see that "
+                        "they were published (walrelay dead-letter list names those that could "
+                        "not be)",
+                        counted(*rows - missing_->row_count(number), "row"), name),
             with<"partition">(name), with<"rows">(*rows - missing_->row_count(number)));
     }
     co_return result<void>{};

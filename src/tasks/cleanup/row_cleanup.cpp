@@ -1,6 +1,7 @@
 #include "tasks/cleanup/row_cleanup.hpp"
 
 #include "audit/printable.hpp"
+#include "core/progress.hpp"
 #include "log/log.hpp"
 #include "relay/machine/relay_words.hpp"
 #include "servers/postgres_access.hpp"
@@ -270,16 +271,17 @@ void row_cleanup::tell_stranger(const nats::passed_message& message, const std::
         return;
     }
     const auto strangers = std::exchange(strangers_, 0);
-    log<"cleanup_distrusts">(fmt::format("the clean-up of {} deletes no row for {} messages of "
-                                         "stream {} that may not be walrelay's "
-                                         "own, the last at sequence {}, subject {}: {}; allow only "
-                                         "walrelay's user to publish on "
-                                         "the stream's subjects",
-                                         to_string(table_.table), strangers, settings_.nats.stream,
-                                         message.sequence, audit::printable(message.subject), why),
-                             with<"table">(table_.table), with<"stream">(settings_.nats.stream),
-                             with<"messages">(strangers), with<"sequence">(message.sequence),
-                             with<"subject">(message.subject));
+    log<"cleanup_distrusts">(
+        fmt::format("the clean-up of {} deletes no row for {} of "
+                    "stream {} that may not be walrelay's "
+                    "own, the last at sequence {}, subject {}: {}; allow only "
+                    "walrelay's user to publish on "
+                    "the stream's subjects",
+                    to_string(table_.table), counted(strangers, "message"), settings_.nats.stream,
+                    message.sequence, audit::printable(message.subject), why),
+        with<"table">(table_.table), with<"stream">(settings_.nats.stream),
+        with<"messages">(strangers), with<"sequence">(message.sequence),
+        with<"subject">(message.subject));
     stranger_told_at_ = std::chrono::steady_clock::now();
 }
 

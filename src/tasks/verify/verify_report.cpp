@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string>
+#include <string_view>
 
 namespace walrelay::tasks {
 namespace {
@@ -13,25 +15,58 @@ using audit::finding;
 using audit::finding_kind;
 using audit::findings;
 
-std::string what_of(finding_kind kind, const audit::report& report) {
+/// Without commas: programs read it, too.
+std::string of(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string was_or_were(std::uint64_t messages) {
+    return of(messages, "message") + (messages == 1 ? " was" : " were");
+}
+
+/// What a finding says of one row or message, and of several.
+struct sentence {
+    std::string_view of_one;
+    std::string_view of_several;
+};
+
+sentence sentence_of(finding_kind kind) {
     switch (kind) {
         case finding_kind::missing:
-            return "rows are in neither the stream nor the dead letters, and the slot will not "
-                   "bring them";
+            return {
+                "row is in neither the stream nor the dead letters, and the slot will not "
+                "bring it",
+                "rows are in neither the stream nor the dead letters, and the slot will not "
+                "bring them"};
         case finding_kind::undelivered:
-            return "rows are not in the stream, and the slot may still bring them";
+            return {"row is not in the stream, and the slot may still bring it",
+                    "rows are not in the stream, and the slot may still bring them"};
         case finding_kind::twice:
-            return "messages have a Nats-Msg-Id that is in the stream already";
+            return {"message has a Nats-Msg-Id that is in the stream already",
+                    "messages have a Nats-Msg-Id that is in the stream already"};
         case finding_kind::out_of_order:
-            return "messages come after one with the same or a later Walrelay-Position";
+            return {"message comes after one with the same or a later Walrelay-Position",
+                    "messages come after one with the same or a later Walrelay-Position"};
         case finding_kind::foreign:
-            return "messages were not written by walrelay, and no row has their Nats-Msg-Id";
+            return {"message was not written by walrelay, and no row has its Nats-Msg-Id",
+                    "messages were not written by walrelay, and no row has their Nats-Msg-Id"};
         case finding_kind::orphaned:
-            return fmt::format(
-                "messages of a history that this database does not have: sequences {} to {}",
-                report.first_orphan, report.last_orphan);
+            return {"message is of a history that this database does not have",
+                    "messages are of a history that this database does not have"};
     }
     return {};
+}
+
+std::string what_of(finding_kind kind, const audit::report& report) {
+    const auto count = report.of(kind).count;
+    const auto words = sentence_of(kind);
+    auto text = fmt::format("{} {}", count, count == 1 ? words.of_one : words.of_several);
+    if (kind == finding_kind::orphaned) {
+        text += count == 1
+                    ? fmt::format(": sequence {}", report.first_orphan)
+                    : fmt::format(": sequences {} to {}", report.first_orphan, report.last_orphan);
+    }
+    return text;
 }
 
 std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_names& names) {
@@ -98,7 +133,7 @@ std::string line_of(const finding& one) {
 
 std::string text_of(finding_kind kind, const audit::report& report, const std::string& remedy) {
     const auto& found = report.of(kind);
-    auto text = fmt::format("{:<12} {} {}\n", to_string(kind), found.count, what_of(kind, report));
+    auto text = fmt::format("{:<12} {}\n", to_string(kind), what_of(kind, report));
     for (const auto& one : found.named) {
         text += line_of(one);
     }
@@ -112,9 +147,10 @@ std::string notes_of(const audit::report& report) {
     std::string text;
     if (report.first_sequence > 1 || report.deleted_messages > 0) {
         text += fmt::format(
-            "note         the stream begins at sequence {}, and after it {} messages were "
-            "deleted: rows that only they held count as missing\n",
-            report.first_sequence, report.deleted_messages);
+            "note         the stream begins at sequence {}, and after it {} deleted: rows that "
+            "only "
+            "they held count as missing\n",
+            report.first_sequence, was_or_were(report.deleted_messages));
     }
     return text;
 }
@@ -122,19 +158,27 @@ std::string notes_of(const audit::report& report) {
 /// What was taken into account, or left out, without being a finding.
 std::string notes_on_others(const audit::report& report) {
     std::string text;
-    const auto add = [&text](std::uint64_t count, std::string_view what) {
+    const auto add = [&text](std::uint64_t count, const sentence& what) {
         if (count > 0) {
-            fmt::format_to(std::back_inserter(text), "note         {} messages {}\n", count, what);
+            fmt::format_to(std::back_inserter(text), "note         {} {}\n", count,
+                           count == 1 ? what.of_one : what.of_several);
         }
     };
     add(report.earlier,
-        "stand before the first one of this slot: they count for their rows, and are no findings");
+        {"message stands before the first one of this slot: it counts for its row, and is no "
+         "finding",
+         "messages stand before the first one of this slot: they count for their rows, and are no "
+         "findings"});
     add(report.by_others,
-        "with the Nats-Msg-Id of a row were not written by walrelay: their rows are in the stream "
-        "all the same");
+        {"message with the Nats-Msg-Id of a row was not written by walrelay: its row is in the "
+         "stream all the same",
+         "messages with the Nats-Msg-Id of a row were not written by walrelay: their rows are in "
+         "the stream all the same"});
     add(report.not_judged,
-        "were not written by walrelay and belong to none of the rows of --where: whether a row has "
-        "their Nats-Msg-Id is not known");
+        {"message was not written by walrelay and belongs to none of the rows of --where: whether "
+         "a row has its Nats-Msg-Id is not known",
+         "messages were not written by walrelay and belong to none of the rows of --where: whether "
+         "a row has their Nats-Msg-Id is not known"});
     return text;
 }
 
@@ -184,9 +228,11 @@ std::string json_of(finding_kind kind, const findings& found, const std::string&
 std::string text_of(const verify_outcome& outcome, const verify_names& names) {
     const auto& report = outcome.report;
     auto text = fmt::format(
-        "compared     {} rows with {} messages; {} rows dead-lettered, {} messages published again "
-        "on purpose, {} messages whose row is no longer in the table\n",
-        report.rows, report.messages, report.dead_lettered, report.republished, report.without_row);
+        "compared     {} with {}; {} dead-lettered, {} published again on purpose, {} whose row is "
+        "no "
+        "longer in the table\n",
+        of(report.rows, "row"), of(report.messages, "message"), of(report.dead_lettered, "row"),
+        of(report.republished, "message"), of(report.without_row, "message"));
     for (const auto kind : audit::all_finding_kinds) {
         if (report.of(kind).count > 0) {
             text += text_of(kind, report, remedy_of(kind, outcome, names));

@@ -149,9 +149,10 @@ TEST_P(Verify, FindsMessagesThatTheDatabaseNeverHadAsOrphans) {
     (void)publish("another", position_at("00FFFFFFFFFFFFFF", "1"));
     expect_only("orphaned", "2");
     const auto text = verify().output;
-    EXPECT_NE(text.find("orphaned     2 messages of a history that this database does not have: "
-                        "sequences 11 to 12"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find("orphaned     2 messages are of a history that this database does not have: "
+                  "sequences 11 to 12"),
+        std::string::npos)
         << text;
     EXPECT_EQ(json_at(verify({"--json"}), "last_orphan"), "12");
 }

@@ -357,7 +357,7 @@ TEST_F(Auditor, ARowWithoutAnIdNeedsADeadLetterWithoutOne) {
     EXPECT_EQ(found.dead_lettered, 1U);
     EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
     EXPECT_EQ(found.of(finding_kind::missing).named.at(0).detail,
-              "1 rows have no message id, the first: column \"x\" is NULL");
+              "1 row has no message id: column \"x\" is NULL");
 }
 
 TEST_F(Auditor, CountsDeletedMessages) {

@@ -32,6 +32,12 @@ TEST(Progress, TellsLongTimesInMinutesAndHours) {
               "1 of 36,001 rows, 1 a second, 0 %, 10 h left");
 }
 
+TEST(Progress, SaysOneOfOneAndManyOfMany) {
+    EXPECT_EQ(counted(0, "row"), "0 rows");
+    EXPECT_EQ(counted(1, "dead letter"), "1 dead letter");
+    EXPECT_EQ(counted(41'000, "row"), "41,000 rows");
+}
+
 TEST(Progress, SetsCommasBetweenThousands) {
     EXPECT_EQ(with_thousands(0), "0");
     EXPECT_EQ(with_thousands(999), "999");
