@@ -73,8 +73,8 @@ void add_wal_listener(const std::filesystem::path& program, std::vector<contende
                       results& into) {
     if (program.empty()) {
         into.note(
-            "wal-listener is left out: no program of that name is in the PATH, nor named "
-            "with --wal-listener.");
+            "wal-listener is left out: no program of that name is in the PATH, and --wal-listener "
+            "names none.");
         return;
     }
     peers.push_back(
