@@ -96,6 +96,9 @@ open_root() {
     local suite=$1 layers=() layer
     shift
     for layer in base "$@"; do layers+=("$root_store/$layer-$suite"); done
+    # What a run that was killed has left.
+    find "$root_store" -mindepth 1 -maxdepth 1 \( -name 'root.*' -o -name 'image.*' \) -mtime +0 \
+        -exec rm -rf --one-file-system {} +
     root_top=$(mktemp -d "$root_store/root.XXXXXX")
     root=$root_top/root
     root_is_copy=false
@@ -141,7 +144,7 @@ inside_offline() {
 # make_layer <suite> <name> <key> <layers below>... -- <command...>: keeps what the command changes
 # in a root of the layers below as a layer. One that was made with the same key is taken as it is.
 make_layer() {
-    local suite=$1 name=$2 key=$3 below=() kept=$root_store/$2-$1
+    local suite=$1 key=$3 below=() kept=$root_store/$2-$1
     shift 3
     while [[ $1 != -- ]]; do below+=("$1"); shift; done
     shift
