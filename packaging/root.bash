@@ -141,9 +141,24 @@ inside_offline() {
         TERM=dumb LC_ALL=C.UTF-8 CI=true chroot "$root" "$@"
 }
 
+# with_store_of <suite> <command...>: of two scripts that make something of the same suite at the same
+# time, the other one waits, and finds it.
+with_store_of() {
+    local lock
+    mkdir -p "$root_store"
+    exec {lock}>"$root_store/lock-$1"
+    flock "$lock"
+    "${@:2}"
+    exec {lock}>&-
+}
+
 # make_layer <suite> <name> <key> <layers below>... -- <command...>: keeps what the command changes
 # in a root of the layers below as a layer. One that was made with the same key is taken as it is.
 make_layer() {
+    with_store_of "$1" make_layer_alone "$@"
+}
+
+make_layer_alone() {
     local suite=$1 key=$3 below=() kept=$root_store/$2-$1
     shift 3
     while [[ $1 != -- ]]; do below+=("$1"); shift; done
