@@ -7,6 +7,7 @@
 # empty layer on top that goes away with close_root. Packages that apt fetches are kept as well.
 
 root_store=${DEBIAN_ROOTS:-$repository/.cache/roots}
+root_store_shown=$root_store
 root=
 root_top=
 
@@ -16,8 +17,14 @@ root_fail() {
 }
 
 # Starts the script again as root in namespaces of its own: mounts, and processes, which end with it.
+# The store is at /mnt there: its path may have blanks, and debootstrap and others stumble over one.
 own_namespaces() {
-    [[ ${OWN_NAMESPACES:-} != "$$ $PPID" ]] || return 0
+    if [[ ${OWN_NAMESPACES:-} == "$$ $PPID" ]]; then
+        mkdir -p "$root_store"
+        mount --bind "$root_store" /mnt
+        root_store=/mnt
+        return
+    fi
     local start=(unshare --mount --propagation private --pid --fork --kill-child
         /bin/bash -c 'mount -t proc proc /proc && export OWN_NAMESPACES="1 0" && exec "$@"' own)
     ((EUID == 0)) || start=(sudo --preserve-env=DEBIAN_ROOTS "${start[@]}")
@@ -72,7 +79,8 @@ make_base() {
     mkdir -p "$packages/partial"
     rm -rf --one-file-system "$base.new"
     debootstrap --variant=minbase --include=ca-certificates --cache-dir="$(realpath "$packages")" \
-        "$suite" "$base.new" "$from" > "$log" 2>&1 || root_fail "debootstrap failed; see $log"
+        "$suite" "$base.new" "$from" > "$log" 2>&1 ||
+        root_fail "debootstrap failed; see $root_store_shown/${log##*/}"
     copy_apt_configuration "$suite" "$base.new"
     copy_certificates "$base.new"
     mv "$base.new" "$base"
