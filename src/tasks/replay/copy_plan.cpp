@@ -33,7 +33,7 @@ awaitable<result<copy_plan>> plan_copy(servers::executors on, const config::sett
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         plan.add(row);
         made.rows_there += made.there && row.where.at <= made.there->last.at ? 1U : 0U;
-        tell({plan.all.rows, 0, replay_wait::nothing});
+        tell({plan.all.rows});
     });
     if (!read) {
         co_return read.error();

@@ -1,5 +1,7 @@
 #include "tasks/replay/replay_progress_line.hpp"
 
+#include "core/one_line.hpp"
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -49,7 +51,7 @@ void replay_progress_line::show(const replay_progress& now) {
     if (now.waits_for == replay_wait::relay) {
         line += "; no relay runs on the slot: it goes on when one does";
     } else if (now.waits_for == replay_wait::broker) {
-        line += "; the broker cannot be reached: it goes on when it can";
+        line += "; it goes on when the broker takes messages: " + one_line(now.trouble);
     }
     fmt::print(stderr, "{}{}{}", on_terminal_ ? "\r" : "", line, on_terminal_ ? "\033[K" : "\n");
     has_line_ = on_terminal_;

@@ -46,7 +46,7 @@ private:
     awaitable<result<void>> wait_for_slot(std::size_t ahead);
     void take(relay::replayed_row&& row);
     void tell(replay_wait waits_for) const {
-        tell_({of_.rows_written, of_.rows_planned, waits_for});
+        tell_({of_.rows_written, of_.rows_planned, waits_for, {}});
     }
 
     servers::executors on_;
@@ -265,7 +265,7 @@ awaitable<result<relay::replay_plan>> plan_replay(servers::executors on,
     }
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         plan.add(row);
-        tell({plan.all.rows, 0, replay_wait::nothing});
+        tell({plan.all.rows});
     });
     if (!read) {
         co_return read.error();

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace walrelay::tasks {
 
@@ -22,7 +23,7 @@ enum class replay_wait {
     nothing,
     /// No relay streams from the slot: nothing goes on until one does.
     relay,
-    /// The broker is away.
+    /// The broker is away, or takes nothing.
     broker,
 };
 
@@ -31,6 +32,8 @@ struct replay_progress {
     std::uint64_t rows = 0;
     std::uint64_t planned = 0;
     replay_wait waits_for = replay_wait::nothing;
+    /// Of the broker, in words.
+    std::string trouble = {};
 };
 using tell_progress = std::function<void(const replay_progress&)>;
 

@@ -61,7 +61,7 @@ private:
     awaitable<result<void>> connect();
     /// Errors that are no matter of waiting.
     awaitable<result<void>> begin_on(std::unique_ptr<nats::connection> fresh);
-    awaitable<result<void>> pause_before_next_try();
+    awaitable<result<void>> pause_after_trouble();
     [[nodiscard]] nats::connection_events events_of(std::uint64_t epoch);
 
     /// As far as the window has room.
@@ -76,7 +76,7 @@ private:
     void lose(error why);
     /// Until something has happened, or the oldest publish counts as lost.
     awaitable<void> wait();
-    void tell(replay_wait waits_for);
+    void tell();
 
     servers::executors on_;
     stream_target target_;
@@ -126,14 +126,18 @@ awaitable<result<void>> stream_copy::connect() {
         if (begun || advice_for(begun.error().code) == advice::this_configuration) {
             co_return begun;
         }
-        if (auto waited = co_await pause_before_next_try(); !waited) {
+        trouble_ = begun.error();
+        if (auto waited = co_await pause_after_trouble(); !waited) {
             co_return waited.error();
         }
     }
 }
 
-awaitable<result<void>> stream_copy::pause_before_next_try() {
-    tell(replay_wait::broker);
+awaitable<result<void>> stream_copy::pause_after_trouble() {
+    if (!trouble_) {
+        co_return result<void>{};
+    }
+    tell();
     asio::steady_timer timer(on_.loop, backoff_.next());
     co_await timer.async_wait(asio::use_awaitable);
     co_return past_->stay_alive();
@@ -154,7 +158,10 @@ awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> 
     const auto claimed = co_await servers::claim_stream(
         on_.blocking, target_.settings, std::move(owner), std::move(to_be), std::move(description));
     if (!claimed) {
-        co_return claimed.error();
+        auto why = claimed.error();
+        // Without its mark nobody would know where it goes on.
+        why.code = why.code == errc::broker_unavailable ? why.code : errc::broker_unsuitable;
+        co_return why;
     }
     made_at_ = seen.created;
     limits_ = {facts.max_payload_bytes, seen.max_message_bytes};
@@ -166,7 +173,6 @@ awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> 
                             " while rows were replayed into it: it does not have all of them",
                         "replay into another stream: --to-stream"};
     }
-    backoff_.reset();
     connection_ = std::move(fresh);
     co_return result<void>{};
 }
@@ -214,6 +220,7 @@ void stream_copy::take_reply(const nats::reply& answer) {
                         std::chrono::steady_clock::now());
     switch (verdict) {
         case relay::lane_verdict::carry_on:
+            backoff_.reset();
             return;
         case relay::lane_verdict::resync:
             lose({errc::broker_lost, lane_->last_trouble()});
@@ -313,18 +320,22 @@ awaitable<void> stream_copy::wait() {
     }
 }
 
-void stream_copy::tell(replay_wait waits_for) {
+void stream_copy::tell() {
     const auto now = std::chrono::steady_clock::now();
     if (now - told_at_ < told_each) {
         return;
     }
     told_at_ = now;
-    tell_({lane_->stored_count(), planned_, waits_for});
+    tell_({lane_->stored_count(), planned_, trouble_ ? replay_wait::broker : replay_wait::nothing,
+           trouble_ ? to_string(*trouble_) : ""});
 }
 
 awaitable<result<copy_outcome>> stream_copy::run() {
     for (;;) {
         if (!connection_ || trouble_) {
+            if (const auto waited = co_await pause_after_trouble(); !waited) {
+                co_return waited.error();
+            }
             if (const auto connected = co_await connect(); !connected) {
                 co_return connected.error();
             }
@@ -349,13 +360,13 @@ awaitable<result<copy_outcome>> stream_copy::run() {
         if (ended_ && lane_->empty() && !held_) {
             done_.published = lane_->stored_count();
             done_.last_sequence = lane_->known_sequence();
-            tell_({done_.published, planned_, replay_wait::nothing});
+            tell_({done_.published, planned_});
             co_return std::move(done_);
         }
         if (!trouble_ && (!lane_->has_room() || ended_ || held_) && !lane_->empty()) {
             co_await wait();
         }
-        tell(replay_wait::nothing);
+        tell();
         if (const auto alive = past_->stay_alive(); !alive) {
             co_return alive.error();
         }

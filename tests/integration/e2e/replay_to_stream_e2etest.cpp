@@ -179,6 +179,23 @@ TEST_P(ReplayToStream, LeavesOutAndNamesWhatTheStreamDoesNotTake) {
     EXPECT_EQ(copied(), 3U);
 }
 
+TEST_P(ReplayToStream, WaitsForAStreamThatIsFull) {
+    insert(1, 50);
+    auto command = words({"--execute"});
+    stream_options small;
+    small.name = copy();
+    small.subjects = {"copy.>"};
+    small.max_messages = 20;
+    small.discard_new = true;
+    bench.broker().create(small);
+    auto full = bench.begin(command);
+    ASSERT_TRUE(eventually(patience, [&] { return copied() == 20; }));
+    EXPECT_TRUE(full.wait_for_log("maximum messages exceeded", patience));
+    bench.broker().limit(copy(), -1);
+    EXPECT_EQ(full.process().wait_exit(patience), 0);
+    expect_the_same();
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, ReplayToStream, both_plugins(), plugin_name);
 
 }  // namespace
