@@ -271,10 +271,9 @@ awaitable<result<void>> kept_reading::read_replays() {
     }
     fact_reader reader{*rows};
     for (std::size_t row = 0; row < rows->size(); ++row) {
-        found_.replays.push_back({rows->text(row, 0), reader.maybe_lsn(row, 1),
-                                  reader.number<std::int64_t>(row, 2),
-                                  reader.number<std::uint64_t>(row, 3),
-                                  reader.number<std::uint64_t>(row, 4)});
+        found_.replays.push_back(
+            {rows->text(row, 0), reader.maybe_lsn(row, 1), reader.number<std::int64_t>(row, 2),
+             reader.number<std::uint64_t>(row, 3), reader.number<std::uint64_t>(row, 4)});
     }
     co_return reader.failure() ? result<void>(*reader.failure()) : result<void>{};
 }

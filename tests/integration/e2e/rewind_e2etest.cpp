@@ -136,9 +136,8 @@ TEST_P(Rewind, ByHandIsRecognised) {
     drop_slot(bench.name());
     copy_slot(bench.name() + "_at_before", bench.name());
     bench.start();
-    ASSERT_TRUE(eventually(patience, [&] {
-        return bench.relay().log().find("sent_again") != std::string::npos;
-    }));
+    ASSERT_TRUE(eventually(
+        patience, [&] { return bench.relay().log().find("sent_again") != std::string::npos; }));
     const auto log = bench.relay().log();
     const auto begin = log.find("walrelay replay --from ");
     ASSERT_NE(begin, std::string::npos);
