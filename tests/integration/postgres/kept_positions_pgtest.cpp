@@ -129,15 +129,20 @@ TEST_F(KeptPositions, CoverTheTimeSinceTheTrailStoodThere) {
 TEST_F(KeptPositions, KnowWhichReplaysAreUnderWay) {
     make_tables();
     writer_->execute(
-        "CREATE TABLE walrelay.replay (slot text, state text, kept_slot text, at_lsn pg_lsn)");
-    writer_->execute("INSERT INTO walrelay.replay VALUES (" + as_literal(slot_) +
-                     ", 'running', 'k1', '0/A'), (" + as_literal(slot_) +
-                     ", 'planned', 'k2', NULL), (" + as_literal(slot_) +
-                     ", 'done', 'k3', NULL), ('other', 'running', 'k4', NULL)");
+        "CREATE TABLE walrelay.replay (id bigint, slot text, state text, kept_slot text, at_lsn "
+        "pg_lsn, rows_planned bigint, rows_written bigint)");
+    writer_->execute("INSERT INTO walrelay.replay VALUES (1, " + as_literal(slot_) +
+                     ", 'running', 'k1', '0/A', 90, 40), (2, " + as_literal(slot_) +
+                     ", 'running', NULL, NULL, 5, 0), (3, " + as_literal(slot_) +
+                     ", 'done', 'k3', NULL, 1, 1), (4, 'other', 'running', 'k4', NULL, 1, 0)");
     const auto found = read();
     ASSERT_EQ(found.replays.size(), 2U);
     EXPECT_EQ(found.replays[0].kept_slot, "k1");
     EXPECT_EQ(found.replays[0].at, lsn{10});
+    EXPECT_EQ(found.replays[0].number, 1);
+    EXPECT_EQ(found.replays[0].rows_planned, 90U);
+    EXPECT_EQ(found.replays[0].rows_written, 40U);
+    EXPECT_EQ(found.replays[1].kept_slot, "") << "it reads rows of a table";
     EXPECT_EQ(found.replays[1].at, std::nullopt);
 }
 
