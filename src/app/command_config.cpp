@@ -86,7 +86,7 @@ std::string filled_file(const table_facts& table, const postgres_facts& facts,
     return config::sample_file(made);
 }
 
-int fail(const error& why) {
+int say_why(const error& why) {
     fmt::print(stderr, "walrelay: {}\n", one_line(to_string(why)));
     return exit_findings;
 }
@@ -95,16 +95,16 @@ awaitable<int> print_for_table(servers::executors on, const config::settings& se
                                const config::flag_values& flags) {
     auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
     if (!sql) {
-        co_return fail(sql.error());
+        co_return say_why(sql.error());
     }
     auto wanted = servers::inspection_of(settings);
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
-        co_return fail(facts.error());
+        co_return say_why(facts.error());
     }
     const auto& table = facts->tables.front();
     if (!table.exists) {
-        co_return fail(
+        co_return say_why(
             {errc::postgres_unsuitable,
              "table " + to_string(table.table) + " is not in the database " + facts->database,
              "name the table with its schema, as in --table public.outbox_events"});

@@ -11,23 +11,23 @@ namespace {
 
 using boost::asio::awaitable;
 
-error is_under_way(const std::string& slot) {
+error rewind_is_under_way(const std::string& slot) {
     return {errc::slot_in_use, fmt::format("another session is rewinding slot {}", slot),
             "let it end, then try again"};
 }
 
-error is_missing(const std::string& slot) {
+error no_such_slot(const std::string& slot) {
     return {errc::postgres_unsuitable, fmt::format("this database has no slot {}", slot),
             "set postgres.slot to the slot's name, and dbname in postgres.conninfo to its "
             "database; walrelay bookmark list shows what can be rewound to"};
 }
 
-awaitable<result<void>> lock(connection& sql, std::string slot) {
+awaitable<result<void>> lock_rewind(connection& sql, std::string slot) {
     const auto locked = co_await lock_slot_changes(sql, "walrelay: rewind of slot " + slot);
     if (!locked) {
         co_return locked.error();
     }
-    co_return *locked ? result<void>{} : is_under_way(slot);
+    co_return *locked ? result<void>{} : rewind_is_under_way(slot);
 }
 
 /// The copy takes the slot's place, which is free.
@@ -47,13 +47,13 @@ std::string rewinding_slot_name(const std::string& slot) {
 }
 
 awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::string kept_slot) {
-    if (auto locked = co_await lock(sql, slot); !locked) {
+    if (auto locked = co_await lock_rewind(sql, slot); !locked) {
         co_return locked;
     }
     const auto waiting = rewinding_slot_name(slot);
     const auto there = co_await find_slot(sql, slot);
     if (!there || !*there) {
-        co_return there ? is_missing(slot) : there.error();
+        co_return there ? no_such_slot(slot) : there.error();
     }
     const auto plugin = (*there)->plugin;
     auto done = co_await copy_slot(sql, std::move(kept_slot), waiting, plugin);
@@ -77,7 +77,7 @@ awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::st
     if (!*waits) {
         co_return std::optional<rewind_end>{};
     }
-    if (auto locked = co_await lock(sql, slot); !locked) {
+    if (auto locked = co_await lock_rewind(sql, slot); !locked) {
         co_return locked.error();
     }
     // It can have ended while the lock was waited for.
