@@ -20,8 +20,8 @@ namespace {
 using boost::asio::awaitable;
 
 int show_outcome(const tasks::copy_outcome& done, const std::string& stream) {
-    fmt::print("published {} rows into stream {}, which ends with sequence {}\n",
-               with_thousands(done.published), stream, done.last_sequence);
+    fmt::print("published {} into stream {}, which ends with sequence {}\n",
+               counted(done.published, "row"), stream, done.last_sequence);
     if (done.left_out == 0) {
         return exit_done;
     }
@@ -31,6 +31,42 @@ int show_outcome(const tasks::copy_outcome& done, const std::string& stream) {
         fmt::print(stderr, "  {}\n", one_line(each));
     }
     return exit_findings;
+}
+
+int show_plan(const config::settings& settings, const tasks::replay_request& request,
+              const postgres::kept_replay& scope, const tasks::copy_plan& planned) {
+    replay_words words{scope, planned.plan, {}, settings.nats.stream, {}, request.to_stream};
+    if (planned.there) {
+        words.there_up_to = planned.there->last;
+        words.rows_there = planned.rows_there;
+    }
+    if (request.json) {
+        fmt::print("{}\n", json_of_plan(words));
+        return exit_done;
+    }
+    fmt::print("{}", text_of_plan(words));
+    if (planned.plan.all.rows > planned.rows_there) {
+        fmt::print("nothing was done yet; the same command with --execute does it\n");
+    }
+    return exit_done;
+}
+
+awaitable<int> copy_rows(servers::executors on, postgres::connection& sql,
+                         const config::settings& settings, postgres::kept_replay scope,
+                         tasks::copy_wish wanted) {
+    const auto stream = wanted.stream;
+    fmt::print("{} go into stream {}; if this is broken off, the same command goes on\n",
+               counted(wanted.rows_planned, "row"), stream);
+    std::fflush(stdout);
+    tasks::replay_progress_line copying;
+    const auto done = co_await tasks::copy_to_stream(
+        std::move(on), settings, sql, std::move(scope), std::move(wanted),
+        [&copying](const tasks::replay_progress& now) { copying.show(now); });
+    copying.end();
+    if (!done) {
+        co_return refuse(done.error());
+    }
+    co_return show_outcome(*done, stream);
 }
 
 }  // namespace
@@ -71,46 +107,24 @@ awaitable<int> replay_to_stream(servers::executors on, postgres::connection& sql
     if (!planned) {
         co_return refuse(planned.error());
     }
-    const auto& plan = planned->plan;
     if (!request.execute) {
-        replay_words words{scope, plan, {}, settings.nats.stream, {}, stream};
-        if (planned->there) {
-            words.there_up_to = planned->there->last;
-            words.rows_there = planned->rows_there;
-        }
-        if (request.json) {
-            fmt::print("{}\n", json_of_plan(words));
-            co_return exit_done;
-        }
-        fmt::print("{}", text_of_plan(words));
-        if (plan.all.rows > planned->rows_there) {
-            fmt::print("nothing was done yet; the same command with --execute does it\n");
-        }
-        co_return exit_done;
+        co_return show_plan(settings, request, scope, *planned);
     }
-    const auto rows = plan.all.rows - planned->rows_there;
+    const auto rows = planned->plan.all.rows - planned->rows_there;
     if (rows > request.limit_rows) {
         co_return too_many(rows, request.limit_rows);
     }
     if (rows == 0) {
-        fmt::print("{}; nothing was done\n", plan.all.rows == 0
+        fmt::print("{}; nothing was done\n", planned->plan.all.rows == 0
                                                  ? std::string("no rows in the range")
                                                  : "stream " + stream + " has all of the range");
         co_return exit_done;
     }
-    fmt::print("{} rows go into stream {}; if this is broken off, the same command goes on\n",
-               with_thousands(rows), stream);
-    std::fflush(stdout);
-    tasks::replay_progress_line copying;
-    const auto after = planned->there ? std::optional(planned->there->last) : std::nullopt;
-    const auto done = co_await tasks::copy_to_stream(
-        std::move(on), settings, sql, std::move(scope), stream, after, rows,
-        [&copying](const tasks::replay_progress& now) { copying.show(now); });
-    copying.end();
-    if (!done) {
-        co_return refuse(done.error());
+    tasks::copy_wish wanted{stream, std::nullopt, rows};
+    if (planned->there) {
+        wanted.after = planned->there->last;
     }
-    co_return show_outcome(*done, stream);
+    co_return co_await copy_rows(std::move(on), sql, settings, std::move(scope), std::move(wanted));
 }
 
 }  // namespace walrelay::app

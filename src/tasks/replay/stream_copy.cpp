@@ -33,11 +33,6 @@ constexpr std::size_t rows_at_once = 64;
 constexpr std::size_t kept_content_bytes = 1024;
 constexpr auto told_each = 100ms;
 
-std::uint64_t random_seed() {
-    std::random_device random;
-    return random();
-}
-
 class stream_copy {
 public:
     stream_copy(servers::executors on, stream_target target, postgres::kept_replay of,
@@ -49,7 +44,7 @@ public:
           planned_(planned),
           tell_(std::move(tell)),
           lane_(relay::lane::make(servers::relay_options_of(target_.settings).lane)),
-          backoff_(servers::relay_options_of(target_.settings).backoff, random_seed()),
+          backoff_(servers::relay_options_of(target_.settings).backoff, std::random_device{}()),
           wake_(on_.loop) {
         lane_->set_history(past_->line());
     }
@@ -68,7 +63,6 @@ private:
     awaitable<result<void>> read_ahead();
     void take(const relay::replayed_row& row);
     void admit(const position& where, const message& content);
-    void leave_out(const position& where, const std::string& why);
 
     void send();
     void go_on();
@@ -77,6 +71,8 @@ private:
     /// Until something has happened, or the oldest publish counts as lost.
     awaitable<void> wait();
     void tell();
+    /// And with the history of the row that is held, once the window is empty.
+    awaitable<result<void>> be_connected();
 
     servers::executors on_;
     stream_target target_;
@@ -235,7 +231,7 @@ void stream_copy::take_reply(const nats::reply& answer) {
         case relay::lane_verdict::message_refused:
         case relay::lane_verdict::id_is_taken: {
             const auto where = lane_->refused_message().where;
-            leave_out(where, lane_->last_trouble());
+            done_.leave_out(where, lane_->last_trouble());
             lane_->set_refused_aside();
             lane_->settle_waiting({where.at});
             return;
@@ -244,14 +240,6 @@ void stream_copy::take_reply(const nats::reply& answer) {
 }
 
 // The side of the past.
-
-void stream_copy::leave_out(const position& where, const std::string& why) {
-    constexpr std::size_t named_max = 10;
-    ++done_.left_out;
-    if (done_.left_out_named.size() < named_max) {
-        done_.left_out_named.push_back(to_string(where) + ": " + why);
-    }
-}
 
 void stream_copy::admit(const position& where, const message& content) {
     auto& into = lane_->vacancy();
@@ -262,7 +250,7 @@ void stream_copy::admit(const position& where, const message& content) {
     }
     if (const auto fits = limits_.check(into, target_.settings.nats.stream); !fits) {
         into.clear(kept_content_bytes);
-        leave_out(where, fits.error().what);
+        done_.leave_out(where, fits.error().what);
         return;
     }
     lane_->admit();
@@ -270,7 +258,7 @@ void stream_copy::admit(const position& where, const message& content) {
 
 void stream_copy::take(const relay::replayed_row& row) {
     if (row.unmappable) {
-        leave_out(row.where, row.unmappable->what);
+        done_.leave_out(row.where, row.unmappable->what);
         return;
     }
     if (lane_->covers(row.where.at)) {
@@ -330,25 +318,34 @@ void stream_copy::tell() {
            trouble_ ? to_string(*trouble_) : ""});
 }
 
+awaitable<result<void>> stream_copy::be_connected() {
+    if (!connection_ || trouble_) {
+        auto done = co_await pause_after_trouble();
+        if (done) {
+            done = co_await connect();
+        }
+        if (!done) {
+            co_return done;
+        }
+    }
+    if (!held_ || !lane_->empty()) {
+        co_return result<void>{};
+    }
+    connection_.reset();
+    lane_->close();
+    lane_->set_history(past_->line().as_of(held_->where.origin.timeline));
+    auto connected = co_await connect();
+    if (connected) {
+        const auto content = std::exchange(held_, std::nullopt);
+        admit(content->where, *content);
+    }
+    co_return connected;
+}
+
 awaitable<result<copy_outcome>> stream_copy::run() {
     for (;;) {
-        if (!connection_ || trouble_) {
-            if (const auto waited = co_await pause_after_trouble(); !waited) {
-                co_return waited.error();
-            }
-            if (const auto connected = co_await connect(); !connected) {
-                co_return connected.error();
-            }
-        }
-        if (held_ && lane_->empty()) {
-            connection_.reset();
-            lane_->close();
-            lane_->set_history(past_->line().as_of(held_->where.origin.timeline));
-            if (const auto connected = co_await connect(); !connected) {
-                co_return connected.error();
-            }
-            const auto content = std::exchange(held_, std::nullopt);
-            admit(content->where, *content);
+        if (const auto ready = co_await be_connected(); !ready) {
+            co_return ready.error();
         }
         if (const auto read = co_await read_ahead(); !read) {
             co_return read.error();
@@ -378,9 +375,9 @@ awaitable<result<copy_outcome>> stream_copy::run() {
 awaitable<result<copy_outcome>> copy_to_stream(servers::executors on,
                                                const config::settings& settings,
                                                postgres::connection& sql, postgres::kept_replay of,
-                                               std::string stream, std::optional<position> after,
-                                               std::uint64_t rows_planned, tell_progress tell) {
-    of.at = after;
+                                               copy_wish wanted, tell_progress tell) {
+    const auto& stream = wanted.stream;
+    of.at = wanted.after;
     auto past = co_await kept_stream::open(on, settings, sql, of, relay::replayed_as::message);
     if (!past) {
         co_return relay::explain_replay_failure(past.error(), stream);
@@ -390,7 +387,7 @@ awaitable<result<copy_outcome>> copy_to_stream(servers::executors on,
         co_return target.error();
     }
     stream_copy copy(std::move(on), std::move(*target), std::move(of), std::move(*past),
-                     rows_planned, std::move(tell));
+                     wanted.rows_planned, std::move(tell));
     auto outcome = co_await copy.run();
     co_return outcome
         ? std::move(outcome)

@@ -20,19 +20,33 @@
 
 namespace walrelay::tasks {
 
+struct copy_wish {
+    std::string stream;
+    /// The stream's last row, after which it goes on; nothing where that is new.
+    std::optional<position> after;
+    std::uint64_t rows_planned = 0;
+};
+
 struct copy_outcome {
     std::uint64_t published = 0;
     /// Rows that cannot be messages there; the first few of them by name.
     std::uint64_t left_out = 0;
     std::vector<std::string> left_out_named = {};
     std::uint64_t last_sequence = 0;
+
+    void leave_out(const position& where, const std::string& why) {
+        constexpr std::size_t named_max = 10;
+        ++left_out;
+        if (left_out_named.size() < named_max) {
+            left_out_named.push_back(to_string(where) + ": " + why);
+        }
+    }
 };
 
-/// Goes on after that row, the stream's last one, up to the end of the range. A broker that is away
-/// is waited for; where PostgreSQL is lost it ends, and the same command goes on.
+/// Up to the end of the range. A broker that is away is waited for; where PostgreSQL is lost it
+/// ends, and the same command goes on.
 [[nodiscard]] boost::asio::awaitable<result<copy_outcome>> copy_to_stream(
     servers::executors on, const config::settings& settings, postgres::connection& sql,
-    postgres::kept_replay of, std::string stream, std::optional<position> after,
-    std::uint64_t rows_planned, tell_progress tell);
+    postgres::kept_replay of, copy_wish wanted, tell_progress tell);
 
 }  // namespace walrelay::tasks
