@@ -185,8 +185,14 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
 
 awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
                              const config::settings& settings, tasks::replay_request request) {
-    if (const auto ended = co_await postgres::end_rewind(sql, settings.postgres.slot); !ended) {
-        co_return refuse(ended.error());
+    if (request.execute) {
+        const auto ended = co_await postgres::end_rewind(sql, settings.postgres.slot);
+        if (!ended) {
+            co_return refuse(ended.error());
+        }
+        if (*ended == postgres::rewind_end::finished) {
+            fmt::print("a rewind of slot {} that broke off is finished\n", settings.postgres.slot);
+        }
     }
     const auto there = co_await postgres::read_kept_positions(sql, settings.postgres.slot);
     if (!there) {

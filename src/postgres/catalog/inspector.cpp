@@ -123,12 +123,11 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
         co_return waits.error();
     }
     facts.slot_waits = !waits->empty();
-    std::vector<std::string> rewinding{rewinding_slot_name(slot)};
-    const auto rewinds = co_await sql.query(queries::slot, std::move(rewinding));
-    if (rewinds.has_error()) {
+    const auto rewinds = co_await rewind_waits(sql, slot);
+    if (!rewinds) {
         co_return rewinds.error();
     }
-    facts.slot_is_rewinding = !rewinds->empty();
+    facts.slot_is_rewinding = *rewinds;
     if (rows->empty()) {
         co_return result<void>{};
     }

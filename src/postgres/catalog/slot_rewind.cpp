@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 namespace walrelay::postgres {
 namespace {
@@ -68,20 +69,37 @@ awaitable<result<void>> rewind_slot(connection& sql, std::string slot, std::stri
     co_return co_await take_its_place(sql, std::move(slot), plugin);
 }
 
+awaitable<result<bool>> rewind_waits(connection& sql, std::string slot) {
+    const auto waits = co_await find_slot(sql, rewinding_slot_name(slot));
+    if (!waits || !*waits) {
+        co_return waits ? result<bool>(false) : waits.error();
+    }
+    const auto readable = co_await sql.query(
+        "SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
+        "n.nspname = 'walrelay' AND c.relname = 'bookmark' AND has_schema_privilege(n.oid, "
+        "'USAGE') AND has_table_privilege(c.oid, 'SELECT')");
+    if (!readable || readable->empty()) {
+        co_return readable ? result<bool>(false) : readable.error();
+    }
+    std::vector<std::string> which{std::move(slot)};
+    const auto undo = co_await sql.query(
+        "SELECT FROM walrelay.bookmark WHERE slot = $1 AND starts_with(name, 'undo-')",
+        std::move(which));
+    co_return undo ? result<bool>(!undo->empty()) : undo.error();
+}
+
 awaitable<result<std::optional<rewind_end>>> end_rewind(connection& sql, std::string slot) {
+    const auto is_ours = co_await rewind_waits(sql, slot);
+    if (!is_ours || !*is_ours) {
+        co_return is_ours ? result<std::optional<rewind_end>>(std::optional<rewind_end>{})
+                          : is_ours.error();
+    }
     const auto waiting = rewinding_slot_name(slot);
-    auto waits = co_await find_slot(sql, waiting);
-    if (!waits) {
-        co_return waits.error();
-    }
-    if (!*waits) {
-        co_return std::optional<rewind_end>{};
-    }
     if (auto locked = co_await lock_rewind(sql, slot); !locked) {
         co_return locked.error();
     }
     // It can have ended while the lock was waited for.
-    waits = co_await find_slot(sql, waiting);
+    const auto waits = co_await find_slot(sql, waiting);
     const auto there = co_await find_slot(sql, slot);
     if (!waits || !there) {
         co_return waits ? there.error() : waits.error();

@@ -19,6 +19,10 @@ namespace walrelay::postgres {
 /// The name under which the copy waits.
 [[nodiscard]] std::string rewinding_slot_name(const std::string& slot);
 
+/// Whether a rewind has broken off. A slot of that name alone shows none, as it can be another
+/// relay's: the bookmark of the place before, `undo-...`, must be there as well.
+[[nodiscard]] boost::asio::awaitable<result<bool>> rewind_waits(connection& sql, std::string slot);
+
 /// Nothing may use the slot. Errors: slot_in_use while a relay streams from it or another session
 /// does this; postgres_unsuitable where one of the two slots is not there; else those of
 /// server_error.hpp.

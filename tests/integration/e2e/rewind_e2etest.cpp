@@ -107,6 +107,7 @@ TEST_P(Rewind, OfNothingIsRefused) {
 
 TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
     insert(1, 200);
+    ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
     bench.stop();
     bench.broker().remove(bench.stream_name());
     copy_slot(bench.name() + "_at_before", waiting());
@@ -122,11 +123,21 @@ TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
 
 TEST_P(Rewind, ThatBrokeOffBeforeTheDropIsGivenUp) {
     insert(1, 20);
+    ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
     bench.stop();
     copy_slot(bench.name() + "_at_before", waiting());
     bench.start();
     EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_given_up"));
     EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, LeavesASlotOfItsNameToWhoeverMadeIt) {
+    copy_slot(bench.name(), waiting());
+    insert(1, 20);
+    bench.stop();
+    bench.start();
+    EXPECT_EQ(count_of_slots(waiting()), "1") << "it can be that of another relay";
     bench.expect_relayed(bench.committed_ids());
 }
 
