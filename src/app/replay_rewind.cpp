@@ -164,7 +164,11 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     const auto& slot = settings.postgres.slot;
     const auto done = co_await postgres::rewind_slot(sql, slot, place.slot);
     if (!done) {
-        fmt::print(stderr, "the place of before is kept as bookmark {}\n", undo);
+        fmt::print(
+            stderr,
+            "where slot {} stood is kept as bookmark {}; if the slot is missing now: walrelay "
+            "run, which finishes the rewind\n",
+            slot, undo);
         co_return refuse(done.error());
     }
     fmt::print("slot {} stands at LSN {}; where it stood is kept as bookmark {}\n", slot,

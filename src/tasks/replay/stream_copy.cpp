@@ -224,7 +224,9 @@ void stream_copy::take_reply(const nats::reply& answer) {
         case relay::lane_verdict::stream_unsuitable:
             refused_ = error{errc::broker_unsuitable,
                              "stream " + target_.settings.nats.stream + " takes no messages",
-                             "see what the broker says, then run the same command again",
+                             "change what the broker names (nats stream info " +
+                                 target_.settings.nats.stream +
+                                 " shows the stream), then run the same command again",
                              lane_->last_trouble()};
             wake_.cancel();
             return;
