@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view fence = "```";
 constexpr std::string_view not_run_mark = "<!-- not run: ";
+constexpr std::string_view only_if_mark = "<!-- if: ";
 constexpr std::string_view ends_with_mark = "<!-- ends with ";
 constexpr std::string_view setup_mark = "<!-- before the next block:";
 constexpr std::string_view comment_end = "-->";
@@ -31,8 +32,9 @@ public:
         } else if (said == setup_mark) {
             begin("setup", start);
         } else if (said.starts_with(not_run_mark)) {
-            not_run_ =
-                said.substr(not_run_mark.size(), said.find(comment_end) - not_run_mark.size());
+            not_run_ = said_after(not_run_mark, said);
+        } else if (said.starts_with(only_if_mark)) {
+            only_if_ = said_after(only_if_mark, said);
         } else if (said.starts_with(ends_with_mark)) {
             ends_with_ = std::stoi(std::string(said.substr(ends_with_mark.size())));
         } else {
@@ -43,12 +45,17 @@ public:
     [[nodiscard]] document result() { return std::move(made_); }
 
 private:
+    static std::string said_after(std::string_view mark, std::string_view comment) {
+        return std::string(comment.substr(mark.size(), comment.find(comment_end) - mark.size()));
+    }
+
     void begin(std::string language, std::size_t indentation) {
         indentation_ = indentation;
         open_ = document_block{.line = number_,
                                .language = std::move(language),
                                .text = {},
                                .not_run = std::exchange(not_run_, {}),
+                               .only_if = std::exchange(only_if_, {}),
                                .ends_with = std::exchange(ends_with_, 0)};
     }
 
@@ -82,6 +89,7 @@ private:
     std::size_t number_ = 0;
     std::size_t indentation_ = 0;
     std::string not_run_;
+    std::string only_if_;
     int ends_with_ = 0;
     bool was_blank_ = true;
     std::optional<std::size_t> in_list_;

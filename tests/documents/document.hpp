@@ -4,6 +4,7 @@
 // A comment right before a block is a word to the test, which readers do not see:
 //
 //     <!-- not run: takes half an hour -->     nothing is done with the block
+//     <!-- if: SELECT ... -->                  it is run where this query has a row
 //     <!-- ends with 1 -->                     the commands of the block end with this exit code
 //     <!-- before the next block:              commands that stand for what the reader has done
 //     psql -d app -f sql/outbox.sql
@@ -26,6 +27,8 @@ struct document_block {
     std::string text;
     /// Why it is not run; empty: it is.
     std::string not_run;
+    /// Empty: always.
+    std::string only_if;
     int ends_with = 0;
 };
 

@@ -162,8 +162,12 @@ void document_run::write_script() {
             language == "sh" || language == "sql" || language == "toml" || language == "setup";
         if (is_run && block.not_run.empty()) {
             const auto number = std::to_string(block.line);
-            script += "echo '" + std::string(marker) + number + "'\n" +
-                      lines_for(block, "line" + number + "." + language);
+            auto lines = lines_for(block, "line" + number + "." + language);
+            if (!block.only_if.empty()) {
+                lines =
+                    "if [[ -n $(psql -XAtc \"" + block.only_if + "\") ]]; then\n" + lines + "fi\n";
+            }
+            script += "echo '" + std::string(marker) + number + "'\n" + lines;
         }
     }
     write("script", script + epilogue);

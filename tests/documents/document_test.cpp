@@ -30,6 +30,13 @@ TEST(Document, KeepsWhyABlockIsNotRunForThatBlockAlone) {
     EXPECT_EQ(read.blocks[1].not_run, "");
 }
 
+TEST(Document, KnowsWhereABlockIsRunAlone) {
+    const auto read = read_document("<!-- if: SELECT 1 -->\n```sql\na\n```\n```sql\nb\n```\n");
+    ASSERT_EQ(read.blocks.size(), 2U);
+    EXPECT_EQ(read.blocks[0].only_if, "SELECT 1 ");
+    EXPECT_EQ(read.blocks[1].only_if, "");
+}
+
 TEST(Document, KnowsTheExitCodeThatABlockEndsWith) {
     const auto read = read_document("<!-- ends with 3 -->\n```sh\nwalrelay run\n```\n");
     ASSERT_EQ(read.blocks.size(), 1U);
