@@ -4,6 +4,7 @@
 #include "app/replay_rewind.hpp"
 #include "app/replay_text.hpp"
 #include "app/replay_to_stream.hpp"
+#include "core/progress.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
@@ -61,8 +62,8 @@ awaitable<int> cancel(postgres::connection& sql, const kept_replay& one) {
         fmt::print(stderr, "walrelay: replay {} is {} already\n", one.number, to_string(one.state));
         co_return exit_findings;
     }
-    fmt::print("cancelled replay {}: {} of {} rows were written, and are published\n", one.number,
-               one.rows_written, one.rows_planned);
+    fmt::print("cancelled replay {}: {} of {} were written, and are published\n", one.number,
+               with_thousands(one.rows_written), counted(one.rows_planned, "row"));
     co_return exit_done;
 }
 
@@ -85,7 +86,7 @@ awaitable<int> carry_out(servers::executors on, postgres::connection& sql,
         fmt::print("replay {} was cancelled\n", number);
         co_return exit_findings;
     }
-    fmt::print("replay {} is done: {} rows published\n", number, progress.rows());
+    fmt::print("replay {} is done: {} published\n", number, counted(progress.rows(), "row"));
     co_return exit_done;
 }
 
@@ -118,8 +119,8 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
         co_return fail(number.error());
     }
     scope.number = *number;
-    fmt::print("replay {}: {} rows; if this is broken off: walrelay replay resume {}\n", *number,
-               plan.all.rows, *number);
+    fmt::print("replay {}: {}; if this is broken off: walrelay replay resume {}\n", *number,
+               counted(plan.all.rows, "row"), *number);
     std::fflush(stdout);
     co_return co_await carry_out(std::move(on), sql, settings, std::move(scope));
 }
@@ -141,7 +142,7 @@ awaitable<int> show_plan(servers::executors on, const config::settings& settings
     }
     fmt::print("{}", text_of_plan(words));
     if (plan.all.rows > 0) {
-        fmt::print("nothing was done yet; the same command with --execute does it\n");
+        fmt::print("nothing has been done yet; run the same command with --execute to do it\n");
     }
     co_return exit_done;
 }

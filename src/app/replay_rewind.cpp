@@ -5,6 +5,7 @@
 #include "app/status_text.hpp"
 #include "core/kept_position.hpp"
 #include "core/one_line.hpp"
+#include "core/progress.hpp"
 #include "postgres/catalog/slot_acts.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/tables/kept_positions.hpp"
@@ -27,7 +28,7 @@ namespace {
 using boost::asio::awaitable;
 using namespace std::chrono_literals;
 
-/// How long the place of before is kept.
+/// How long the previous position is kept.
 constexpr std::chrono::milliseconds undo_lasts = 24h * 7;
 
 error not_kept(std::string what) {
@@ -39,8 +40,7 @@ result<kept_position> place_of(const kept_positions& there, const std::string& t
                                const std::string& slot) {
     constexpr std::string_view bookmark = "bookmark:";
     if (text != "trail" && !text.starts_with(bookmark)) {
-        return error{errc::configuration_invalid,
-                     one_line(text) + " is no place that a slot can be put back to",
+        return error{errc::configuration_invalid, "a slot cannot be put back to " + one_line(text),
                      "give --rewind bookmark:NAME, or --rewind trail"};
     }
     const auto* const found =
@@ -58,12 +58,12 @@ result<kept_position> place_of(const kept_positions& there, const std::string& t
                      "set postgres.slot to the relay's slot"};
     }
     if (*found->confirmed >= there.source->confirmed) {
-        return error{errc::configuration_invalid,
-                     fmt::format("slot {} stands at LSN {}, and {} at LSN {}: there is nothing to "
-                                 "put back",
-                                 slot, to_string(there.source->confirmed), one_line(text),
-                                 to_string(*found->confirmed)),
-                     "name an earlier place; walrelay bookmark list shows them"};
+        return error{
+            errc::configuration_invalid,
+            fmt::format("slot {0} is at LSN {1}, and {2} at LSN {3}: {2} is not before the slot",
+                        slot, to_string(there.source->confirmed), one_line(text),
+                        to_string(*found->confirmed)),
+            "give an earlier bookmark; walrelay bookmark list shows them"};
     }
     if (there.slots_free < 2) {
         return error{errc::postgres_unsuitable,
@@ -83,18 +83,17 @@ awaitable<std::string> words_of_stream(servers::executors on, const config::sett
     const auto seen = co_await servers::glance_at_stream(on.blocking, settings);
     const auto& name = settings.nats.stream;
     if (!seen) {
-        co_return name + " cannot be seen at the moment: " + seen.error().what;
+        co_return name + " cannot be read at the moment: " + seen.error().what;
     }
     if (!*seen) {
         co_return name +
-            " is not there: the next start of the relay makes it, and publishes all "
-            "rows from there on";
+            " does not exist: the next start of the relay creates it, and publishes all rows from "
+            "that LSN on";
     }
     const auto& usage = (*seen)->usage;
     co_return fmt::format(
-        "{} has {} messages, the last one with sequence {}: what it has is "
-        "skipped",
-        name, usage.messages, usage.last_sequence);
+        "{} has {}, the last one with sequence {}: rows that it already has are skipped", name,
+        counted(usage.messages, "message"), usage.last_sequence);
 }
 
 awaitable<int> show_plan(servers::executors on, const config::settings& settings,
@@ -106,10 +105,10 @@ awaitable<int> show_plan(servers::executors on, const config::settings& settings
                to_string(there.source->confirmed), to_string(*place.confirmed),
                show_bytes(static_cast<double>(bytes)));
     fmt::print("  stream  {}\n", stream);
-    fmt::print("  undo    the place of now is kept as a bookmark, for 7 days\n");
+    fmt::print("  undo    the position of now is kept as a bookmark for 7 days\n");
     fmt::print(
-        "nothing was done yet; stop the relay and every standby of it, then the same command "
-        "with --execute does it\n");
+        "nothing has been done yet; stop the relay and all its standbys, then run the same command "
+        "with --execute\n");
     co_return exit_done;
 }
 
@@ -125,7 +124,7 @@ awaitable<result<void>> require_unused(postgres::connection& sql, std::string sl
         : result<void>{};
 }
 
-/// The place of now, as a bookmark.
+/// The position of now, as a bookmark.
 awaitable<result<void>> keep_undo(postgres::connection& sql, const config::settings& settings,
                                   std::string name, std::string of) {
     auto outboxes = servers::published_tables_of(settings);
@@ -166,19 +165,19 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     if (!done) {
         fmt::print(
             stderr,
-            "where slot {} stood is kept as bookmark {}; if the slot is missing now: walrelay "
-            "run, which finishes the rewind\n",
+            "the previous position of slot {} is kept as bookmark {}; if the slot is missing now, "
+            "start walrelay run: it finishes the rewind\n",
             slot, undo);
         co_return refuse(done.error());
     }
-    fmt::print("slot {} stands at LSN {}; where it stood is kept as bookmark {}\n", slot,
+    fmt::print("slot {} is now at LSN {}; its previous position is kept as bookmark {}\n", slot,
                to_string(*place.confirmed), undo);
-    fmt::print("now start the relay: walrelay run (where it is halted, walrelay resume first)\n");
+    fmt::print("now start the relay: walrelay run (if it has halted, walrelay resume first)\n");
     if (there.source->failover) {
         if (auto set = co_await let_it_fail_over(std::move(on), settings); !set) {
             auto why = set.error();
-            why.what = "the slot is put back, and standbys do not keep it yet: " + why.what;
-            why.remedy = "walrelay init, which lets them";
+            why.what = "the slot was put back, but standbys do not keep it yet: " + why.what;
+            why.remedy = "walrelay init, which sets failover for the slot";
             co_return refuse(why);
         }
     }
@@ -195,7 +194,7 @@ awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
             co_return refuse(ended.error());
         }
         if (*ended == postgres::rewind_end::finished) {
-            fmt::print("a rewind of slot {} that broke off is finished\n", settings.postgres.slot);
+            fmt::print("an interrupted rewind of slot {} was finished\n", settings.postgres.slot);
         }
     }
     const auto there = co_await postgres::read_kept_positions(sql, settings.postgres.slot);

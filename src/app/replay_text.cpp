@@ -37,8 +37,8 @@ void add_counts(std::string& to, std::string_view name,
         const auto& [what, count] = sorted[index];
         add_line(
             to, index == 0 ? name : "",
-            fmt::format("{}  {} rows  {}", what.empty() ? "(none)" : one_line(what),
-                        with_thousands(count.rows), show_bytes(static_cast<double>(count.bytes))));
+            fmt::format("{}  {}  {}", what.empty() ? "(none)" : one_line(what),
+                        counted(count.rows, "row"), show_bytes(static_cast<double>(count.bytes))));
     }
     if (sorted.size() > shown_max) {
         add_line(to, "", fmt::format("and {} more", sorted.size() - shown_max));
@@ -58,24 +58,25 @@ std::string range_of(const kept_replay& scope) {
     if (scope.before) {
         text += ", before " + utc(*scope.before);
     }
-    return text + " (kept by slot " + scope.kept_slot + ")";
+    return text + " (WAL kept by slot " + scope.kept_slot + ")";
 }
 
 void add_troubles(std::string& to, const replay_words& words) {
     const auto& plan = words.plan;
     if (plan.unmappable > 0) {
-        add_line(
-            to, "unmappable",
-            with_thousands(plan.unmappable) +
-                (words.to_stream.empty() ? " rows become dead letters:" : " rows are left out:"));
+        const bool is_one = plan.unmappable == 1;
+        const auto* const fate =
+            words.to_stream.empty() ? (is_one ? " becomes a dead letter:" : " become dead letters:")
+                                    : (is_one ? " is left out:" : " are left out:");
+        add_line(to, "unmappable", counted(plan.unmappable, "row") + fate);
         for (const auto& each : plan.unmappable_named) {
             add_line(to, "", one_line(each));
         }
     }
     if (plan.too_large > 0) {
         add_line(to, "too large",
-                 with_thousands(plan.too_large) +
-                     " rows above delivery.max_row_bytes are left out; fix: raise it");
+                 counted(plan.too_large, "row") + " above delivery.max_row_bytes " +
+                     (plan.too_large == 1 ? "is" : "are") + " left out; fix: raise that limit");
     }
 }
 
@@ -100,14 +101,15 @@ void add_room(std::string& to, const replay_words& words) {
     const bool is_little = (messages >= 0 && static_cast<std::uint64_t>(messages) < plan.rows) ||
                            (bytes >= 0 && static_cast<std::uint64_t>(bytes) < plan.bytes);
     const auto and_then =
-        limits.refuses_new ? "; it then refuses messages, live ones as well, until there is room: "
-                             "raise the limit before (nats stream edit " +
-                                 words.stream + ")"
-                           : std::string("; it drops its oldest messages for the rest");
+        limits.refuses_new
+            ? "; it then refuses messages, live ones too, until there is room: raise "
+              "the limit first (nats stream edit " +
+                  words.stream + ")"
+            : std::string("; it then drops its oldest messages to make room");
     add_line(
         to, "room",
         fmt::format(
-            "stream {} takes {}{}{} more{}", words.stream,
+            "stream {} has room for {}{}{} more{}", words.stream,
             messages < 0 ? "" : with_thousands(static_cast<std::uint64_t>(messages)) + " messages",
             messages < 0 || bytes < 0 ? "" : " and ",
             bytes < 0 ? "" : show_bytes(static_cast<double>(bytes)), is_little ? and_then : ""));
@@ -117,8 +119,8 @@ void add_target(std::string& to, const replay_words& words) {
     add_line(to, "into", "stream " + words.to_stream);
     if (words.there_up_to) {
         add_line(to, "there",
-                 fmt::format("{} rows, up to the one at position {}; the replay goes on after it",
-                             with_thousands(words.rows_there), to_string(*words.there_up_to)));
+                 fmt::format("{}, up to the one at position {}; the replay goes on after it",
+                             counted(words.rows_there, "row"), to_string(*words.there_up_to)));
     }
 }
 
@@ -162,18 +164,16 @@ std::string text_of_plan(const replay_words& words) {
         add_troubles(text, words);
         return text;
     }
-    const auto in_transactions = words.scope.reads_table()
-                                     ? ""
-                                     : " in " + with_thousands(plan.transactions) + " transactions";
+    const auto in_transactions =
+        words.scope.reads_table() ? "" : " in " + counted(plan.transactions, "transaction");
     add_line(text, "rows",
              fmt::format("{}{}, {} as messages", with_thousands(plan.all.rows), in_transactions,
                          show_bytes(static_cast<double>(plan.all.bytes))));
     if (words.scope.reads_table()) {
         const auto found = plan.all.rows + plan.too_large;
         if (found < words.scope.ids.size()) {
-            add_line(text, "not there",
-                     with_thousands(words.scope.ids.size() - found) +
-                         " of the ids are in the table no more");
+            add_line(text, "missing",
+                     counted(words.scope.ids.size() - found, "id") + " not found in the table");
         }
     } else {
         add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
@@ -184,8 +184,9 @@ std::string text_of_plan(const replay_words& words) {
         add_line(text, "goes to", words.scope.to_subject);
     }
     if (words.to_stream.empty()) {
-        add_line(text, "WAL",
-                 "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " are written");
+        add_line(
+            text, "WAL",
+            "about " + show_bytes(static_cast<double>(plan.control_bytes)) + " will be written");
         add_room(text, words);
     } else {
         add_target(text, words);
@@ -193,14 +194,12 @@ std::string text_of_plan(const replay_words& words) {
     add_troubles(text, words);
     if (words.share) {
         const auto& share = *words.share;
-        add_line(text, "stream",
-                 fmt::format("{} still has {}; a consumer needs no replay for that: nats consumer "
-                             "add {} --deliver {}",
-                             words.stream,
-                             share.is_whole ? "all of it"
-                                            : "the end of it, from the message on "
-                                              "that this names",
-                             words.stream, share.sequence));
+        add_line(
+            text, "stream",
+            fmt::format("{} still has {}; no replay is needed for that: nats consumer add {} NAME "
+                        "--deliver {}",
+                        words.stream, share.is_whole ? "all of it" : "the last part of it",
+                        words.stream, share.sequence));
     }
     return text;
 }
@@ -241,7 +240,7 @@ std::string text_of_replay(const kept_replay& one) {
     add_line(
         text, "rows",
         with_thousands(one.rows_written) + " of " + with_thousands(one.rows_planned) + " written");
-    add_line(text, "at", one.at ? to_string(*one.at) : "the beginning");
+    add_line(text, "at", one.at ? to_string(*one.at) : "nothing written yet");
     if (!one.tables.empty()) {
         add_line(text, "tables",
                  one_line(fmt::format("{}", fmt::join(names_of(one.tables), ", "))));

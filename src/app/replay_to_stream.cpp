@@ -25,8 +25,8 @@ int show_outcome(const tasks::copy_outcome& done, const std::string& stream) {
     if (done.left_out == 0) {
         return exit_done;
     }
-    fmt::print(stderr, "walrelay: {} rows are not in stream {}:\n", with_thousands(done.left_out),
-               stream);
+    fmt::print(stderr, "walrelay: {} {} not in stream {}:\n", counted(done.left_out, "row"),
+               done.left_out == 1 ? "is" : "are", stream);
     for (const auto& each : done.left_out_named) {
         fmt::print(stderr, "  {}\n", one_line(each));
     }
@@ -46,7 +46,7 @@ int show_plan(const config::settings& settings, const tasks::replay_request& req
     }
     fmt::print("{}", text_of_plan(words));
     if (planned.plan.all.rows > planned.rows_there) {
-        fmt::print("nothing was done yet; the same command with --execute does it\n");
+        fmt::print("nothing has been done yet; run the same command with --execute to do it\n");
     }
     return exit_done;
 }
@@ -55,7 +55,7 @@ awaitable<int> copy_rows(servers::executors on, postgres::connection& sql,
                          const config::settings& settings, postgres::kept_replay scope,
                          tasks::copy_wish wanted) {
     const auto stream = wanted.stream;
-    fmt::print("{} go into stream {}; if this is broken off, the same command goes on\n",
+    fmt::print("{} to publish into stream {}; if this is broken off, the same command goes on\n",
                counted(wanted.rows_planned, "row"), stream);
     std::fflush(stdout);
     tasks::replay_progress_line copying;
@@ -91,8 +91,8 @@ int refuse(const error& why) {
 
 int too_many(std::uint64_t rows, std::uint64_t limit) {
     return refuse_usage(
-        fmt::format("{} rows are in the range, more than --limit {}; nothing was done", rows,
-                    limit),
+        fmt::format("{} are in the range, more than --limit {}; nothing was done",
+                    counted(rows, "row"), limit),
         "look at the plan without --execute, then choose fewer rows or a higher --limit");
 }
 

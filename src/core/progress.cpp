@@ -3,22 +3,6 @@
 #include <cmath>
 
 namespace walrelay {
-namespace {
-
-std::string time_left(double seconds) {
-    constexpr double minute = 60;
-    constexpr double hour = 60 * minute;
-    const auto whole = [](double number) {
-        return with_thousands(static_cast<std::uint64_t>(std::llround(std::ceil(number))));
-    };
-    if (seconds < 2 * minute) {
-        return whole(seconds) + " s left";
-    }
-    return seconds < 2 * hour ? whole(seconds / minute) + " min left"
-                              : whole(seconds / hour) + " h left";
-}
-
-}  // namespace
 
 std::string with_thousands(std::uint64_t number) {
     constexpr std::size_t group = 3;
@@ -32,6 +16,19 @@ std::string with_thousands(std::uint64_t number) {
 
 std::string counted(std::uint64_t count, std::string_view noun) {
     return with_thousands(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string time_left(double seconds) {
+    constexpr double minute = 60;
+    constexpr double hour = 60 * minute;
+    const auto whole = [](double number) {
+        return with_thousands(static_cast<std::uint64_t>(std::llround(std::ceil(number))));
+    };
+    if (seconds < 2 * minute) {
+        return whole(seconds) + " s left";
+    }
+    return seconds < 2 * hour ? whole(seconds / minute) + " min left"
+                              : whole(seconds / hour) + " h left";
 }
 
 std::string describe(const progress& how_far, std::string_view of_what) {

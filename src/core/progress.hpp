@@ -22,6 +22,9 @@ struct progress {
 /// "1 row", "41,000 rows".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
+/// "90 s left", "3 min left".
+[[nodiscard]] std::string time_left(double seconds);
+
 /// "41,000 of 100,000 rows, 12,300 a second, 41 %, 5 s left"; of an estimate "of about 100,000",
 /// and without share and time left once more is done than was expected.
 [[nodiscard]] std::string describe(const progress& how_far, std::string_view of_what);

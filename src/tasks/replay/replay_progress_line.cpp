@@ -1,11 +1,13 @@
 #include "tasks/replay/replay_progress_line.hpp"
 
 #include "core/one_line.hpp"
+#include "core/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -19,10 +21,9 @@ std::string share_of(const replay_progress& now, double rows_per_second) {
         return "";
     }
     const auto done = static_cast<double>(now.rows) / static_cast<double>(now.planned);
-    auto text = fmt::format(" of {} ({:.0f} %)", now.planned, 100 * done);
+    auto text = fmt::format(" of {} ({:.0f} %)", counted(now.planned, "row"), 100 * done);
     if (rows_per_second > 0 && now.rows < now.planned) {
-        text += fmt::format(", {:.0f} s left",
-                            static_cast<double>(now.planned - now.rows) / rows_per_second);
+        text += ", " + time_left(static_cast<double>(now.planned - now.rows) / rows_per_second);
     }
     return text;
 }
@@ -46,8 +47,10 @@ void replay_progress_line::show(const replay_progress& now) {
     shown_at_ = time;
     const std::chrono::duration<double> passed = time - began_at_;
     const auto rate = static_cast<double>(now.rows - rows_at_start_) / passed.count();
-    auto line =
-        fmt::format("replay: {} rows{}, {:.0f} rows/s", now.rows, share_of(now, rate), rate);
+    auto line = fmt::format("replay: {}{}, {} rows/s",
+                            now.planned == 0 ? counted(now.rows, "row") : with_thousands(now.rows),
+                            share_of(now, rate),
+                            with_thousands(static_cast<std::uint64_t>(std::llround(rate))));
     if (now.waits_for == replay_wait::relay) {
         line += "; no relay runs on the slot: it goes on when one does";
     } else if (now.waits_for == replay_wait::broker) {

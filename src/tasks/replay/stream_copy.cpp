@@ -279,6 +279,7 @@ awaitable<result<void>> stream_copy::read_ahead() {
         if (rows == rows_at_once) {
             rows = 0;
             send();
+            tell();
             co_await asio::post(on_.loop, asio::use_awaitable);
         }
         const auto read = co_await past_->next();

@@ -61,7 +61,7 @@ result<stream_target> target_of(const config::settings& settings, const postgres
     if (stream == settings.nats.stream) {
         return error{errc::configuration_invalid,
                      "stream " + stream + " is the one that the relay publishes into",
-                     "without --to-stream the rows are published there, or name another stream"};
+                     "leave out --to-stream to publish into this stream, or name another one"};
     }
     auto subjects = subjects_of(settings, of.to_subject);
     if (!subjects) {

@@ -175,7 +175,7 @@ TEST_P(ReplayToStream, LeavesOutAndNamesWhatTheStreamDoesNotTake) {
     bench.broker().create(small);
     const auto done = bench.command(words({"--execute"}));
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.errors, HasSubstr("1 rows are not in stream " + copy()));
+    EXPECT_THAT(done.errors, HasSubstr("1 row is not in stream " + copy()));
     EXPECT_EQ(copied(), 3U);
 }
 

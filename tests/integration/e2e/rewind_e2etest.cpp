@@ -66,7 +66,7 @@ TEST_P(Rewind, FillsAStreamThatWasLost) {
     const auto plan = rewind();
     EXPECT_EQ(plan.exit_code, 0) << plan.errors;
     EXPECT_THAT(plan.output, HasSubstr("goes back from LSN " + before));
-    EXPECT_THAT(plan.output, HasSubstr("is not there"));
+    EXPECT_THAT(plan.output, HasSubstr("does not exist"));
     EXPECT_EQ(*bench.slot("confirmed_flush_lsn"), before) << "a plan changes nothing";
     const auto done = rewind({"--execute"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
