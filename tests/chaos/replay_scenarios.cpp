@@ -204,6 +204,23 @@ std::string bookmark_place(arena& where) {
         "SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = 'chaos_at_before'");
 }
 
+/// Its standby goes on in its place.
+void kill_leader(arena& where) {
+    constexpr auto patience = 60s;
+    std::optional<unsigned> leader;
+    const auto leads = [&] {
+        const auto now = where.leader();
+        const bool is_new = now.has_value() && now != leader;
+        leader = is_new ? now : leader;
+        return is_new;
+    };
+    require(test::eventually(patience, leads), "no relay streams from the slot");
+    const auto victim = *leader;
+    where.relay(victim).kill_9();
+    require(test::eventually(patience, leads), "the standby has not taken over");
+    where.start_relay(victim);
+}
+
 void break_one(trial& one, replaying& command, std::uint64_t victim) {
     auto& where = one.where();
     switch (victim % 4) {
@@ -211,8 +228,7 @@ void break_one(trial& one, replaying& command, std::uint64_t victim) {
             command.kill();
             break;
         case 1:
-            where.relay().kill_9();
-            where.start_relay();
+            kill_leader(where);
             break;
         case 2:
             where.postgres().stop(test::postgres_stop::immediate);
@@ -313,7 +329,9 @@ outcome run_replay(const scenario& what, const storm_plan& plan,
                    const std::function<void(trial&)>& body) {
     outcome result{
         .fault = what.name, .plugin = plan.plugin, .recovery_limit = what.recovery_limit};
-    run_trial(plan, options_for(plan), result, body);
+    auto options = options_for(plan);
+    options.relays = 2;
+    run_trial(plan, options, result, body);
     return result;
 }
 
@@ -330,26 +348,28 @@ scenario under_fire(const std::string& name, const std::string& what, kind_of_re
 }
 
 scenario same_stream() {
-    return under_fire("replay_same_stream",
-                      "a replay into the stream itself; kills of command, relay and both servers",
-                      {.begin = {"replay", "--from", "bookmark:before"},
-                       .go_on = {"replay", "resume", "1"},
-                       .rows_done = rows_written,
-                       .judge = judge_same_stream});
+    return under_fire(
+        "replay_same_stream",
+        "a replay into the stream itself; kills of command, leading relay and both servers",
+        {.begin = {"replay", "--from", "bookmark:before"},
+         .go_on = {"replay", "resume", "1"},
+         .rows_done = rows_written,
+         .judge = judge_same_stream});
 }
 
 scenario into_another_stream() {
-    return under_fire("replay_other_stream",
-                      "a replay into another stream; kills of command, relay and both servers",
-                      {.begin = {"replay", "--from", "bookmark:before", "--subject", other_subjects,
-                                 "--to-stream", other_stream},
-                       .go_on = {},
-                       .rows_done =
-                           [](arena& where) {
-                               test::stream_reader reader(where.broker_url());
-                               return reader.message_count(other_stream);
-                           },
-                       .judge = judge_other_stream});
+    return under_fire(
+        "replay_other_stream",
+        "a replay into another stream; kills of command, leading relay and both servers",
+        {.begin = {"replay", "--from", "bookmark:before", "--subject", other_subjects,
+                   "--to-stream", other_stream},
+         .go_on = {},
+         .rows_done =
+             [](arena& where) {
+                 test::stream_reader reader(where.broker_url());
+                 return reader.message_count(other_stream);
+             },
+         .judge = judge_other_stream});
 }
 
 // ---- the slot is put back -----------------------------------------------------------------------
