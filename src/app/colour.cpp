@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> codes{{
     {"state        waiting broker", red},
     {"state        draining", yellow},
     {"state        halted", red},
-    {"state        not running", red},
+    {"state        no answer", red},
     {"reason", red},
     {"fix", yellow},
 }};

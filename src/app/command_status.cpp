@@ -32,18 +32,29 @@ struct asked_servers {
     result<std::optional<slot_usage>> slot = std::optional<slot_usage>{};
     std::optional<postgres::kept_halt> halt = {};
     result<std::optional<nats::stream_glance>> stream = std::optional<nats::stream_glance>{};
+    result<std::optional<letter_totals>> letters = std::optional<letter_totals>{};
     result<std::optional<kept_positions>> kept = std::optional<kept_positions>{};
 };
 
+/// Health checks need no more than the port of the relay.
+error no_conninfo() {
+    return {errc::configuration_invalid, "postgres.conninfo is not set: PostgreSQL was not asked",
+            "start with --postgres, or name the file with --config"};
+}
+
 awaitable<asked_servers> ask_servers(servers::executors on, const config::settings& settings) {
     asked_servers said;
-    auto sql = co_await servers::open_sql(on.loop, settings);
+    result<postgres::connection> sql = no_conninfo();
+    if (!settings.postgres.conninfo.empty()) {
+        sql = co_await servers::open_sql(on.loop, settings);
+    }
     if (sql) {
         said.slot = co_await postgres::read_slot_usage(*sql, settings.postgres.slot);
         const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
         if (halt) {
             said.halt = *halt;
         }
+        said.letters = co_await postgres::count_dead_letters(*sql);
         auto kept = co_await postgres::read_kept_positions(*sql, settings.postgres.slot);
         said.kept = kept ? result<std::optional<kept_positions>>(std::move(*kept)) : kept.error();
     } else {
@@ -77,6 +88,9 @@ std::string without_a_relay(const config::settings& settings, const error& no_re
     write_facts(to, stream ? std::optional(stream->usage) : std::nullopt);
     to.text("trouble", said.stream ? (*said.stream ? "" : "there is no such stream")
                                    : to_string(said.stream.error()));
+    to.close_object().open_object("dead_letters").number("age_seconds", 0);
+    write_facts(to, known(said.letters));
+    to.text("trouble", said.letters ? "" : to_string(said.letters.error()));
     to.close_object().open_object("kept_positions").number("age_seconds", 0);
     to.number("max_wal_bytes", settings.replay.max_wal.bytes);
     to.flag("keeps_trail", settings.replay.keep.has_value());

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -112,9 +113,23 @@ bool judge(const config::settings& settings) {
     return conninfo.has_value() && mappers.has_value();
 }
 
+bool is_missing_table(const config::problem& problem) {
+    return problem.key == "outbox" && problem.what == "no table is named";
+}
+
+bool is_missing_server(const config::problem& problem) {
+    return problem.key == "postgres.conninfo" && problem.what == "is not set";
+}
+
 bool lacks_only_tables(const std::vector<config::problem>& problems) {
-    return problems.size() == 1 && problems.front().key == "outbox" &&
-           problems.front().what == "no table is named";
+    return problems.size() == 1 && is_missing_table(problems.front());
+}
+
+/// A relay that answers is asked at its port alone: a health check need not know more.
+bool lacks_only_what_status_needs_not(const std::vector<config::problem>& problems) {
+    return std::ranges::all_of(problems, [](const auto& each) {
+        return is_missing_table(each) || is_missing_server(each);
+    });
 }
 
 bool reads_rows(const tasks::replay_request& request) {
@@ -147,6 +162,15 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
         // whatever tables are relayed.
         from.flags["outbox.table"] = "walrelay.dead_letter";
         loaded = config::load(from);
+    }
+    if (!loaded && line.wanted == command::status &&
+        lacks_only_what_status_needs_not(loaded.error())) {
+        from.flags["outbox.table"] = "walrelay.dead_letter";
+        from.flags["postgres.conninfo"] = "dbname=none";
+        loaded = config::load(from);
+        if (loaded) {
+            loaded->postgres.conninfo.clear();
+        }
     }
     if (!loaded && line.wanted == command::replay && line.replay.tables.size() == 1 &&
         lacks_only_tables(loaded.error())) {

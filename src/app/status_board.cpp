@@ -83,6 +83,7 @@ void status_board::slot_was_read(std::optional<slot_usage> usage, instant now) {
     if (usage) {
         clock_offset_ = usage->server_time - now.wall;
     }
+    forecast_.add(now.monotonic, usage ? usage->safe_wal_bytes : std::nullopt);
     slot_.answer(std::move(usage), now);
 }
 
@@ -194,7 +195,9 @@ http::relay_report status_board::report(instant now) {
     report.counts = counts();
     report.cleanup = cleanup_;
     report.recent = recent_rates();
+    report.last_second = history_.empty() ? std::nullopt : std::optional(history_.back());
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
+    report.slot_danger_in = report.slot_facts.facts ? forecast_.left() : std::nullopt;
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
     report.letters = letters_.shown(now, report.status.postgres_connected);
     report.kept = kept_.shown(now, report.status.postgres_connected);
@@ -209,8 +212,22 @@ http::relay_report status_board::report(instant now) {
     return report;
 }
 
+namespace {
+
+/// Of the state, and of the connections.
+std::uint64_t number_of(const relay_status& status) {
+    std::uint64_t number = static_cast<std::uint64_t>(status.state);
+    for (const bool flag : {status.is_leader, status.postgres_connected, status.broker_connected}) {
+        number = number * 2 + (flag ? 1 : 0);
+    }
+    return number;
+}
+
+}  // namespace
+
 http::report_source status_board::source() {
-    return {[this] { return report(now()); }, [this] { return history(); }};
+    return {[this] { return report(now()); }, [this] { return history(); },
+            [this] { return number_of(status(now())); }};
 }
 
 }  // namespace walrelay::app

@@ -11,6 +11,7 @@
 #include "core/instant.hpp"
 #include "core/kept_position.hpp"
 #include "core/usage.hpp"
+#include "core/wal_forecast.hpp"
 #include "http/report.hpp"
 #include "http/routes.hpp"
 
@@ -99,6 +100,7 @@ private:
     std::string database_;
     std::string plugin_;
     asked<slot_usage> slot_;
+    wal_forecast forecast_;
     asked<stream_usage> stream_;
     asked<letter_totals> letters_;
     asked<kept_positions> kept_;

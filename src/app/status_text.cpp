@@ -85,19 +85,24 @@ void append_trouble(std::string& to, const element& of, std::string_view pointer
     }
 }
 
+std::string pace_of_danger(const element& of) {
+    const auto left = number(of, "/slot/danger_in_seconds");
+    return left ? " (at this pace in " + show_seconds(*left) + ")" : "";
+}
+
 void append_facts(std::string& to, const element& of) {
     append(to, "slot", text(of, "/slot/name"));
     if (number(of, "/slot/facts/lag_bytes")) {
         const bool is_limited = number(of, "/slot/facts/safe_wal_bytes").has_value();
         append(
             to, "",
-            fmt::format(
-                "lag {}, holds {} of WAL, {}{}, asked {} ago", bytes(of, "/slot/facts/lag_bytes"),
-                bytes(of, "/slot/facts/retained_bytes"), text(of, "/slot/facts/wal_status"),
-                is_limited
-                    ? ", " + bytes(of, "/slot/facts/safe_wal_bytes") + " until it can be lost"
-                    : "",
-                seconds(of, "/slot/age_seconds")));
+            fmt::format("lag {}, holds {} of WAL, {}{}, asked {} ago",
+                        bytes(of, "/slot/facts/lag_bytes"), bytes(of, "/slot/facts/retained_bytes"),
+                        text(of, "/slot/facts/wal_status"),
+                        is_limited ? ", " + bytes(of, "/slot/facts/safe_wal_bytes") +
+                                         " until it can be lost" + pace_of_danger(of)
+                                   : "",
+                        seconds(of, "/slot/age_seconds")));
     }
     append_trouble(to, of, "/slot/trouble");
     append(to, "stream", text(of, "/stream/name"));
@@ -130,7 +135,7 @@ void append_cleanup(std::string& to, const element& of) {
             append(to, std::exchange(title, ""),
                    fmt::format(
                        "{}: {} deleted, {}", text(table, "/name"), count(table, "/deleted", "row"),
-                       *lag < soon_enough_seconds ? "on time" : show_seconds(*lag) + " behind"));
+                       *lag < soon_enough_seconds ? "on time" : show_seconds(*lag) + " late"));
         }
     }
 }
@@ -144,9 +149,9 @@ void append_replays(std::string& to, const element& of) {
     std::string title = "replay";
     for (const auto each : all) {
         append(to, std::exchange(title, ""),
-               fmt::format("number {}: {} of {} rows written (walrelay replay show {})",
+               fmt::format("number {}: {} of {} written (walrelay replay show {})",
                            count(each, "/number"), count(each, "/rows_written"),
-                           count(each, "/rows_planned"), count(each, "/number")));
+                           count(each, "/rows_planned", "row"), count(each, "/number")));
     }
 }
 

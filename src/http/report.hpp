@@ -75,7 +75,11 @@ struct relay_report {
     /// In the same order.
     std::vector<cleanup_counts> cleanup;
     recent_rates recent;
+    /// Of the last whole second.
+    std::optional<sample> last_second = {};
     polled<slot_usage> slot_facts;
+    /// Until PostgreSQL may take the slot's WAL away, at the pace of the last minutes.
+    std::optional<std::chrono::seconds> slot_danger_in = {};
     polled<stream_usage> stream_facts;
     polled<letter_totals> letters;
     /// Of the relay that holds the slot.

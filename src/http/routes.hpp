@@ -3,6 +3,7 @@
 
 #include "http/report.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ struct answer {
 struct report_source {
     std::function<relay_report()> report;
     std::function<std::vector<sample>()> history;
+    /// Cheap. Another number whenever the state of the relay or of its connections is another one.
+    std::function<std::uint64_t()> state = [] { return 0; };
 };
 
 /// `target` is that of the request line; what follows a `?` is of no interest.

@@ -12,8 +12,10 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <chrono>
 #include <list>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::http {
@@ -122,8 +124,9 @@ struct server::state : std::enable_shared_from_this<server::state> {
     asio::awaitable<void> accept();
     asio::awaitable<void> serve(std::shared_ptr<connection> with);
     /// False where the connection is at its end.
-    asio::awaitable<bool> serve_one(connection& with) const;
+    asio::awaitable<bool> serve_one(connection& with);
     asio::awaitable<bool> await_request(connection& with, bool first) const;
+    answer answer_of(std::string_view target);
     asio::awaitable<bool> send(connection& to, const parser& asked, answer what,
                                bool keep_open) const;
     void make_room();
@@ -131,6 +134,9 @@ struct server::state : std::enable_shared_from_this<server::state> {
     tcp::acceptor acceptor;
     server_options options;
     report_source from;
+    std::optional<answer> metrics;
+    std::chrono::steady_clock::time_point metrics_made;
+    std::uint64_t metrics_of = 0;
     std::list<std::shared_ptr<connection>> open;
     bool ended = false;
 };
@@ -205,7 +211,21 @@ asio::awaitable<bool> server::state::await_request(connection& with, bool first)
     co_return !failure;
 }
 
-asio::awaitable<bool> server::state::serve_one(connection& with) const {
+answer server::state::answer_of(std::string_view target) {
+    if (target != "/metrics") {
+        return answer_to(target, from);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    const auto state_now = from.state();
+    if (!metrics || metrics_of != state_now || now - metrics_made >= options.limits.metrics_for) {
+        metrics = answer_to(target, from);
+        metrics_made = now;
+        metrics_of = state_now;
+    }
+    return *metrics;
+}
+
+asio::awaitable<bool> server::state::serve_one(connection& with) {
     parser asked;
     asked.header_limit(options.limits.header_bytes);
     with.stream.expires_after(options.limits.request_time);
@@ -232,7 +252,7 @@ asio::awaitable<bool> server::state::serve_one(connection& with) const {
         co_return co_await send(with, asked, std::move(*refused), false);
     }
     const auto target = asked.get().target();
-    auto what = answer_to({target.data(), target.size()}, from);
+    auto what = answer_of({target.data(), target.size()});
     co_return co_await send(with, asked, std::move(what), asked.keep_alive());
 }
 

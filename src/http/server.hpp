@@ -24,6 +24,9 @@ struct server_limits {
     std::chrono::milliseconds idle_time{30000};
     /// Beyond, the one that has been idle for longest is closed for a new one.
     std::size_t connections = 64;
+    /// Many who ask for the metrics within this time get the same ones, in as far as the state is
+    /// the same: making them is most of the work.
+    std::chrono::milliseconds metrics_for{10};
 };
 
 struct server_options {

@@ -46,7 +46,7 @@ void write_slot(json_writer& to, const relay_report& of) {
     }
     to.number("age_seconds", in_seconds(of.slot_facts.age));
     write_facts(to, of.slot_facts.facts);
-    to.close_object();
+    to.number("danger_in_seconds", in_seconds(of.slot_danger_in)).close_object();
 }
 
 void write_stream(json_writer& to, const relay_report& of) {
@@ -59,15 +59,7 @@ void write_stream(json_writer& to, const relay_report& of) {
 void write_letters(json_writer& to, const relay_report& of) {
     to.open_object("dead_letters");
     to.number("age_seconds", in_seconds(of.letters.age));
-    if (const auto& letters = of.letters.facts) {
-        to.open_object("facts");
-        for (std::size_t each = 0; each < letter_reason_count; ++each) {
-            to.number(to_string(static_cast<letter_reason>(each)), (*letters)[each]);
-        }
-        to.close_object();
-    } else {
-        to.null("facts");
-    }
+    write_facts(to, of.letters.facts);
     to.close_object();
 }
 
@@ -106,6 +98,16 @@ void write_recent(json_writer& to, const relay_report& of) {
         to.null("slowest");
     }
     to.close_object();
+}
+
+/// What is not known is null.
+void write_last_second(json_writer& to, const relay_report& of) {
+    const auto known = [](float seconds) {
+        return seconds < 0 ? std::nullopt : std::optional<double>(seconds);
+    };
+    const auto last = of.last_second.value_or(sample{});
+    to.open_object("last_second").number("p50_seconds", known(last.p50_seconds));
+    to.number("p99_seconds", known(last.p99_seconds)).close_object();
 }
 
 void write_totals(json_writer& to, const relay_counts& counts) {
@@ -182,6 +184,18 @@ void write_facts(json_writer& to, const std::optional<slot_usage>& slot) {
     to.number("catalog_xmin_age_transactions", slot->catalog_xmin_age).close_object();
 }
 
+void write_facts(json_writer& to, const std::optional<letter_totals>& letters) {
+    if (!letters) {
+        to.null("facts");
+        return;
+    }
+    to.open_object("facts");
+    for (std::size_t each = 0; each < letter_reason_count; ++each) {
+        to.number(to_string(static_cast<letter_reason>(each)), (*letters)[each]);
+    }
+    to.close_object();
+}
+
 void write_facts(json_writer& to, const std::optional<stream_usage>& stream) {
     if (!stream) {
         to.null("facts");
@@ -210,6 +224,7 @@ std::string status_json(const relay_report& of) {
     write_kept(to, of);
     write_window(to, status);
     write_recent(to, of);
+    write_last_second(to, of);
     write_totals(to, of.counts);
     write_tables(to, of);
     to.number("cpu_seconds", of.process.cpu_seconds);

@@ -92,7 +92,8 @@ function attention(of) {
     found.push(["The slot is in danger: wal_status is " + slot.wal_status + ". Raise max_slot_wal_keep_size.", "walrelay check"]);
   }
   if (slot && known(slot.safe_wal_bytes) && slot.safe_wal_bytes < slot.retained_bytes) {
-    found.push(["More than half of max_slot_wal_keep_size is in use: " + bytes(slot.safe_wal_bytes) + " are left.", "walrelay check"]);
+    found.push(["More than half of max_slot_wal_keep_size is in use: " + bytes(slot.safe_wal_bytes) + " are left" +
+      (known(of.slot.danger_in_seconds) ? ", at this pace for " + time(of.slot.danger_in_seconds) : "") + ".", "walrelay check"]);
   }
   for (const table of of.tables) {
     if (table.cleanup_lag_seconds > 3600) {
@@ -256,7 +257,7 @@ function extend(of) {
     time: of.now,
     rows_per_second: Math.max(0, lastTotals.rows - earlier.rows) / passed,
     messages_per_second: Math.max(0, lastTotals.messages - earlier.messages) / passed,
-    lag_seconds: of.lag_seconds, p50_seconds: of.last_minute.p50_seconds, p99_seconds: of.last_minute.p99_seconds,
+    lag_seconds: of.lag_seconds, p50_seconds: of.last_second.p50_seconds, p99_seconds: of.last_second.p99_seconds,
     window_share: of.window.limit_messages ? of.window.messages / of.window.limit_messages : 0,
     slot_lag_bytes: slot.lag_bytes, retained_bytes: slot.retained_bytes,
   });

@@ -32,6 +32,15 @@ TEST(StatusText, ShowsWhatARelayAnswers) {
     EXPECT_THAT(shown->text, HasSubstr("traceparent 00-ab"));
 }
 
+TEST(StatusText, SaysHowSoonTheSlotCanBeLost) {
+    auto report = http::sample_report();
+    report.slot_danger_in = std::chrono::hours(3);
+    const auto shown = show_status(http::status_json(report));
+    ASSERT_TRUE(shown);
+    EXPECT_THAT(shown->text,
+                HasSubstr("3.0 kB until it can be lost (at this pace in 3.0 h), asked"));
+}
+
 TEST(StatusText, SaysWhyItIsNotReady) {
     auto report = http::sample_report();
     report.status.state = relay_state::waiting_broker;

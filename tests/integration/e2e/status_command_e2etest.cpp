@@ -1,6 +1,8 @@
 // `walrelay status`: as the relay says, or the servers where there is none; its exit code as a
 // command for health.
 #include "integration/e2e/answering_relay.hpp"
+#include "support/free_port.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -53,6 +55,24 @@ TEST_F(StatusCommand, ShowsTheRelayThatAnswers) {
     EXPECT_EQ(quiet.output + quiet.errors, "");
 }
 
+/// As the health check of a container whose settings are flags of `run`.
+TEST_F(StatusCommand, NeedsNoConfigurationToAskARelay) {
+    const answering_relay relay(bench, "relay");
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    const temporary_folder elsewhere("status");
+    const auto ask = [&](std::uint16_t port) {
+        return run_to_end(
+            {.program = WALRELAY_BINARY,
+             .arguments = {"status", "--quiet"},
+             .folder = elsewhere.path(),
+             .environment = {{"WALRELAY_HTTP_LISTEN", "127.0.0.1:" + std::to_string(port)}}},
+            patience);
+    };
+    const auto ready = ask(relay.port());
+    EXPECT_EQ(ready.exit_code, 0) << ready.errors;
+    EXPECT_EQ(ask(free_port()).exit_code, 1) << "no relay is there";
+}
+
 TEST_F(StatusCommand, SaysWhyTheRelayIsNotReady) {
     const answering_relay relay(bench, "relay");
     ASSERT_TRUE(relay.is("streaming", true, true));
@@ -67,6 +87,7 @@ TEST_F(StatusCommand, SaysWhyTheRelayIsNotReady) {
 }
 
 TEST_F(StatusCommand, AsksTheServersWhereNoRelayAnswers) {
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
     bench.start();
     bench.execute(insert_events(1, 3));
     ASSERT_TRUE(bench.wait_for_messages(3));
@@ -76,6 +97,7 @@ TEST_F(StatusCommand, AsksTheServersWhereNoRelayAnswers) {
         EXPECT_TRUE(has(shown.output, "no relay answers at " + listen)) << shown.output;
         EXPECT_TRUE(has(shown.output, " of WAL, reserved")) << shown.output;
         EXPECT_TRUE(has(shown.output, "3 messages, ")) << shown.output;
+        EXPECT_TRUE(has(shown.output, "dead letters 0 of rows")) << shown.output;
     }
     const auto quiet = status("127.0.0.1:1", {"--quiet"});
     EXPECT_EQ(quiet.exit_code, 1);

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -42,9 +43,14 @@ protected:
         listener_ = std::make_unique<listener>(std::move(*opened));
         const auto& address = listener_->address();
         port_ = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
-        server_ = std::make_unique<server>(
-            io_.get_executor(), *listener_, server_options{{"relay.internal"}, limits},
-            report_source{[] { return sample_report(); }, [] { return std::vector<sample>(900); }});
+        server_ = std::make_unique<server>(io_.get_executor(), *listener_,
+                                           server_options{{"relay.internal"}, limits},
+                                           report_source{[this] {
+                                                             ++reports_;
+                                                             return sample_report();
+                                                         },
+                                                         [] { return std::vector<sample>(900); },
+                                                         [this] { return state_.load(); }});
         loop_ = std::thread([this] { io_.run(); });
     }
 
@@ -61,6 +67,8 @@ protected:
     std::unique_ptr<server> server_;
     std::uint16_t port_ = 0;
     std::thread loop_;
+    std::atomic<int> reports_ = 0;
+    std::atomic<std::uint64_t> state_ = 1;
 };
 
 TEST_F(HttpServer, AnswersSeveralRequestsOfOneConnection) {
@@ -73,6 +81,37 @@ TEST_F(HttpServer, AnswersSeveralRequestsOfOneConnection) {
         EXPECT_EQ(answer->status, 200) << path;
         EXPECT_FALSE(answer->body.empty()) << path;
     }
+}
+
+TEST_F(HttpServer, MakesTheMetricsOnceForAllWhoAskAtOnce) {
+    server_limits limits;
+    limits.metrics_for = 1h;
+    start(limits);
+    const auto first = ask(request("GET /metrics"));
+    const auto second = ask(request("GET /metrics"));
+    EXPECT_EQ(first.body, second.body);
+    EXPECT_EQ(reports_, 1);
+    (void)ask(request("GET /status"));
+    EXPECT_EQ(reports_, 2);
+}
+
+TEST_F(HttpServer, MakesTheMetricsAnewWhereTheStateIsAnotherOne) {
+    server_limits limits;
+    limits.metrics_for = 1h;
+    start(limits);
+    (void)ask(request("GET /metrics"));
+    state_ = 2;
+    (void)ask(request("GET /metrics"));
+    EXPECT_EQ(reports_, 2);
+}
+
+TEST_F(HttpServer, MakesTheMetricsAnewAfterAWhile) {
+    server_limits limits;
+    limits.metrics_for = 0ms;
+    start(limits);
+    (void)ask(request("GET /metrics"));
+    (void)ask(request("GET /metrics"));
+    EXPECT_EQ(reports_, 2);
 }
 
 TEST_F(HttpServer, AnswersRequestsThatComeTogether) {

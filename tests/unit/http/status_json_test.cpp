@@ -58,6 +58,8 @@ TEST_F(StatusJson, SaysWhatTheReportSays) {
     EXPECT_EQ(text(said, "/last_trouble/text"), "the broker is away");
     EXPECT_EQ(number(said, "/last_trouble/time"), 1'700'000'000);
     EXPECT_TRUE(said.at_pointer("/last_minute/slowest").is_null());
+    EXPECT_TRUE(said.at_pointer("/last_second/p99_seconds").is_null());
+    EXPECT_TRUE(said.at_pointer("/slot/danger_in_seconds").is_null());
 }
 
 TEST_F(StatusJson, IsNullWhereNothingIsKnown) {
