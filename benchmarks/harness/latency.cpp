@@ -14,8 +14,6 @@
 namespace walrelay::bench {
 namespace {
 
-using moments = std::vector<clock_type::time_point>;
-
 constexpr const char* part = "latency";
 constexpr std::chrono::seconds patience{10};
 
@@ -38,18 +36,6 @@ std::vector<double> durations(const moments& from, const moments& to, const pace
     }
     std::sort(all.begin(), all.end());
     return all;
-}
-
-/// What the watch has seen, by row number; of a row that it has not seen, `otherwise`.
-moments by_row(const moments& by_sequence, const std::vector<std::uint64_t>& rows,
-               std::size_t count, clock_type::time_point otherwise) {
-    moments acked(count, otherwise);
-    for (std::size_t index = 0; index < rows.size() && index < by_sequence.size(); ++index) {
-        if (by_sequence[index] != clock_type::time_point{}) {
-            acked.at(rows[index]) = by_sequence[index];
-        }
-    }
-    return acked;
 }
 
 struct outcome {
@@ -92,27 +78,13 @@ outcome run(const contender& who, bed& on, const pace& how, const place& where, 
     return {.committed = std::move(committed), .acked = std::move(acked)};
 }
 
-std::vector<double> add_quantiles(const outcome& seen, const pace& how, const place& where,
-                                  results& into) {
-    constexpr double microseconds_in_second = 1e6;
-    auto all = durations(seen.committed, seen.acked, how);
-    into.add(where, "p50_microseconds", quantile(all, 0.5));
-    into.add(where, "p99_microseconds", quantile(all, 0.99));
-    into.add(where, "p999_microseconds", quantile(all, 0.999));
-    into.add(where, "max_microseconds", all.back());
-    const auto last = *std::max_element(seen.committed.begin(), seen.committed.end());
-    const double seconds = microseconds(seen.committed[1], last) / microseconds_in_second;
-    into.add(where, "written_rows_per_second", static_cast<double>(how.rows()) / seconds);
-    return all;
-}
-
 void compare(bed& on, const std::string& plugin, const pace& how, results& into) {
     const auto scenario = fmt::format("{} rows/s", how.rows_per_second);
     floor_moments least{.row_seen = moments(how.rows() + 1), .acked = moments(how.rows() + 1)};
     const auto floor = floor_contender(plugin, least);
     const place below{part, scenario, floor.name};
     const auto lowest = run(floor, on, how, below, into);
-    const auto floor_all = add_quantiles(lowest, how, below, into);
+    const auto floor_all = add_latencies(lowest.committed, lowest.acked, how, below, into);
     into.add(below, "row_seen_p50_microseconds",
              quantile(durations(lowest.committed, least.row_seen, how), 0.5));
     into.add(below, "round_trip_p50_microseconds",
@@ -129,9 +101,35 @@ void compare(bed& on, const std::string& plugin, const pace& how, results& into)
 
 }  // namespace
 
+moments by_row(const moments& by_sequence, const std::vector<std::uint64_t>& rows,
+               std::size_t count, clock_type::time_point otherwise) {
+    moments acked(count, otherwise);
+    for (std::size_t index = 0; index < rows.size() && index < by_sequence.size(); ++index) {
+        if (by_sequence[index] != clock_type::time_point{}) {
+            acked.at(rows[index]) = by_sequence[index];
+        }
+    }
+    return acked;
+}
+
+std::vector<double> add_latencies(const moments& committed, const moments& acked, const pace& how,
+                                  const place& where, results& into) {
+    constexpr double microseconds_in_second = 1e6;
+    auto all = durations(committed, acked, how);
+    into.add(where, "p50_microseconds", quantile(all, 0.5));
+    into.add(where, "p99_microseconds", quantile(all, 0.99));
+    into.add(where, "p999_microseconds", quantile(all, 0.999));
+    into.add(where, "max_microseconds", all.back());
+    const auto last = *std::max_element(committed.begin(), committed.end());
+    const double seconds = microseconds(committed[1], last) / microseconds_in_second;
+    into.add(where, "written_rows_per_second", static_cast<double>(how.rows()) / seconds);
+    return all;
+}
+
 std::vector<double> measure_latency_of(const contender& who, bed& on, const pace& how,
                                        const place& where, results& into) {
-    return add_quantiles(run(who, on, how, where, into), how, where, into);
+    const auto seen = run(who, on, how, where, into);
+    return add_latencies(seen.committed, seen.acked, how, where, into);
 }
 
 void add_ratio(const place& where, const std::string& metric, double above, double below,

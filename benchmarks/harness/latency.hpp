@@ -6,6 +6,7 @@
 // the least that a relay could be (floor_relay): commit to row seen, and one publish round trip.
 #pragma once
 
+#include "harness/ack_watch.hpp"
 #include "harness/contender.hpp"
 #include "harness/paced_writers.hpp"
 #include "harness/results.hpp"
@@ -21,6 +22,17 @@ struct latency_options {
     std::uint64_t seconds = 10;
     int repetitions = 5;
 };
+
+using moments = std::vector<clock_type::time_point>;
+
+/// What a watch has seen, by row number instead of sequence; `rows` are those of the sequences, 0
+/// for a message that does not count. Of a row that was not seen, `otherwise`.
+[[nodiscard]] moments by_row(const moments& by_sequence, const std::vector<std::uint64_t>& rows,
+                             std::size_t count, clock_type::time_point otherwise);
+
+/// Adds the quantiles of the rows after the first second; returns all in microseconds, sorted.
+std::vector<double> add_latencies(const moments& committed, const moments& acked, const pace& how,
+                                  const place& where, results& into);
 
 /// One contender at one rate; returns the latencies in microseconds, sorted, without those of the
 /// first second. Where it has not published every row some time after the last was written, those

@@ -8,13 +8,13 @@ namespace walrelay::bench {
 namespace {
 
 const std::vector<std::string> known_parts = {"drain",   "latency", "cost",  "restart",
-                                              "scrapes", "peers",   "growth"};
+                                              "scrapes", "replay",  "peers", "growth"};
 
 /// Small enough to be done in minutes, where the command line does not ask for more.
 void shrink(options& chosen, const CLI::App& given) {
     const auto untold = [&](const char* name) { return given.count(name) == 0; };
     if (untold("parts")) {
-        chosen.parts = {"drain", "latency", "cost", "restart", "scrapes"};
+        chosen.parts = {"drain", "latency", "cost", "restart", "scrapes", "replay"};
     }
     if (untold("--cases")) {
         chosen.cases = {drain_scenarios(1).front().key};

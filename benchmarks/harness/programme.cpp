@@ -4,6 +4,7 @@
 #include "harness/drain.hpp"
 #include "harness/latency.hpp"
 #include "harness/peers.hpp"
+#include "harness/replay.hpp"
 #include "harness/restart.hpp"
 #include "harness/scrapes.hpp"
 #include "harness/wal_listener.hpp"
@@ -65,6 +66,14 @@ public:
     [[nodiscard]] std::chrono::seconds scrapes() const {
         return whole(seconds_to_fill(chosen_.rows),
                      2 * plugins_ * seconds_of_drain(chosen_.rows, 0));
+    }
+
+    [[nodiscard]] std::chrono::seconds replay() const {
+        // The rows are read once more for the plan, and once for the plan of the second replay.
+        constexpr double drains = 4;
+        return whole(seconds_to_make_servers + seconds_to_fill(chosen_.rows),
+                     plugins_ * (drains * seconds_of_drain(chosen_.rows, 0) +
+                                 seconds_to_fill(chosen_.rows) + 2 * pace_));
     }
 
     [[nodiscard]] std::chrono::seconds peers(const peers_options& how) const {
@@ -149,6 +158,15 @@ step scrapes_step(const options& chosen, const programs& with) {
             [=](results& into) { measure_scrapes(how, with, into); }};
 }
 
+step replay_step(const options& chosen, const programs& with) {
+    const replay_options how{.plugins = chosen.plugins,
+                             .rows = chosen.rows,
+                             .seconds = chosen.seconds,
+                             .repetitions = chosen.repetitions};
+    return {"replay", estimate(chosen).replay(),
+            [=](results& into) { measure_replay(how, with, into); }};
+}
+
 step peers_step(const options& chosen, const programs& with) {
     auto how = peers_of(chosen);
     const auto folder = chosen.peers_folder();
@@ -173,8 +191,9 @@ step growth_step(const options& chosen, const programs& with) {
 std::vector<step> steps_of(const options& chosen) {
     using maker = step (*)(const options&, const programs&);
     static const std::map<std::string, maker> makers = {
-        {"latency", latency_step}, {"cost", cost_step},   {"restart", restart_step},
-        {"scrapes", scrapes_step}, {"peers", peers_step}, {"growth", growth_step}};
+        {"latency", latency_step}, {"cost", cost_step},     {"restart", restart_step},
+        {"scrapes", scrapes_step}, {"replay", replay_step}, {"peers", peers_step},
+        {"growth", growth_step}};
     const programs with{
         .walrelay = chosen.walrelay, .publisher = chosen.publisher, .others = chosen.others};
     std::vector<step> steps;

@@ -60,9 +60,19 @@ const std::vector<column>& columns_of(const std::string& part) {
                                              {"cpu_percent", "CPU %", 1}};
     static const std::vector<column> restart = {{"seconds", "seconds", 2, true},
                                                 {"of_limit", "of limit", 2, true}};
+    static const std::vector<column> replay = {
+        {"rows_per_second", "rows/s", 0, true},
+        {"of_drain", "of drain", 2, true},
+        {"with_plan_rows_per_second", "with the plan rows/s"},
+        {"p50_microseconds", "p50 us", 0, true},
+        {"p99_microseconds", "p99 us", 0, true},
+        {"p999_microseconds", "p99.9 us"},
+        {"max_microseconds", "max us"},
+        {"replayed_rows_per_second", "replayed rows/s", 0, true},
+        {"written_rows_per_second", "written rows/s"}};
     static const std::map<std::string, std::vector<column>> known = {
         {"drain", drain}, {"growth", drain},    {"scrapes", drain}, {"latency", latency},
-        {"cost", cost},   {"restart", restart}, {"peers", peers}};
+        {"cost", cost},   {"restart", restart}, {"peers", peers},   {"replay", replay}};
     return known.at(part);
 }
 
