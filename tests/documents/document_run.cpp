@@ -17,7 +17,8 @@ constexpr const char* marker = "@@ block ";
 constexpr const char* end_marker = "@@ end";
 
 // In place of build/walrelay: a relay is started and left to itself once it streams. A port that is
-// always the same is none for a test.
+// always the same is none for a test. Not in the foreground, timeout sends a signal twice: on a busy
+// machine the second one came when the relay had stopped and was about to exit.
 constexpr const char* walrelay_tool = R"sh(#!/bin/bash
 words=("${@//nats:\/\/127.0.0.1:4222/$DOCUMENT_NATS}")
 if [[ ${1:-} == status && " $* " == *" --watch"* ]]; then
@@ -26,7 +27,7 @@ if [[ ${1:-} == status && " $* " == *" --watch"* ]]; then
 fi
 [[ ${1:-} == run && " $* " != *" --help "* ]] || exec "$DOCUMENT_WALRELAY" "${words[@]}"
 log=$DOCUMENT_LOGS/relay-$$
-(timeout 300 "$DOCUMENT_WALRELAY" "${words[@]}" >"$log.log" 2>&1 & echo $! >"$log.pid"
+(timeout --foreground 300 "$DOCUMENT_WALRELAY" "${words[@]}" >"$log.log" 2>&1 & echo $! >"$log.pid"
     wait $!; echo $? >"$log.code") >/dev/null 2>&1 &
 until grep -qs 'streaming from slot' "$log.log"; do
     [[ ! -s $log.code ]] || { cat "$log.log"; exit "$(<"$log.code")"; }
