@@ -17,8 +17,8 @@ constexpr const char* marker = "@@ block ";
 constexpr const char* end_marker = "@@ end";
 
 // In place of build/walrelay: a relay is started and left to itself once it streams. A port that is
-// always the same is none for a test. Not in the foreground, timeout sends a signal twice: on a busy
-// machine the second one came when the relay had stopped and was about to exit.
+// always the same is none for a test. Not in the foreground, timeout sends a signal twice: on a
+// busy machine the second one came when the relay had stopped and was about to exit.
 constexpr const char* walrelay_tool = R"sh(#!/bin/bash
 words=("${@//nats:\/\/127.0.0.1:4222/$DOCUMENT_NATS}")
 if [[ ${1:-} == status && " $* " == *" --watch"* ]]; then
