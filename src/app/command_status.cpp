@@ -59,6 +59,7 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
         said.kept = kept ? result<std::optional<kept_positions>>(std::move(*kept)) : kept.error();
     } else {
         said.slot = sql.error();
+        said.letters = sql.error();
     }
     said.stream = co_await servers::glance_at_stream(on.blocking, settings);
     co_return said;

@@ -121,20 +121,42 @@ bool is_missing_server(const config::problem& problem) {
     return problem.key == "postgres.conninfo" && problem.what == "is not set";
 }
 
-bool lacks_only_tables(const std::vector<config::problem>& problems) {
-    return problems.size() == 1 && is_missing_table(problems.front());
+bool reads_rows(const command_line& line) {
+    return line.wanted == command::replay && (line.replay.action == tasks::replay_action::replay ||
+                                              line.replay.action == tasks::replay_action::resume);
+}
+
+/// Dead letters and halts lie in walrelay's own tables, and slot and stream are shown, whatever
+/// tables are relayed. As with `run`, --table names the one table that there is.
+bool needs_no_table(const command_line& line) {
+    return line.wanted == command::dead_letter || line.wanted == command::resume ||
+           line.wanted == command::status ||
+           (line.wanted == command::replay &&
+            (!reads_rows(line) || line.replay.tables.size() == 1));
 }
 
 /// A relay that answers is asked at its port alone: a health check need not know more.
-bool lacks_only_what_status_needs_not(const std::vector<config::problem>& problems) {
-    return std::ranges::all_of(problems, [](const auto& each) {
-        return is_missing_table(each) || is_missing_server(each);
-    });
+bool can_do_without(const command_line& line, const config::problem& missing) {
+    return (is_missing_table(missing) && needs_no_table(line)) ||
+           (is_missing_server(missing) && line.wanted == command::status);
 }
 
-bool reads_rows(const tasks::replay_request& request) {
-    return request.action == tasks::replay_action::replay ||
-           request.action == tasks::replay_action::resume;
+/// Loads once more, with something in place of what the command can do without.
+boost::system::result<config::settings, std::vector<config::problem>> load_without(
+    const command_line& line, config::sources from, const std::vector<config::problem>& missing) {
+    const bool has_no_server = std::ranges::any_of(missing, is_missing_server);
+    if (std::ranges::any_of(missing, is_missing_table)) {
+        from.flags["outbox.table"] =
+            reads_rows(line) ? quote_table(line.replay.tables.front()) : "walrelay.dead_letter";
+    }
+    if (has_no_server) {
+        from.flags["postgres.conninfo"] = "dbname=none";
+    }
+    auto loaded = config::load(from);
+    if (loaded && has_no_server) {
+        loaded->postgres.conninfo.clear();
+    }
+    return loaded;
 }
 
 }  // namespace
@@ -154,29 +176,10 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
         *file_read = from.file_name;
     }
     auto loaded = config::load(from);
-    const bool needs_no_table = line.wanted == command::dead_letter ||
-                                line.wanted == command::resume || line.wanted == command::status ||
-                                (line.wanted == command::replay && !reads_rows(line.replay));
-    if (!loaded && needs_no_table && lacks_only_tables(loaded.error())) {
-        // Dead letters and halts lie in walrelay's own tables, and slot and stream are shown,
-        // whatever tables are relayed.
-        from.flags["outbox.table"] = "walrelay.dead_letter";
-        loaded = config::load(from);
-    }
-    if (!loaded && line.wanted == command::status &&
-        lacks_only_what_status_needs_not(loaded.error())) {
-        from.flags["outbox.table"] = "walrelay.dead_letter";
-        from.flags["postgres.conninfo"] = "dbname=none";
-        loaded = config::load(from);
-        if (loaded) {
-            loaded->postgres.conninfo.clear();
-        }
-    }
-    if (!loaded && line.wanted == command::replay && line.replay.tables.size() == 1 &&
-        lacks_only_tables(loaded.error())) {
-        // As with `run`: --table names the one table that there is.
-        from.flags["outbox.table"] = quote_table(line.replay.tables.front());
-        loaded = config::load(from);
+    if (!loaded && std::ranges::all_of(loaded.error(), [&line](const auto& each) {
+            return can_do_without(line, each);
+        })) {
+        loaded = load_without(line, from, loaded.error());
     }
     if (loaded) {
         return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;

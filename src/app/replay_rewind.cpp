@@ -105,7 +105,7 @@ awaitable<int> show_plan(servers::executors on, const config::settings& settings
                to_string(there.source->confirmed), to_string(*place.confirmed),
                show_bytes(static_cast<double>(bytes)));
     fmt::print("  stream  {}\n", stream);
-    fmt::print("  undo    the position of now is kept as a bookmark for 7 days\n");
+    fmt::print("  undo    the current position is kept as a bookmark for 7 days\n");
     fmt::print(
         "nothing has been done yet; stop the relay and all its standbys, then run the same command "
         "with --execute\n");
@@ -124,7 +124,7 @@ awaitable<result<void>> require_unused(postgres::connection& sql, std::string sl
         : result<void>{};
 }
 
-/// The position of now, as a bookmark.
+/// The current position, as a bookmark.
 awaitable<result<void>> keep_undo(postgres::connection& sql, const config::settings& settings,
                                   std::string name, std::string of) {
     auto outboxes = servers::published_tables_of(settings);

@@ -37,6 +37,15 @@ std::uint64_t rows_in(const relay_counts& counts) {
     return rows;
 }
 
+/// Of the state, and of the connections.
+std::uint64_t number_of(const relay_status& status) {
+    std::uint64_t number = static_cast<std::uint64_t>(status.state);
+    for (const bool flag : {status.is_leader, status.postgres_connected, status.broker_connected}) {
+        number = number * 2 + (flag ? 1 : 0);
+    }
+    return number;
+}
+
 }  // namespace
 
 template <class Facts>
@@ -211,19 +220,6 @@ http::relay_report status_board::report(instant now) {
     report.last_trouble = remembered_log().last_trouble();
     return report;
 }
-
-namespace {
-
-/// Of the state, and of the connections.
-std::uint64_t number_of(const relay_status& status) {
-    std::uint64_t number = static_cast<std::uint64_t>(status.state);
-    for (const bool flag : {status.is_leader, status.postgres_connected, status.broker_connected}) {
-        number = number * 2 + (flag ? 1 : 0);
-    }
-    return number;
-}
-
-}  // namespace
 
 http::report_source status_board::source() {
     return {[this] { return report(now()); }, [this] { return history(); },

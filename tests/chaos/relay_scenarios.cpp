@@ -56,13 +56,6 @@ void require_takeover(arena& where) {
     }
 }
 
-void kill_leading_relay(arena& where, dice& /*random*/) {
-    const auto leader = wait_for_leader(where);
-    where.relay(leader).kill_9();
-    require_takeover(where);
-    where.start_relay(leader);
-}
-
 void terminate_leading_relay(arena& where, dice& /*random*/) {
     constexpr std::chrono::seconds patience{60};
     const auto leader = wait_for_leader(where);
@@ -91,6 +84,13 @@ void with_standby(arena_options& options) {
 }
 
 }  // namespace
+
+void kill_leading_relay(arena& where, dice& /*random*/) {
+    const auto leader = wait_for_leader(where);
+    where.relay(leader).kill_9();
+    require_takeover(where);
+    where.start_relay(leader);
+}
 
 void pass(std::chrono::milliseconds duration) {
     (void)test::eventually(duration, [] { return false; });

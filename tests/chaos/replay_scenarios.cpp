@@ -204,31 +204,14 @@ std::string bookmark_place(arena& where) {
         "SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = 'chaos_at_before'");
 }
 
-/// Its standby goes on in its place.
-void kill_leader(arena& where) {
-    constexpr auto patience = 60s;
-    std::optional<unsigned> leader;
-    const auto leads = [&] {
-        const auto now = where.leader();
-        const bool is_new = now.has_value() && now != leader;
-        leader = is_new ? now : leader;
-        return is_new;
-    };
-    require(test::eventually(patience, leads), "no relay streams from the slot");
-    const auto victim = *leader;
-    where.relay(victim).kill_9();
-    require(test::eventually(patience, leads), "the standby has not taken over");
-    where.start_relay(victim);
-}
-
-void break_one(trial& one, replaying& command, std::uint64_t victim) {
+void break_one(trial& one, replaying& command, std::uint64_t victim, dice& random) {
     auto& where = one.where();
     switch (victim % 4) {
         case 0:
             command.kill();
             break;
         case 1:
-            kill_leader(where);
+            kill_leading_relay(where, random);
             break;
         case 2:
             where.postgres().stop(test::postgres_stop::immediate);
@@ -313,7 +296,7 @@ void replay_under_fire(trial& one, const scenario& what, const kind_of_replay& k
             wait_for_turn(one, kind, command, count);
             pass(random.duration(0ms, what.shortest_gap));
             one.require_relays();
-            break_one(one, command, count);
+            break_one(one, command, count, random);
             ++one.result().times;
             one.recover();
             command.keep_going();

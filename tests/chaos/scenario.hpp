@@ -61,5 +61,7 @@ struct scenario {
 
 /// Lets the duration of a fault pass; the duration is part of the fault, not a wait for anything.
 void pass(std::chrono::milliseconds duration);
+/// kill -9 of the relay that leads; its standby takes over, and it is started again.
+void kill_leading_relay(arena& where, dice& random);
 
 }  // namespace walrelay::chaos

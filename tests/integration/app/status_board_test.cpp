@@ -1,0 +1,66 @@
+#include "app/status_board.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StatusBoard : public testing::Test {
+protected:
+    StatusBoard() {
+        status_.postgres_connected = true;
+        board_.attach({[this](instant) { return status_; }, [this] { return counts_; }});
+    }
+
+    /// So long after the start.
+    static instant at(std::chrono::seconds time) {
+        return {monotonic_time{} + time, wall_time{} + time};
+    }
+    void slot_has_left(std::chrono::seconds time, std::int64_t safe_wal_bytes) {
+        slot_usage usage;
+        usage.safe_wal_bytes = safe_wal_bytes;
+        board_.slot_was_read(usage, at(time));
+    }
+
+    relay_status status_;
+    relay_counts counts_;
+    config::settings settings_;
+    status_board board_{settings_, "1.0", at(0s)};
+};
+
+TEST_F(StatusBoard, TellsHowSoonTheSlotCanBeLost) {
+    slot_has_left(0s, 1000);
+    slot_has_left(60s, 400);
+    EXPECT_EQ(board_.report(at(60s)).slot_danger_in, 40s);
+    status_.postgres_connected = false;
+    EXPECT_EQ(board_.report(at(61s)).slot_danger_in, std::nullopt) << "nothing is known of it now";
+}
+
+TEST_F(StatusBoard, TellsTheLatencyOfTheLastSecondAlone) {
+    EXPECT_EQ(board_.report(at(0s)).last_second, std::nullopt);
+    board_.sample(at(1s), 0us);
+    counts_.commit_to_ack.add(5ms);
+    board_.sample(at(2s), 0us);
+    EXPECT_GT(board_.report(at(2s)).last_second.value().p99_seconds, 0);
+    board_.sample(at(3s), 0us);
+    EXPECT_LT(board_.report(at(3s)).last_second.value().p99_seconds, 0);
+    EXPECT_TRUE(board_.report(at(3s)).recent.p99.has_value());
+}
+
+TEST_F(StatusBoard, NumbersEachStateOfRelayAndConnections) {
+    const auto number = [this] { return board_.source().state(); };
+    const auto first = number();
+    status_.broker_connected = true;
+    const auto connected = number();
+    EXPECT_NE(connected, first);
+    status_.state = relay_state::streaming;
+    EXPECT_NE(number(), connected);
+    status_ = {};
+    status_.postgres_connected = true;
+    EXPECT_EQ(number(), first);
+}
+
+}  // namespace
+}  // namespace walrelay::app
