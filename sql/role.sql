@@ -55,6 +55,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.partition TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.bookmark TO :"role";
 \ir trail.sql
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.trail TO :"role";
+-- What was stored, so that a loss is noticed.
+\ir witness.sql
+GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.witness TO :"role";
 -- Replays.
 \ir replay.sql
 GRANT SELECT, INSERT, UPDATE ON walrelay.replay TO :"role";

@@ -8,11 +8,14 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/kept_positions.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "preflight/kept_positions.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "relay/machine/tail_trust.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
+#include "servers/provisioning.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
 
@@ -127,6 +130,39 @@ awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
     co_return found;
 }
 
+/// Whether the stream still has what was stored, as far as its end tells.
+awaitable<void> look_at_witness(postgres::connection& sql, const config::settings& settings,
+                                const postgres_facts& facts,
+                                const std::optional<stream_facts>& stream,
+                                std::vector<finding>& found) {
+    auto slot = settings.postgres.slot;
+    const auto known = co_await postgres::read_witness(sql, slot, facts.origin.system_identifier);
+    if (!known) {
+        // Who may not read it is told so among the own tables.
+        if (known.error().code != errc::postgres_unsuitable) {
+            found.push_back(finding_of(known.error()));
+        }
+        co_return;
+    }
+    if (!*known || (*known)->what.sequence == 0) {
+        co_return;
+    }
+    const auto& what = (*known)->what;
+    if (!stream) {
+        const auto gone = relay::stream_is_gone(what, settings.nats.stream, slot);
+        found.push_back({finding_severity::error, "stream_lost", gone.what, gone.remedy});
+        co_return;
+    }
+    const auto seen = relay::evidence_of(*stream, settings.nats.stream);
+    const auto judged = relay::judge_stream(what, seen);
+    if (judged == relay::stream_verdict::ends_before ||
+        judged == relay::stream_verdict::overwritten ||
+        judged == relay::stream_verdict::another_stream) {
+        const auto lost = relay::stream_has_lost(what, seen, judged, slot);
+        found.push_back({finding_severity::error, "stream_lost", lost.what, lost.remedy});
+    }
+}
+
 awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
                                                  const config::settings& settings,
                                                  std::optional<stream_facts> stream) {
@@ -141,7 +177,9 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
         co_return std::vector{finding_of(facts.error())};
     }
     const auto expected = servers::expectations_of(settings);
-    auto found = preflight::postgres_findings(expected, *facts, preflight::earlier_run_of(stream));
+    const auto earlier =
+        co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(stream));
+    auto found = preflight::postgres_findings(expected, *facts, earlier);
     if (stream) {
         const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
                                                  stream->description);
@@ -156,6 +194,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
         }
     }
     if (facts->schema_flaws.empty()) {
+        co_await look_at_witness(*sql, settings, *facts, stream, found);
         co_await look_for_halt(*sql, settings, found);
         co_await look_at_kept_positions(*sql, settings, found);
     }

@@ -8,6 +8,9 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/snapshot_slot.hpp"
+#include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/witness_store.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/postgres_access.hpp"
@@ -97,10 +100,33 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
     co_return facts.stream;
 }
 
+/// Whether the stream lacks what was stored before: nothing is made beside it then.
+awaitable<std::optional<error>> lost_since(postgres::connection& sql,
+                                           const config::settings& settings,
+                                           const stream_facts& stream) {
+    auto slot = settings.postgres.slot;
+    const auto known = co_await postgres::read_witness(sql, slot, 0);
+    if (!known || !*known || (*known)->what.sequence == 0) {
+        co_return std::nullopt;
+    }
+    const auto seen = relay::evidence_of(stream, settings.nats.stream);
+    const auto judged = relay::judge_stream((*known)->what, seen);
+    const bool is_lost = judged == relay::stream_verdict::ends_before ||
+                         judged == relay::stream_verdict::overwritten ||
+                         judged == relay::stream_verdict::another_stream;
+    if (!is_lost) {
+        co_return std::nullopt;
+    }
+    auto lost = relay::stream_has_lost((*known)->what, seen, judged, slot);
+    lost.code = errc::broker_unsuitable;
+    co_return lost;
+}
+
 /// What forbids to make anything. With `new_slot` the operator has been told what an earlier run
 /// means for a slot that is missing.
 std::optional<error> objections(const config::settings& settings, const postgres_facts& facts,
-                                const std::optional<stream_facts>& stream, bool new_slot) {
+                                const std::optional<stream_facts>& stream, bool new_slot,
+                                const std::optional<preflight::earlier_run>& known_run) {
     const auto expected = servers::expectations_of(settings);
     if (stream) {
         const auto taken = relay::owner_findings(expected, servers::owner_of(settings, facts),
@@ -109,7 +135,7 @@ std::optional<error> objections(const config::settings& settings, const postgres
             return forbids;
         }
     }
-    const auto earlier = new_slot ? std::nullopt : preflight::earlier_run_of(stream);
+    const auto earlier = new_slot ? std::nullopt : known_run;
     return servers::to_error(
         preflight::postgres_findings(expected, servers::as_completed(facts), earlier),
         errc::postgres_unsuitable);
@@ -130,8 +156,9 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
             co_return made.error();
         }
     }
-    for (const auto table : {own_table::halt, own_table::control, own_table::slot_start,
-                             own_table::bookmark, own_table::trail, own_table::replay}) {
+    for (const auto table :
+         {own_table::halt, own_table::control, own_table::slot_start, own_table::witness,
+          own_table::bookmark, own_table::trail, own_table::replay}) {
         const auto made = co_await make_table(sql, settings, table);
         if (!made) {
             log<"table_not_created">(to_string(made.error()), with<"error">(made.error().code));
@@ -140,11 +167,29 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
     co_return result<void>{};
 }
 
+/// What was just made, or is called a new beginning, is where belief begins.
+awaitable<void> note_beginning(servers::executors on, postgres::connection& sql,
+                               const config::settings& settings, const stream_facts& stream,
+                               bool called_new) {
+    co_await servers::begin_witness(on, sql, settings, stream);
+    if (!called_new) {
+        co_return;
+    }
+    const auto ended = co_await postgres::forget_halt(sql, settings.postgres.slot);
+    if (!ended) {
+        log<"halt_not_removed">(to_string(ended.error()) + "; fix: walrelay resume",
+                                with<"slot">(settings.postgres.slot),
+                                with<"error">(ended.error().code));
+    }
+}
+
 awaitable<result<void>> make_all(servers::executors on, postgres::connection& sql,
                                  const config::settings& settings, const postgres_facts& facts,
-                                 bool run_makes_slot) {
+                                 bool run_makes_slot, init_options options) {
     log<"init_step">("nothing stands in the way: creating what is missing");
-    const auto stream = co_await look_at_stream(on, settings, servers::missing_stream::create);
+    const auto policy =
+        options.new_stream ? servers::missing_stream::make_anew : servers::missing_stream::create;
+    const auto stream = co_await look_at_stream(on, settings, policy);
     if (!stream) {
         co_return stream.error();
     }
@@ -157,6 +202,10 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
         co_await make_tables(sql, settings, *plugin == output_plugin::wal2json && partitioned);
     if (!made) {
         co_return made.error();
+    }
+    const bool called_new = options.new_stream || options.new_slot;
+    if (*stream && (called_new || !facts.slot)) {
+        co_await note_beginning(on, sql, settings, **stream, called_new);
     }
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
@@ -214,7 +263,7 @@ std::optional<error> objections_to(output_plugin plugin, config::settings settin
     if (facts.slot) {
         facts.slot->plugin = to_string(plugin);
     }
-    return objections(settings, facts, stream, !facts.slot);
+    return objections(settings, facts, stream, !facts.slot, preflight::earlier_run_of(stream));
 }
 
 awaitable<result<void>> switch_slot(servers::executors on, postgres::connection& sql,
@@ -260,7 +309,9 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
     if (!facts) {
         co_return facts.error();
     }
-    if (const auto forbids = objections(settings, *facts, stream, new_slot)) {
+    const auto known_run =
+        co_await servers::known_run(sql, settings, *facts, preflight::earlier_run_of(stream));
+    if (const auto forbids = objections(settings, *facts, stream, new_slot, known_run)) {
         co_return *forbids;
     }
     co_return std::move(facts);
@@ -285,6 +336,11 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
         }
     }
     const bool new_slot = options.new_slot;
+    if (!options.new_stream && *stream) {
+        if (const auto lost = co_await lost_since(*sql, settings, **stream)) {
+            co_return fail(*lost);
+        }
+    }
     auto facts = co_await inspect_all(*sql, settings, *stream, new_slot);
     if (!facts) {
         co_return fail(facts.error());
@@ -298,12 +354,13 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
             co_return fail(facts.error());
         }
     }
-    const auto earlier = preflight::earlier_run_of(*stream);
+    const auto earlier =
+        co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(*stream));
     const bool run_makes_slot =
         !(new_slot && earlier) &&
         preflight::choose_backfill(servers::expectations_of(settings), *facts, earlier, false)
             .has_value();
-    const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot);
+    const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot, options);
     if (!made) {
         co_return fail(made.error());
     }
@@ -330,8 +387,8 @@ void print_sql(const config::settings& settings, output_plugin plugin) {
     if (sets_poison_aside(settings)) {
         fmt::print("\n{}", postgres::create_table_sql(own_table::dead_letter));
     }
-    for (const auto table :
-         {own_table::halt, own_table::bookmark, own_table::trail, own_table::replay}) {
+    for (const auto table : {own_table::halt, own_table::slot_start, own_table::witness,
+                             own_table::bookmark, own_table::trail, own_table::replay}) {
         fmt::print("\n{}", postgres::create_table_sql(table));
     }
     if (plugin == output_plugin::wal2json) {

@@ -131,6 +131,10 @@ void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& lin
     init.add_flag("--new-slot", line.new_slot,
                   "make the slot although the stream shows an earlier run: rows committed since "
                   "the stream's last message are then only in the tables");
+    init.add_flag("--new-stream", line.new_stream,
+                  "make the stream, or begin in the one that is there, although another one was "
+                  "filled before: what that one had is then in the tables alone (walrelay resume "
+                  "--heal publishes it)");
     init.add_flag("--switch-plugin", line.switch_plugin,
                   "let the slot go on with the other output plugin (postgres.plugin, or what it "
                   "does not have), from where it stands; no relay may run");

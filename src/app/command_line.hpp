@@ -59,6 +59,7 @@ struct command_line {
     std::string print_only = {};
     bool explains = false;            // --help in place of -h
     bool new_slot = false;            // init
+    bool new_stream = false;          // init
     bool switch_plugin = false;       // init
     bool skip_startup_check = false;  // run
     bool accept_history = false;      // run

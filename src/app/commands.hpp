@@ -20,6 +20,8 @@ struct init_options {
     std::string print_only = {};
     /// Makes a slot although the stream shows an earlier run.
     bool new_slot = false;
+    /// Makes a stream, or begins in the one that is there, although another one was filled before.
+    bool new_stream = false;
     /// Lets the slot go on with another plugin first.
     bool switch_plugin = false;
 };

@@ -39,6 +39,7 @@ public:
     void send(const relay::send_status& status) override;
     void resume_reading() override;
     void adopt_slot(const relay::adopt_slot& wanted) override;
+    void store_witness(relay::store_witness wanted) override;
     void store_dead_letters(relay::store_dead_letters wanted) override;
     void look_for_rows(relay::look_for_rows wanted) override;
     void leave_out(relay::leave_out wanted) override;
@@ -65,6 +66,7 @@ private:
     work watch_sentinel(link_handle over);
     work end_in_order(link_handle over);
     work adopt(link_handle over);
+    work keep_witness(link_handle over, relay::store_witness wanted);
     work set_aside(link_handle over, relay::store_dead_letters wanted);
     work write(link_handle over, relay::write_back wanted);
     work fetch(link_handle over, relay::fetch_row wanted);

@@ -5,6 +5,7 @@
 #include "postgres/catalog/blockers.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/table_look.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "tasks/startup_check/startup_check.hpp"
@@ -17,6 +18,34 @@ namespace walrelay::app {
 namespace asio = boost::asio;
 
 // Each belongs to the connection that it is asked of, and ends with it.
+
+void postgres_adapter::store_witness(relay::store_witness wanted) {
+    if (const auto over = link_of(wanted.epoch)) {
+        spawn(keep_witness(over, std::move(wanted)));
+    }
+}
+
+/// One at a time, over a connection of its own: nothing else may keep it waiting.
+asio::awaitable<void> postgres_adapter::keep_witness(link_handle over,
+                                                     relay::store_witness wanted) {
+    if (!over->for_witness || over->for_witness->server_process() == 0) {
+        over->for_witness.reset();
+        auto opened = co_await servers::open_for_writes(on_.loop, settings_);
+        if (over->closed) {
+            co_return;
+        }
+        if (!opened) {
+            driver_.witness_stored(wanted.epoch, opened.error());
+            co_return;
+        }
+        over->for_witness = std::move(*opened);
+    }
+    auto slot = settings_.postgres.slot;
+    auto outboxes = servers::published_tables_of(settings_);
+    const auto stored = co_await postgres::store_witness(
+        *over->for_witness, std::move(slot), std::move(wanted.what), std::move(outboxes));
+    driver_.witness_stored(wanted.epoch, stored);
+}
 
 void postgres_adapter::store_dead_letters(relay::store_dead_letters wanted) {
     if (const auto over = link_of(wanted.epoch)) {

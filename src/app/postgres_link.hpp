@@ -45,6 +45,8 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     std::optional<postgres::connection> witness;
     /// Once a table is met that nobody knows.
     std::optional<postgres::connection> onlooker;
+    /// Once something was stored.
+    std::optional<postgres::connection> for_witness;
     /// Where somebody watches: what the slot takes is asked over it.
     std::optional<postgres::connection> for_facts;
     /// Never fires; cancelled to wake the reader when the window has room again.
@@ -99,6 +101,9 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
         }
         if (for_facts) {
             for_facts->close();
+        }
+        if (for_witness) {
+            for_witness->close();
         }
         writes.close();
     }

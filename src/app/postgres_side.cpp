@@ -9,6 +9,8 @@
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/partition_memory.hpp"
+#include "postgres/tables/slot_start.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
 #include "servers/findings_error.hpp"
@@ -53,8 +55,21 @@ std::string nonce() {
     return fmt::format("{:016x}{:016x}", numbers(random), numbers(random));
 }
 
+/// A gap is an error that is kept: whoever meets it next must find it.
+std::optional<error> forbidding(const std::vector<finding>& findings) {
+    auto why = servers::to_error(findings, errc::postgres_unsuitable);
+    const auto is_gap = [](const finding& each) {
+        return each.severity == finding_severity::error &&
+               (each.code.text() == "slot_gone" || each.code.text() == "slot_lost");
+    };
+    if (why && std::ranges::any_of(findings, is_gap)) {
+        why->code = errc::gap_found;
+    }
+    return why;
+}
+
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
-                                       const known_before& known) {
+                                       known_before& known) {
     auto wanted = servers::inspection_of(settings);
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
@@ -66,10 +81,11 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
         co_return *forbids;
     }
+    known.earlier = co_await servers::known_run(sql, settings, *facts, known.earlier);
     const auto planned =
         preflight::postgres_findings(expected, servers::as_completed(*facts), known.earlier);
     if (!can_start(planned)) {
-        co_return *servers::to_error(planned, errc::postgres_unsuitable);
+        co_return *forbidding(planned);
     }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =
@@ -85,10 +101,36 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
         }
     }
     const auto findings = preflight::postgres_findings(expected, *facts, known.earlier);
-    if (auto forbids = servers::to_error(findings, errc::postgres_unsuitable)) {
+    if (auto forbids = forbidding(findings)) {
         co_return *forbids;
     }
     co_return facts;
+}
+
+/// What earlier relays have seen stored. Returns which rows are later than that; empty where it
+/// cannot be told.
+awaitable<result<tasks::later_rows>> recall(postgres::connection& sql,
+                                            const config::settings& settings,
+                                            const postgres_facts& facts,
+                                            relay::postgres_session& session) {
+    auto slot = settings.postgres.slot;
+    const auto start = co_await postgres::read_slot_start(sql, slot);
+    if (start && *start) {
+        session.slot_began = (*start)->consistent_point;
+    }
+    auto known = co_await postgres::read_witness(sql, std::move(slot),
+                                                 session.server.line.origin.system_identifier);
+    // Who may not read it may not write it: then it is as if there were none, and `check` says so.
+    session.witness.writable = known.has_value() && !facts.in_recovery;
+    if (!known && known.error().code != errc::postgres_unsuitable) {
+        co_return known.error();
+    }
+    tasks::later_rows later;
+    if (known && *known) {
+        session.witness.kept = (*known)->what;
+        later = {std::move((*known)->is_later), (*known)->later_than};
+    }
+    co_return later;
 }
 
 awaitable<result<ready_postgres>> prepare_backfill(servers::executors on,
@@ -96,11 +138,16 @@ awaitable<result<ready_postgres>> prepare_backfill(servers::executors on,
                                                    preflight::backfill_reason reason,
                                                    postgres_facts facts,
                                                    postgres::connection sentinel) {
+    auto about = facts;
     auto rows = std::make_shared<tasks::backfill_source>(on, settings, reason, std::move(facts));
     auto session = co_await rows->begin();
     if (!session) {
         rows->close();
         co_return session.error();
+    }
+    if (const auto known = co_await recall(sentinel, settings, about, *session); !known) {
+        rows->close();
+        co_return known.error();
     }
     ready_postgres ready{std::move(*session), {}, std::move(rows), std::move(sentinel)};
     co_return std::move(ready);
@@ -115,8 +162,7 @@ bool needs_memory(const postgres_facts& facts, output_plugin plugin) {
 /// what came meanwhile.
 awaitable<result<void>> look_around(servers::executors on, postgres::connection& sql,
                                     const config::settings& settings, const postgres_facts& facts,
-                                    std::optional<wall_time> call_roll,
-                                    relay::postgres_session& session) {
+                                    const known_before& known, relay::postgres_session& session) {
     auto slot = settings.postgres.slot;
     const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
     if (!place) {
@@ -131,9 +177,17 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
         }
         session.dead_letters = std::move(*letters);
     }
+    auto later = co_await recall(sql, settings, facts, session);
+    if (!later) {
+        co_return later.error();
+    }
     // A slot that is made only now has skipped nothing.
-    if (call_roll && facts.slot && !facts.in_recovery) {
-        session.newest_rows = co_await tasks::take_roll(on.loop, sql, settings, facts, *call_roll);
+    const bool due = known.newest_rows.are_due(session.slot_confirmed, session.server.line.origin);
+    if (due && facts.slot && !facts.in_recovery &&
+        (known.last_stored || !later->condition.empty())) {
+        const auto around = known.last_stored.value_or(wall_time{});
+        session.newest_rows =
+            co_await tasks::take_roll(on.loop, sql, settings, facts, around, std::move(*later));
     }
     co_return result<void>{};
 }
@@ -183,7 +237,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     session.server = std::move(*server);
     session.database = facts.database;
     session.on_standby = facts.in_recovery;
-    const auto placed = co_await look_around(on, sql, settings, facts, known.call_roll, session);
+    const auto placed = co_await look_around(on, sql, settings, facts, known, session);
     if (!placed) {
         co_return placed.error();
     }

@@ -20,7 +20,8 @@ namespace {
 int run_command(const command_line& line, const config::settings& settings) {
     switch (line.wanted) {
         case command::init:
-            return command_init(settings, {line.print_only, line.new_slot, line.switch_plugin});
+            return command_init(
+                settings, {line.print_only, line.new_slot, line.new_stream, line.switch_plugin});
         case command::check:
             return command_check(settings, line.json);
         case command::bookmark:

@@ -173,6 +173,7 @@ struct postgres_facts {
     own_table_facts dead_letters = {};
     own_table_facts halts = {};
     own_table_facts controls = {};
+    own_table_facts witnesses = {};
     /// The role may make those that are missing.
     bool may_make_tables = false;
     std::vector<schema_flaw> schema_flaws = {};  // of the schema walrelay

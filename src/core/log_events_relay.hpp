@@ -39,8 +39,6 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
     {"standing_by", log_severity::info, "slot error",
      "Another relay holds the slot. This one takes over as soon as the slot is free.", ""},
     {"slot_taken", log_severity::info, "slot", "The slot is free and this relay takes over.", ""},
-    {"slot_was_elsewhere", log_severity::info, "slot",
-     "Another relay had the slot for a while. Its messages are in the stream.", ""},
     {"sent_again", log_severity::info, "slot stream lsn position rows",
      "The slot stood before the stream's last message when the relay began, after a crash or "
      "because somebody has put it back. `rows` that the stream has were not published again.",
@@ -104,6 +102,22 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "Run `walrelay verify` where the line says so; docs/guarantees.md explains `confirm_delay` "
      "and "
      "`sync_interval`."},
+    {"given_up", log_severity::error, "stream sequence",
+     "The stream has lost messages, and an operator decided to go on without them.",
+     "`walrelay verify` names the rows that are missing."},
+    {"slot_place_unproved", log_severity::warning, "slot lsn",
+     "The slot stands after what walrelay.witness names, and the newest rows of the tables could "
+     "not "
+     "be read: it is not known whether somebody moved it past rows.",
+     "Run `walrelay verify`; grant SELECT on the outbox tables."},
+    {"witness_not_kept", log_severity::warning, "slot error",
+     "walrelay.witness cannot be written: what the stream or the slot loses while no relay runs "
+     "may "
+     "go unnoticed.",
+     "Grant what the line says; `walrelay check` says which losses that concerns."},
+    {"witness_delayed", log_severity::warning, "slot error",
+     "walrelay.witness could not be written just now. The slot waits until it is.",
+     "See why PostgreSQL does not take the write, where it lasts."},
     {"gap_healing", log_severity::error, "slot stream",
      "Rows are in neither slot nor stream, and `on_slot_loss = \"heal\"`: they are published from "
      "the tables.",

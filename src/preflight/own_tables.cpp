@@ -42,6 +42,17 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                           "that cannot be delivered stops the relay",
                       letters);
     }
+    const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
+    if (!witnesses.empty()) {
+        found.warning(
+            "witness_table_unusable",
+            "role " + facts.role +
+                " can neither use nor make the table walrelay.witness: a stream that is "
+                "deleted, cut or replaced and a slot that is moved or made again while no "
+                "relay runs are noticed only by the newest rows of the tables, or not at "
+                "all",
+            witnesses);
+    }
     const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
     if (!halts.empty()) {
         found.warning("halt_table_unusable",
@@ -101,6 +112,13 @@ void look_at_own_tables(const expectations& wanted, const postgres_facts& facts,
                         output_plugin plugin, findings_list& found) {
     for (const auto& flaw : facts.schema_flaws) {
         found.error("schema_not_safe", flaw.what, flaw.remedy);
+    }
+    if (facts.in_recovery) {
+        found.note(
+            "witness_not_written",
+            "the server is a standby, where walrelay.witness cannot be written: a stream that "
+            "is deleted, cut or replaced while no relay runs is not noticed",
+            "relay from the primary, or compare at times: walrelay verify");
     }
     if (!facts.in_recovery) {
         look_at_kept_rows(wanted, facts, found);

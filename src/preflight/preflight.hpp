@@ -39,6 +39,8 @@ struct earlier_run {
     bool in_snapshot = false;
     /// The stream still has all that it ever had.
     bool stream_is_whole = false;
+    /// Not the stream, the database tells.
+    bool in_database = false;
 };
 
 /// Why rows are read from the tables before anything is streamed from the slot.

@@ -227,12 +227,15 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
     if (earlier && !backfill) {
         found.error(
             "slot_gone",
-            "slot " + wanted.slot + " does not exist, but stream " + wanted.stream +
+            "slot " + wanted.slot + " does not exist, but " +
+                (earlier->in_database ? "there was one: its database" : "stream " + wanted.stream) +
                 " shows an earlier run (" + earlier->evidence +
                 "): a new slot would silently skip the rows in between",
-            "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream lacks "
-            "from the table; or look for rows newer than the last message of the stream, which are "
-            "then only in the table, and let walrelay init --new-slot make the slot");
+            "walrelay verify names the rows; walrelay resume --heal publishes them from the tables "
+            "and "
+            "makes the slot (as on_slot_loss = \"heal\" under [delivery] always does); walrelay "
+            "init "
+            "--new-slot makes the slot without them");
         return;
     }
     note_missing_slot(wanted, backfill, found);

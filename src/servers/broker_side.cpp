@@ -4,6 +4,7 @@
 #include "log/log.hpp"
 #include "nats/requests/stream_request.hpp"
 #include "nats/requests/stream_scan.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
@@ -16,13 +17,6 @@
 
 namespace walrelay::servers {
 namespace {
-
-error vanished(const config::settings& settings) {
-    return {errc::broker_unsuitable,
-            "stream " + settings.nats.stream + " is gone; it was there before",
-            "if it was deleted on purpose, walrelay init creates it again and the next start goes "
-            "on from the slot; messages that only the old stream had are still in the table"};
-}
 
 boost::asio::awaitable<result<std::uint64_t>> describe(nats::connect_options to, std::string text) {
     co_return nats::set_description(to, text);
@@ -129,11 +123,13 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     }
     auto connection = std::move(*opened);
     if (!connection->facts().stream && policy == missing_stream::report) {
-        co_return vanished(settings);
+        co_return relay::stream_has_vanished(settings.nats.stream, settings.postgres.slot);
     }
-    if (!connection->facts().stream && policy == missing_stream::create) {
-        // Without a stream there was no earlier run: what forbids a first one forbids to make any.
-        const auto looked = co_await look_before_making(executor, settings);
+    const bool makes = policy == missing_stream::create || policy == missing_stream::make_anew;
+    if (!connection->facts().stream && makes) {
+        // What forbids a first run forbids to make any.
+        const bool is_new_beginning = policy == missing_stream::make_anew;
+        const auto looked = co_await look_before_making(executor, settings, is_new_beginning);
         if (!looked) {
             co_return looked.error();
         }

@@ -26,6 +26,8 @@ enum class missing_stream {
     report,
     /// Only looking.
     leave,
+    /// An operator has said that it is a new beginning: make it, whatever there was.
+    make_anew,
 };
 
 /// Which messages of the stream are read besides the last; see nats/connect_options.

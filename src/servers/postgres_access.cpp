@@ -47,4 +47,22 @@ awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor ex
     co_return std::move(*sql);
 }
 
+awaitable<result<postgres::connection>> open_for_writes(boost::asio::any_io_executor executor,
+                                                        const config::settings& settings) {
+    auto sql = co_await open_sql(std::move(executor), settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    const auto set = co_await sql->query(postgres::wait_for_flush_sql);
+    if (!set) {
+        co_return set.error();
+    }
+    // Again, as the level may be another one now.
+    const auto waits = co_await postgres::wait_for_others(*sql);
+    if (!waits) {
+        co_return waits.error();
+    }
+    co_return std::move(*sql);
+}
+
 }  // namespace walrelay::servers

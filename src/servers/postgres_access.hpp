@@ -23,4 +23,8 @@ namespace walrelay::servers {
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(
     boost::asio::any_io_executor executor, const config::settings& settings);
 
+/// The same, for commits that must survive a crash of the server.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_for_writes(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
 }  // namespace walrelay::servers

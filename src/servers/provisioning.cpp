@@ -7,7 +7,9 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/provisioner.hpp"
 #include "postgres/tables/slot_start.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "preflight/preflight.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
@@ -61,6 +63,78 @@ awaitable<result<void>> make_slot(executors on, postgres::connection& sql,
     co_return result<void>{};
 }
 
+/// Whether the database shows that rows were relayed into a stream, which is not there: an error
+/// then. A relay that only stands by must not halt the one that has the slot.
+awaitable<result<void>> shows_a_run(postgres::connection& sql, const config::settings& settings,
+                                    const postgres_facts& facts) {
+    auto slot = settings.postgres.slot;
+    const auto known = co_await postgres::read_witness(sql, slot, facts.origin.system_identifier);
+    if (!known && known.error().code != errc::postgres_unsuitable) {
+        co_return known.error();
+    }
+    std::optional<error> ran;
+    if (known && *known) {
+        if ((*known)->what.sequence > 0) {
+            ran = relay::stream_is_gone((*known)->what, settings.nats.stream, slot);
+        }
+    } else if (facts.slot && facts.slot->confirmed) {
+        const auto start = co_await postgres::read_slot_start(sql, slot);
+        const auto began = start && *start ? (*start)->consistent_point : *facts.slot->confirmed;
+        if (*facts.slot->confirmed > began) {
+            ran =
+                relay::stream_is_missing(settings.nats.stream, slot, began, *facts.slot->confirmed);
+        }
+    }
+    if (!ran) {
+        co_return result<void>{};
+    }
+    if (facts.slot && facts.slot->active) {
+        ran->code = errc::broker_unsuitable;
+    }
+    co_return *ran;
+}
+
+awaitable<result<void>> try_to_begin_witness(executors on, postgres::connection& sql,
+                                             const config::settings& settings,
+                                             const stream_facts& stream) {
+    auto replication = co_await open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    const auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
+    }
+    auto slot = settings.postgres.slot;
+    const auto place = co_await postgres::place_of_slot(sql, slot);
+    if (!place) {
+        co_return place.error();
+    }
+    if (!place->confirmed) {
+        co_return result<void>{};  // walrelay run makes it
+    }
+    const auto known =
+        co_await postgres::read_witness(sql, slot, server->line.origin.system_identifier);
+    if (!known) {
+        co_return known.error();
+    }
+    witness what;
+    what.stream = settings.nats.stream;
+    what.created = stream.created;
+    what.sequence = stream.last_sequence;
+    what.where = stream.final_position;
+    what.told = *place->confirmed;
+    what.origin = server->line.origin;
+    what.version = *known ? (*known)->what.version : 0;
+    auto outboxes = published_tables_of(settings);
+    const auto stored = co_await postgres::store_witness(sql, std::move(slot), std::move(what),
+                                                         std::move(outboxes));
+    if (!stored) {
+        co_return stored.error();
+    }
+    co_return result<void>{};
+}
+
 /// And may be given it.
 bool lacks_control(const std::optional<publication_facts>& publication) {
     return publication && publication->owned && !publication->for_all_tables &&
@@ -78,7 +152,8 @@ postgres_facts as_completed(postgres_facts facts) {
 }
 
 awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor,
-                                           const config::settings& settings) {
+                                           const config::settings& settings,
+                                           bool is_new_beginning) {
     auto sql = co_await open_sql(executor, settings);
     if (!sql) {
         co_return sql.error();
@@ -87,6 +162,12 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
     const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
+    }
+    if (!is_new_beginning) {
+        auto ran = co_await shows_a_run(*sql, settings, *facts);
+        if (!ran) {
+            co_return ran;
+        }
     }
     const auto expected = expectations_of(settings);
     auto completed = as_completed(*facts);
@@ -217,6 +298,32 @@ awaitable<result<output_plugin>> provision(executors on, postgres::connection& s
         co_return made.error();
     }
     co_return plugin;
+}
+
+awaitable<std::optional<preflight::earlier_run>> known_run(
+    postgres::connection& sql, const config::settings& settings, const postgres_facts& facts,
+    std::optional<preflight::earlier_run> of_stream) {
+    if (!of_stream && !facts.slot) {
+        auto slot = settings.postgres.slot;
+        const auto kept =
+            co_await postgres::read_witness(sql, std::move(slot), facts.origin.system_identifier);
+        if (kept && *kept) {
+            of_stream = preflight::earlier_run{relay::to_text((*kept)->what), false, false, true};
+        }
+    }
+    co_return of_stream;
+}
+
+awaitable<void> begin_witness(executors on, postgres::connection& sql,
+                              const config::settings& settings, const stream_facts& stream) {
+    const auto kept = co_await try_to_begin_witness(on, sql, settings, stream);
+    if (!kept) {
+        log<"witness_not_kept">(
+            to_string(kept.error()) +
+                "; a stream or a slot that loses something before the first row is relayed may go "
+                "unnoticed",
+            with<"slot">(settings.postgres.slot), with<"error">(kept.error().code));
+    }
 }
 
 }  // namespace walrelay::servers

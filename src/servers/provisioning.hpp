@@ -6,9 +6,12 @@
 #include "core/facts.hpp"
 #include "postgres/catalog/snapshot_slot.hpp"
 #include "postgres/session/connection.hpp"
+#include "preflight/preflight.hpp"
 #include "servers/run_to_end.hpp"
 
 #include <boost/asio/awaitable.hpp>
+
+#include <optional>
 
 namespace walrelay::servers {
 
@@ -18,7 +21,7 @@ namespace walrelay::servers {
 /// Before a stream is made: whether PostgreSQL is as a first start needs it, so that nothing is
 /// left there by one that is refused. Logs nothing unless it refuses.
 [[nodiscard]] boost::asio::awaitable<result<void>> look_before_making(
-    boost::asio::any_io_executor executor, const config::settings& settings);
+    boost::asio::any_io_executor executor, const config::settings& settings, bool is_new_beginning);
 
 /// Makes publication and slot where they are missing. The plugin is the one the slot then has.
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
@@ -43,5 +46,19 @@ namespace walrelay::servers {
 /// tables.
 [[nodiscard]] boost::asio::awaitable<result<void>> make_publication(
     postgres::connection& sql, const config::settings& settings);
+
+/// How it is known that there was a run: what the stream has shown, or, where the slot is missing,
+/// what the database keeps. A stream can have been emptied, and the slot be gone before the first
+/// row came.
+[[nodiscard]] boost::asio::awaitable<std::optional<preflight::earlier_run>> known_run(
+    postgres::connection& sql, const config::settings& settings, const postgres_facts& facts,
+    std::optional<preflight::earlier_run> of_stream);
+
+/// Commits the witness of a slot or a stream that was made just now, or that an operator calls a
+/// new beginning: what the stream holds is stored, and the slot was told what is before it. A
+/// warning where that cannot be kept.
+[[nodiscard]] boost::asio::awaitable<void> begin_witness(executors on, postgres::connection& sql,
+                                                         const config::settings& settings,
+                                                         const stream_facts& stream);
 
 }  // namespace walrelay::servers

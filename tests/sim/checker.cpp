@@ -400,7 +400,7 @@ void checker::on_slot_advanced(lsn to, bool under_a_relay) {
 }
 
 void checker::on_roll_called(const std::vector<std::string>& newest,
-                             const std::vector<stored_message>& all, lsn since) {
+                             const std::vector<stored_message>& all, lsn since, bool is_exact) {
     to_be_named_.clear();
     if (skipped_.empty()) {
         return;
@@ -411,12 +411,13 @@ void checker::on_roll_called(const std::vector<std::string>& newest,
     for (const auto& id : newest) {
         const auto index = index_of_row(id);
         const auto& row = source_.events()[index];
-        const bool is_later = std::any_of(recent.begin(), recent.end(), [&](const auto& each) {
-            return world::to_wall(each.stored_at) < row.created_at &&
-                   parse_position(each.position)->at.commit >= since &&
-                   source_.events()[index_of(each.position, each.id)].from == row.from &&
-                   std::find(newest.begin(), newest.end(), each.id) != newest.end();
-        });
+        const bool is_later =
+            is_exact || std::any_of(recent.begin(), recent.end(), [&](const auto& each) {
+                return world::to_wall(each.stored_at) < row.created_at &&
+                       parse_position(each.position)->at.commit >= since &&
+                       source_.events()[index_of(each.position, each.id)].from == row.from &&
+                       std::find(newest.begin(), newest.end(), each.id) != newest.end();
+            });
         if (skipped_.contains(index) && fate_of(index) == fate::lost && is_later) {
             to_be_named_.insert(index);
         }

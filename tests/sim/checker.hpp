@@ -76,7 +76,7 @@ public:
     /// A relay starts, with these as the newest rows, and sees the last messages of the stream,
     /// those behind `since` as of its own configuration.
     void on_roll_called(const std::vector<std::string>& newest,
-                        const std::vector<stored_message>& all, lsn since);
+                        const std::vector<stored_message>& all, lsn since, bool is_exact);
     /// It has named the row, and goes on without it.
     void on_left_out(const std::string& id);
     /// It has ended with words that tell of rows which are missing.

@@ -294,6 +294,40 @@ void database::keep_halt(const std::string& reason) {
     }
 }
 
+result<std::optional<std::uint64_t>> database::store_witness(const witness& what) {
+    if (!up_) {
+        return error{errc::postgres_unavailable, "the database is down"};
+    }
+    const auto now = the_witness();
+    if ((now ? now->version : 0) != what.version) {
+        return std::optional<std::uint64_t>{};
+    }
+    kept_witness next{wal_end_, what, lsn{first_lsn}, wal_end_};
+    ++next.what.version;
+    if (now) {
+        const auto& before = witnesses_.back();
+        const bool has_passed = before.next <= what.told;
+        next.snapshot = has_passed ? before.next : before.snapshot;
+        next.next = has_passed ? wal_end_ : before.next;
+    }
+    world_.say("database: witness ", next.what.version, " names sequence ", what.sequence,
+               ", told ", to_string(what.told));
+    append(200);
+    witnesses_.push_back(std::move(next));
+    if (on_wal_) {
+        on_wal_();
+    }
+    return std::optional(witnesses_.back().what.version);
+}
+
+std::optional<witness> database::the_witness() const {
+    return witnesses_.empty() ? std::nullopt : std::optional(witnesses_.back().what);
+}
+
+lsn database::witness_snapshot() const {
+    return witnesses_.empty() ? lsn{} : witnesses_.back().snapshot;
+}
+
 bool database::write_back(const relay::write_back_batch& batch, checker& watch) const {
     if (up_) {
         for (const auto& row : batch.rows) {
@@ -364,6 +398,7 @@ void database::leave_branch(lsn at, checker& watch) {
     std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
     std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
     std::erase_if(dead_letters_, [&](const auto& each) { return each.second.at.commit >= at; });
+    std::erase_if(witnesses_, [&](const kept_witness& each) { return each.committed >= at; });
     world_.say("database: goes back from ", to_string(wal_end_), " to ", to_string(at));
     wal_end_ = at;
 }

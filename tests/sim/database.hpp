@@ -9,6 +9,7 @@
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "core/table_sight.hpp"
+#include "core/witness.hpp"
 #include "relay/confirm/write_backs.hpp"
 #include "sim/configuration.hpp"
 #include "sim/profile.hpp"
@@ -144,6 +145,13 @@ public:
     [[nodiscard]] const std::optional<std::string>& halt() const { return halt_; }
     /// As `walrelay resume`, and the relay that goes on.
     void end_halt() { halt_.reset(); }
+    /// Commits a change of the witness: the new version, nothing where another relay has changed
+    /// it. Errors: the database is down.
+    [[nodiscard]] result<std::optional<std::uint64_t>> store_witness(const witness& what);
+    /// As walrelay.witness has it; nothing where there is no row.
+    [[nodiscard]] std::optional<witness> the_witness() const;
+    /// Transactions that commit from here on are later than all that it names.
+    [[nodiscard]] lsn witness_snapshot() const;
     /// Commits a batch of write-backs; false where the database is down.
     [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
     /// What the catalog says now of the tables that are wanted.
@@ -194,6 +202,14 @@ private:
     std::map<std::string, position> dead_letters_;
     std::set<std::string> left_out_;
     std::optional<std::string> halt_;
+    /// Each change of the witness, and when it was committed.
+    struct kept_witness {
+        lsn committed;
+        witness what;
+        lsn snapshot;
+        lsn next;
+    };
+    std::vector<kept_witness> witnesses_;
     lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;

@@ -1,5 +1,6 @@
 #include "sim/relay_database.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::sim {
@@ -112,36 +113,50 @@ relay::postgres_session relay_database::describe(const session_handle& of) {
                                     of->plugin(), timeout, of->began_at()};
     session.server = {of->line(), of->wal_end()};
     session.database = "app";
-    session.newest_rows = newest_rows();
+    session.witness = {around_.source.the_witness(), true};
+    session.slot_began = around_.slot.slot_began();
+    session.newest_rows = newest_rows(of);
     session.goes_on_without = known_.goes_on_without;
     session.dead_letters = letters_to_come();
     broker_.joined(session.server.line);
     return session;
 }
 
-std::optional<relay::roll> relay_database::newest_rows() {
-    constexpr std::size_t rows_max = 100;
-    if (!known_.call_roll) {
-        if (!has_streamed_) {
-            // An empty stream has no message that a row could have been stored before.
-            around_.watch.on_roll_called({}, {}, {});
-        }
+std::optional<relay::roll> relay_database::newest_rows(const session_handle& of) {
+    constexpr std::size_t rows_max = 400;
+    const bool is_exact = around_.source.the_witness().has_value();
+    if (!known_.newest_rows.are_due(of->began_at(), of->line().origin)) {
+        return std::nullopt;
+    }
+    if (!known_.last_stored && !is_exact) {
+        // An empty stream has no message that a row could have been stored before.
+        around_.watch.on_roll_called({}, {}, {}, false);
         return std::nullopt;
     }
     const auto& events = around_.source.events();
     relay::roll all;
-    for (auto each = events.rbegin(); each != events.rend() && all.rows.size() < rows_max; ++each) {
+    all.is_exact = is_exact;
+    all.later_than = around_.source.witness_snapshot();
+    const auto later = std::find_if(events.begin(), events.end(), [&](const outbox_event& each) {
+        return !is_exact || each.where.commit >= around_.source.witness_snapshot();
+    });
+    for (auto each = later; each != events.end(); ++each) {
         const bool is_letter = each->from == table::letters;
         if (!each->again && (!is_letter || life_.configured().letters)) {
             all.rows.push_back({is_letter ? 1U : 0U, each->id, each->created_at});
         }
+    }
+    if (all.rows.size() > rows_max) {
+        // The first of them, and the newest.
+        all.rows.erase(all.rows.begin() + rows_max / 2, all.rows.end() - rows_max / 2);
     }
     std::vector<std::string> ids;
     for (const auto& each : all.rows) {
         ids.push_back(each.id);
     }
     const auto mark = relay::owner_in(known_.description).value_or(relay::stream_owner{});
-    around_.watch.on_roll_called(ids, around_.the_broker.stream().messages(), mark.since);
+    around_.watch.on_roll_called(ids, around_.the_broker.stream().messages(), mark.since,
+                                 is_exact && mark.since <= all.later_than);
     life_.say("calls the roll of ", ids.size(), " rows, and must miss ",
               around_.watch.to_be_named().value_or("none"));
     all.committed_before = around_.source.wal_end();
@@ -322,6 +337,26 @@ bool relay_database::store(const relay_surroundings& around, const relay::dead_l
         }
     }
     return true;
+}
+
+void relay_database::store_witness(relay::store_witness wanted) {
+    life_.may_throw();
+    const auto commits_after = around_.where.random().between(sim_time(200), sim_time(20000));
+    around_.where.after(commits_after, [life = life_.weak_from_this(), around = around_,
+                                        wanted = std::move(wanted), server = server_] {
+        result<std::optional<std::uint64_t>> answer = cut_off();
+        if (server == around.source.incarnation()) {
+            answer = around.source.store_witness(wanted.what);
+        }
+        if (answer && around.where.strikes(around.how.rate(hazard::frame_cuts_connection))) {
+            answer = cut_off();
+        }
+        if (const auto lasts = life.lock(); lasts && !lasts->is_over()) {
+            lasts->happens([epoch = wanted.epoch, answer](relay::relay_driver& driver) {
+                driver.witness_stored(epoch, answer);
+            });
+        }
+    });
 }
 
 void relay_database::write_back(relay::write_back wanted) {

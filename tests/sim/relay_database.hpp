@@ -28,6 +28,7 @@ public:
     void send(const relay::send_status& status) override;
     void resume_reading() override;
     void adopt_slot(const relay::adopt_slot& wanted) override;
+    void store_witness(relay::store_witness wanted) override;
     void store_dead_letters(relay::store_dead_letters wanted) override;
     void look_for_rows(relay::look_for_rows wanted) override;
     void leave_out(relay::leave_out wanted) override;
@@ -60,7 +61,7 @@ private:
     void slot_answered(std::uint64_t epoch, const result<session_handle>& answer,
                        relay::relay_driver& driver);
     [[nodiscard]] relay::postgres_session describe(const session_handle& session);
-    [[nodiscard]] std::optional<relay::roll> newest_rows();
+    [[nodiscard]] std::optional<relay::roll> newest_rows(const session_handle& of);
     [[nodiscard]] std::vector<position> letters_to_come() const;
     void read_frames();
     [[nodiscard]] static bool store(const relay_surroundings& around,

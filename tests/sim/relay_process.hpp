@@ -46,7 +46,8 @@ public:
         return last_error_.find("--skip-startup-check") != std::string::npos;
     }
     [[nodiscard]] bool found_a_gap() const {
-        return misses_rows() || last_error_.find("stands at LSN") != std::string::npos;
+        return misses_rows() || last_error_.find("stands at LSN") != std::string::npos ||
+               last_error_.find("has lost messages") != std::string::npos;
     }
     [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
 

@@ -325,7 +325,7 @@ void simulation::supervise(relay_process& each) {
             !misses_what_was_left_out(each) && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
         }
-        skips = each.misses_rows();
+        skips = each.found_a_gap();
         if (each.found_a_gap()) {
             checker_.on_gap_named();
         }

@@ -14,7 +14,8 @@ slot_server::slot_server(world& where, const profile& how, database& source, che
       plugin_(how.plugin),
       confirmed_(source.wal_end()),
       on_disk_(confirmed_),
-      copied_(confirmed_) {}
+      copied_(confirmed_),
+      began_(confirmed_) {}
 
 sim_time slot_server::latency() {
     return world_.random().between(sim_time(20), profile_.postgres_latency);
@@ -98,6 +99,7 @@ result<void> slot_server::adopt(const snapshot_session& from) {
     checker_.on_confirmed(from.consistent_point, "by a new slot");
     exists_ = true;
     confirmed_ = from.consistent_point;
+    began_ = confirmed_;
     on_disk_ = confirmed_;
     world_.say("slot: made, begins at ", to_string(confirmed_));
     return {};

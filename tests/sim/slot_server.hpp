@@ -131,6 +131,8 @@ public:
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     /// Where it can go back to.
     [[nodiscard]] lsn least() const;
+    /// Where it began, as walrelay.slot_start has it.
+    [[nodiscard]] lsn slot_began() const { return began_; }
     [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
 
 private:
@@ -161,6 +163,7 @@ private:
     lsn confirmed_;
     lsn on_disk_;
     lsn copied_;
+    lsn began_;
     struct disk {
         lsn slot;
         lsn wal_end;

@@ -71,6 +71,7 @@ boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
     facts.dead_letters = states->dead_letters;
     facts.halts = states->halts;
     facts.controls = states->controls;
+    facts.witnesses = states->witnesses;
     facts.may_make_tables = states->may_make;
     co_return result<void>{};
 }

@@ -25,7 +25,7 @@ struct about_table {
 };
 
 /// In the order of own_table.
-constexpr std::array<about_table, 8> tables = {
+constexpr std::array<about_table, 9> tables = {
     {{"dead_letter", dead_letter_sql, "SELECT, INSERT, UPDATE, DELETE",
       "keeps the rows that cannot be delivered"},
      {"halt", halt_sql, "SELECT, INSERT, UPDATE, DELETE",
@@ -42,7 +42,9 @@ constexpr std::array<about_table, 8> tables = {
      {"trail", trail_sql, "SELECT, INSERT, UPDATE, DELETE",
       "tells which time a position of the trail belongs to"},
      {"replay", replay_sql, "SELECT, INSERT, UPDATE",
-      "keeps what replays were asked for, and how far each has come"}}};
+      "keeps what replays were asked for, and how far each has come"},
+     {"witness", witness_sql, "SELECT, INSERT, UPDATE, DELETE",
+      "tells a stream or a slot that has lost something from a quiet day"}}};
 
 const about_table& about(own_table table) {
     return tables.at(static_cast<std::size_t>(table));
@@ -141,9 +143,13 @@ awaitable<result<own_table_states>> states_of_own_tables(connection& sql) {
         const auto row = static_cast<std::size_t>(table);
         return own_table_facts{rows->flag(row, 0), rows->flag(row, 1)};
     };
-    co_return own_table_states{state_of(own_table::dead_letter), state_of(own_table::halt),
-                               state_of(own_table::control),     state_of(own_table::bookmark),
-                               state_of(own_table::trail),       rows->flag(0, 2)};
+    co_return own_table_states{state_of(own_table::dead_letter),
+                               state_of(own_table::halt),
+                               state_of(own_table::control),
+                               state_of(own_table::bookmark),
+                               state_of(own_table::trail),
+                               state_of(own_table::witness),
+                               rows->flag(0, 2)};
 }
 
 awaitable<result<void>> create_table(connection& sql, own_table table,

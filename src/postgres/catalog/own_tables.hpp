@@ -35,6 +35,8 @@ enum class own_table {
     trail,
     /// sql/replay.sql: what replays were asked for, and how far each has come.
     replay,
+    /// sql/witness.sql: what was stored of each slot's rows.
+    witness,
 };
 
 /// With its schema: walrelay.dead_letter.
@@ -56,6 +58,7 @@ struct own_table_states {
     own_table_facts controls;
     own_table_facts bookmarks;
     own_table_facts trails;
+    own_table_facts witnesses;
     bool may_make = false;
 };
 [[nodiscard]] boost::asio::awaitable<result<own_table_states>> states_of_own_tables(

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 namespace walrelay::postgres {
@@ -19,14 +18,15 @@ constexpr const char* access_sql = R"sql(
 SELECT c.relkind,
        (SELECT coalesce(sum(pg_relation_size(part.oid)), 0)::int8 FROM pg_class AS part
          WHERE part.oid = c.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(c.oid))),
-       EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS ic ON ic.oid = i.indexrelid
+       EXISTS (SELECT FROM pg_attribute AS a
+                 JOIN pg_index AS i ON i.indrelid = a.attrelid AND i.indkey[0] = a.attnum
+                 JOIN pg_class AS ic ON ic.oid = i.indexrelid
                  JOIN pg_am AS am ON am.oid = ic.relam
-                WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL
-                  AND am.amname = 'btree' AND i.indkey[0] = a.attnum),
+                WHERE a.attrelid = c.oid AND a.attname = $3
+                  AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'),
        current_setting('block_size')::int8
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-  JOIN pg_attribute AS a ON a.attrelid = c.oid
- WHERE n.nspname = $1 AND c.relname = $2 AND a.attname = $3
+ WHERE n.nspname = $1 AND c.relname = $2
 )sql";
 
 /// Nothing of the WAL's end on a standby.
@@ -35,8 +35,16 @@ SELECT pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn(),
        (extract(epoch FROM clock_timestamp()) * 1000000)::int8
 )sql";
 
-/// The condition that makes the reading cheap; nothing where there is none.
-std::optional<std::string> way_to_the_newest(const row_set& access, int version_number) {
+/// How the newest rows are found without reading much.
+struct way_in {
+    /// A condition that leaves little to be read; empty where there is none.
+    std::string condition;
+    /// Rows in the order of their time are at hand.
+    bool by_time = false;
+};
+
+/// Nothing where there is no way.
+std::optional<way_in> way_to_the_newest(const row_set& access, int version_number) {
     constexpr std::int64_t read_as_a_whole_bytes = std::int64_t{64} << 20U;
     constexpr std::int64_t last_pages = 256;
     constexpr int version_with_tid_ranges = 140000;
@@ -47,35 +55,68 @@ std::optional<std::string> way_to_the_newest(const row_set& access, int version_
         return std::nullopt;
     }
     if (access.flag(0, 2) || bytes <= read_as_a_whole_bytes) {
-        return "";
+        return way_in{"", access.flag(0, 2)};
     }
     if (access.text(0, 0) != "r" || version_number < version_with_tid_ranges) {
         return std::nullopt;
     }
-    return " AND ctid >= '(" + std::to_string(bytes / page_bytes - last_pages) + ",0)'::tid";
+    return way_in{"ctid >= '(" + std::to_string(bytes / page_bytes - last_pages) + ",0)'::tid",
+                  false};
 }
 
-std::string select_newest(const newest_rows_request& request, const std::string& condition,
-                          int rows_max) {
-    const auto time = quote_identifier(request.created_at);
-    std::string sql = "SELECT ";
+/// The values, the time in microseconds, and whether the row is wanted for its place in history.
+std::string values_of(const newest_rows_request& request) {
+    std::string sql;
     for (const auto& column : request.columns) {
         sql += quote_identifier(column) + ", ";
     }
-    return sql + "(extract(epoch FROM " + time + ") * 1000000)::int8 FROM " +
-           quote_table(request.table) + " WHERE " + time + " IS NOT NULL AND isfinite(" + time +
-           ")" + condition + " ORDER BY " + time + " DESC LIMIT " + std::to_string(rows_max);
+    const auto time = quote_identifier(request.created_at);
+    sql += request.created_at.empty()
+               ? "0::int8 AS \"time of the row\""
+               : "(CASE WHEN isfinite(" + time + ") THEN extract(epoch FROM " + time +
+                     ") * 1000000 ELSE 0 END)::int8 AS \"time of the row\"";
+    return sql + ", " + (request.is_later.empty() ? "true" : "(" + request.is_later + ")") +
+           " AS \"is later\"";
 }
 
-awaitable<result<std::vector<newest_row>>> read(connection& sql, std::string statement) {
+std::string seconds_of(wall_time when) {
+    return "to_timestamp(" +
+           std::to_string(std::chrono::duration<double>(when.time_since_epoch()).count()) + ")";
+}
+
+/// Of rows in the order of their time as many as `rows_max`, and of these what is wanted: a
+/// condition that no index knows must not lead further back.
+std::string select_by_time(const newest_rows_request& request, const std::string& condition,
+                           const char* direction, int rows_max) {
+    const auto time = quote_identifier(request.created_at);
+    return "SELECT * FROM (SELECT " + values_of(request) + " FROM " + quote_table(request.table) +
+           " WHERE " + time + " IS NOT NULL AND isfinite(" + time + ")" +
+           (condition.empty() ? "" : " AND " + condition) + " ORDER BY " + time + " " + direction +
+           " LIMIT " + std::to_string(rows_max) + ") AS some WHERE \"is later\"";
+}
+
+/// All that are wanted, wherever they lie in what is read at all.
+std::string select_all(const newest_rows_request& request, const std::string& condition,
+                       int rows_max) {
+    auto where = request.is_later;
+    if (!condition.empty()) {
+        where += (where.empty() ? "" : " AND ") + condition;
+    }
+    return "SELECT " + values_of(request) + " FROM " + quote_table(request.table) +
+           (where.empty() ? "" : " WHERE " + where) + " ORDER BY \"time of the row\" " +
+           (request.is_later.empty() ? "DESC" : "") + " LIMIT " + std::to_string(rows_max);
+}
+
+awaitable<result<void>> read(connection& sql, std::string statement,
+                             std::vector<newest_row>& found) {
     const auto rows = co_await sql.query(std::move(statement));
     if (!rows) {
         co_return rows.error();
     }
     fact_reader reader{*rows};
-    std::vector<newest_row> found;
     for (std::size_t row = 0; row < rows->size(); ++row) {
         auto values = rows->rows()[row];
+        values.pop_back();
         const auto created = reader.number<std::int64_t>(row, values.size() - 1);
         values.pop_back();
         found.push_back({std::move(values), wall_time(std::chrono::microseconds(created))});
@@ -83,15 +124,33 @@ awaitable<result<std::vector<newest_row>>> read(connection& sql, std::string sta
     if (reader.failure()) {
         co_return *reader.failure();
     }
-    co_return std::move(found);
+    co_return result<void>{};
+}
+
+constexpr int newest = 1000;
+constexpr int from_around = 200;
+constexpr int after_it = 2000;
+
+/// What came right after the last message that the stream has is what a loss takes first.
+std::vector<std::string> statements_for(const newest_rows_request& request, const way_in& way) {
+    if (!request.is_later.empty() && !way.by_time) {
+        return {select_all(request, way.condition, 2 * after_it)};
+    }
+    if (request.created_at.empty()) {
+        return {};
+    }
+    const auto time = quote_identifier(request.created_at);
+    const auto around = seconds_of(request.around);
+    const auto and_way = way.condition.empty() ? "" : " AND " + way.condition;
+    return {select_by_time(request, way.condition, "DESC", newest),
+            select_by_time(request, time + " <= " + around + and_way, "DESC", from_around),
+            select_by_time(request, time + " > " + around + and_way, "ASC", after_it)};
 }
 
 }  // namespace
 
 awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
                                                             newest_rows_request request) {
-    constexpr int newest = 1000;
-    constexpr int from_around = 200;
     std::vector<std::string> which{request.table.schema, request.table.name, request.created_at};
     const auto access = co_await sql.query(access_sql, std::move(which));
     if (!access) {
@@ -99,25 +158,17 @@ awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
     }
     const auto way =
         access->empty() ? std::nullopt : way_to_the_newest(*access, sql.version_number());
+    std::vector<newest_row> found;
     if (!way) {
-        co_return std::vector<newest_row>{};
+        co_return std::move(found);
     }
-    auto last = co_await read(sql, select_newest(request, *way, newest));
-    if (!last || last->size() < newest) {
-        co_return std::move(last);
+    for (auto& statement : statements_for(request, *way)) {
+        const auto done = co_await read(sql, std::move(statement), found);
+        if (!done) {
+            co_return done.error();
+        }
     }
-    const auto since_epoch =
-        std::chrono::duration<double>(request.around.time_since_epoch()).count();
-    auto before = co_await read(
-        sql, select_newest(request,
-                           *way + " AND " + quote_identifier(request.created_at) +
-                               " <= to_timestamp(" + std::to_string(since_epoch) + ")",
-                           from_around));
-    if (!before) {
-        co_return before.error();
-    }
-    std::move(before->begin(), before->end(), std::back_inserter(*last));
-    co_return std::move(last);
+    co_return std::move(found);
 }
 
 awaitable<result<void>> limit_statements(connection& sql, std::chrono::milliseconds longest) {

@@ -22,18 +22,21 @@ struct newest_rows_request {
     table_name table;
     /// What is wanted of each row.
     std::vector<std::string> columns;
-    /// A column of a timestamp type.
-    std::string created_at;
-    /// Some rows that were made up to here are wanted, too.
-    wall_time around;
+    /// A column of a timestamp type; empty where there is none.
+    std::string created_at = {};
+    /// Rows that were made just before and just after it are wanted, too.
+    wall_time around = {};
+    /// SQL: only rows for which it is true are wanted. Empty for all.
+    std::string is_later = {};
 };
 
 struct newest_row {
     std::vector<cell> values;
+    /// 1970 where the table does not say it.
     wall_time created_at;
 };
 
-/// At most about a thousand; none where the table is large and has neither such an index nor,
+/// At most some thousands; none where the table is large and has neither such an index nor,
 /// before PostgreSQL 14, a way to its last pages. On a connection of connection_kind::sql. Errors:
 /// also those of a role that may not read the table.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<newest_row>>> read_newest_rows(

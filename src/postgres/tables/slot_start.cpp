@@ -61,6 +61,8 @@ awaitable<result<std::string>> text_of_snapshot(connection& sql, std::string nam
     co_return text;
 }
 
+}  // namespace
+
 /// xmin has 32 bits of a transaction's number: the rest are those of the last number that is not
 /// after `next`, the first number of none. Below 3 are no transactions (PostgreSQL source,
 /// access/transam.h).
@@ -74,8 +76,6 @@ std::string later_than(const std::string& snapshot, std::uint64_t next) {
         "xmin::text::int8 < {} THEN {} ELSE {} END)::text::xid8, {}::pg_snapshot)",
         low, epoch, before, quote_literal(snapshot));
 }
-
-}  // namespace
 
 awaitable<result<void>> keep_slot_start(connection& sql, snapshot_slot from, std::string slot,
                                         std::vector<table_name> outboxes) {

@@ -10,6 +10,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct slot_start {
     /// An SQL condition: true of rows whose last change the snapshot of the slot does not have.
     std::string is_later = {};
 };
+
+/// An SQL condition: true of rows whose last change the snapshot, in PostgreSQL's text, does not
+/// have. `next` is the first number of no transaction yet.
+[[nodiscard]] std::string later_than(const std::string& snapshot, std::uint64_t next);
 
 /// Keeps what `from` begins with as that of `slot`, while the exported snapshot is still there:
 /// outside of a transaction through a connection of connection_kind::sql, which is not the one that

@@ -14,21 +14,23 @@ constexpr std::chrono::milliseconds shortest_pause{50};
 
 }  // namespace
 
-void hold_back::acked(lsn up_to, std::optional<commit_position> last_event, monotonic_time now) {
+void hold_back::acked(lsn up_to, std::optional<commit_position> last_event,
+                      const std::optional<stored_message>& newest, monotonic_time now) {
     if (delay_.count() == 0) {
-        confirm(up_to, last_event);
+        confirm(up_to, newest);
         return;
     }
-    const auto newest = held_.empty() ? confirmed_ : held_.back().up_to;
-    if (up_to <= newest) {
+    const auto so_far = held_.empty() ? confirmed_ : held_.back().up_to;
+    if (up_to <= so_far) {
         return;
     }
     if (!held_.empty() && now < held_.back().closes) {
         held_.back().up_to = up_to;
         held_.back().last_event = last_event;
+        held_.back().newest = newest;
         return;
     }
-    held_.push_back({up_to, last_event, now + span()});
+    held_.push_back({up_to, last_event, newest, now + span()});
 }
 
 std::chrono::milliseconds hold_back::span() const {
@@ -50,7 +52,7 @@ void hold_back::asked(std::uint64_t known_sequence, monotonic_time now) {
 void hold_back::answered() {
     const auto then = std::exchange(asked_at_, std::nullopt);
     while (then && !held_.empty() && held_.front().closes + delay_ <= *then) {
-        confirm(held_.front().up_to, held_.front().last_event);
+        confirm(held_.front().up_to, held_.front().newest);
         held_.pop_front();
     }
 }
@@ -86,11 +88,16 @@ void hold_back::thaw(monotonic_time now) {
     frozen_at_.reset();
 }
 
-void hold_back::confirm(lsn up_to, std::optional<commit_position> last_event) {
-    confirmed_ = std::max(confirmed_, up_to);
-    if (last_event) {
-        confirmed_event_ = confirmed_event_ ? std::max(*confirmed_event_, *last_event) : last_event;
+void hold_back::forget_messages() {
+    confirmed_message_.reset();
+    for (auto& each : held_) {
+        each.newest.reset();
     }
+}
+
+void hold_back::confirm(lsn up_to, const std::optional<stored_message>& newest) {
+    confirmed_ = std::max(confirmed_, up_to);
+    confirmed_message_ = newest ? newest : confirmed_message_;
 }
 
 }  // namespace walrelay::relay

@@ -9,6 +9,7 @@
 #include "core/instant.hpp"
 #include "core/lsn.hpp"
 #include "core/position.hpp"
+#include "core/witness.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -22,13 +23,12 @@ public:
     /// `delay` 0 confirms at once.
     explicit hold_back(std::chrono::milliseconds delay) : delay_(delay) {}
 
-    /// What was confirmed before this relay began: the slot stands there, and `last_event` (if one
-    /// is known to lie before) is not sent again.
-    void begin_at(lsn slot_confirmed, std::optional<commit_position> last_event) {
-        confirm(slot_confirmed, last_event);
-    }
-    /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`.
-    void acked(lsn up_to, std::optional<commit_position> last_event, monotonic_time now);
+    /// What was confirmed before this relay began: the slot stands there.
+    void begin_at(lsn slot_confirmed) { confirm(slot_confirmed, std::nullopt); }
+    /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`,
+    /// `newest` the message of the highest sequence that is stored by now.
+    void acked(lsn up_to, std::optional<commit_position> last_event,
+               const std::optional<stored_message>& newest, monotonic_time now);
     /// When the stream is to be asked whether it has what it acked; nothing while there is no need,
     /// or while an answer is awaited.
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
@@ -58,14 +58,17 @@ public:
     void start_over() {
         held_.clear();
         confirmed_ = {};
-        confirmed_event_.reset();
+        confirmed_message_.reset();
     }
+
+    /// The stream has lost messages: their sequences say nothing any more.
+    void forget_messages();
 
     /// What may be reported as flushed. Never moves backwards.
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
-    /// The last event that the slot may have forgotten; nothing if none is known.
-    [[nodiscard]] std::optional<commit_position> confirmed_event() const {
-        return confirmed_event_;
+    /// What was the newest message when that was acked; nothing if none was stored.
+    [[nodiscard]] const std::optional<stored_message>& confirmed_message() const {
+        return confirmed_message_;
     }
 
 private:
@@ -73,11 +76,12 @@ private:
     struct portion {
         lsn up_to;
         std::optional<commit_position> last_event;
+        std::optional<stored_message> newest;
         monotonic_time closes;
     };
 
     [[nodiscard]] std::chrono::milliseconds span() const;
-    void confirm(lsn up_to, std::optional<commit_position> last_event);
+    void confirm(lsn up_to, const std::optional<stored_message>& newest);
 
     std::chrono::milliseconds delay_;
     std::deque<portion> held_;
@@ -86,7 +90,7 @@ private:
     monotonic_time last_asked_{};
     std::uint64_t asked_for_ = 0;
     lsn confirmed_;
-    std::optional<commit_position> confirmed_event_;
+    std::optional<stored_message> confirmed_message_;
 };
 
 }  // namespace walrelay::relay

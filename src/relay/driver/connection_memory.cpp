@@ -8,23 +8,21 @@ void connection_memory::stream_seen(const stream_facts& stream) {
         earlier_run_ = preflight::earlier_run_of(stream);
     }
     description_ = stream.description;
-    if (!roll_was_called_ && !stream.recent.empty()) {
-        roll_is_due_ = stream.recent.back().stored_at;
+    if (!stream.recent.empty()) {
+        last_stored_ = stream.recent.back().stored_at;
     }
 }
 
 void connection_memory::slot_streams() {
     earlier_run_ = preflight::earlier_run{"this relay has streamed from it"};
-    roll_is_due_.reset();
-    roll_was_called_ = true;
 }
 
 void connection_memory::slot_adopted() {
     earlier_run_ = preflight::earlier_run{"this relay has published the rows before it"};
 }
 
-known_before connection_memory::of_database(bool gap) const {
-    return {earlier_run_, gap, description_, roll_is_due_, goes_on_without_};
+known_before connection_memory::of_database(bool gap, newest_rows_wanted newest_rows) const {
+    return {earlier_run_, gap, description_, last_stored_, newest_rows, goes_on_without_};
 }
 
 }  // namespace walrelay::relay

@@ -16,27 +16,26 @@ class connection_memory {
 public:
     /// An operator has decided to go on without the rows that are missing.
     void go_on_without_missing() { goes_on_without_ = true; }
+    /// That decision was for the start.
+    void miss_rows_again() { goes_on_without_ = false; }
 
     void stream_seen(const stream_facts& stream);
     /// Its description has been changed to this.
     void stream_described(std::string description) { description_ = std::move(description); }
     /// Rows of this owner go into the stream.
     void database_seen(stream_owner owner) { owner_ = std::move(owner); }
-    /// The slot streams: it has been looked for missing rows, which happens once in the life of a
-    /// relay.
     void slot_streams();
     void slot_adopted();
 
     [[nodiscard]] known_of_stream of_stream() const { return {stream_was_there_, owner_}; }
-    [[nodiscard]] known_before of_database(bool gap) const;
+    [[nodiscard]] known_before of_database(bool gap, newest_rows_wanted newest_rows) const;
     [[nodiscard]] const std::string& description() const { return description_; }
 
 private:
     std::optional<preflight::earlier_run> earlier_run_;
     bool stream_was_there_ = false;
     std::string description_;
-    std::optional<wall_time> roll_is_due_;
-    bool roll_was_called_ = false;
+    std::optional<wall_time> last_stored_;
     bool goes_on_without_ = false;
     std::optional<stream_owner> owner_;
 };

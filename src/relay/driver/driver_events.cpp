@@ -73,6 +73,10 @@ void relay_driver::postgres_connected(std::uint64_t epoch, postgres_session sess
     if (!session.rows_first) {
         memory_.slot_streams();
     }
+    if (session.goes_on_without) {
+        // Until that is over, also where this connection ends before.
+        memory_.go_on_without_missing();
+    }
     machine_.postgres_connected(epoch, std::move(session), now());
     settle();
 }
@@ -129,6 +133,12 @@ relay_driver::reading relay_driver::read_rows(row_source& from) {
 
 void relay_driver::rows_ended() {
     machine_.rows_ended(now());
+    settle();
+}
+
+void relay_driver::witness_stored(std::uint64_t epoch,
+                                  const result<std::optional<std::uint64_t>>& version) {
+    machine_.witness_stored(epoch, version, now());
     settle();
 }
 

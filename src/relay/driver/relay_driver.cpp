@@ -81,46 +81,51 @@ std::optional<action> relay_driver::next_action(monotonic_time started) {
 }
 
 void relay_driver::obey(action& wanted) {
-    std::visit(overloaded{[this](const publish& what) { publish_or_fail(what.what); },
-                          [this](const send_status& status) { database_.send(status); },
-                          [this](const connect_broker& connect) {
-                              broker_epoch_ = connect.epoch;
-                              broker_.connect(connect, memory_.of_stream());
-                          },
-                          [this](const close_broker&) {
-                              broker_epoch_ = 0;
-                              broker_.close();
-                          },
-                          [this](const connect_postgres& connect) {
-                              postgres_epoch_ = connect.epoch;
-                              database_.connect(connect, memory_.of_database(connect.gap));
-                          },
-                          [this](const close_postgres&) {
-                              postgres_epoch_ = 0;
-                              database_.close();
-                          },
-                          [this](const finish_postgres&) { database_.finish(); },
-                          [this](const ask_stream&) { broker_.ask_stream(); },
-                          [this](const read_message& one) { broker_.read_message(one); },
-                          [this](mark_stream& mark) {
-                              broker_.mark_stream(std::move(mark), memory_.description());
-                          },
-                          [this](read_stored& which) { broker_.read_stored(std::move(which)); },
-                          [this](const adopt_slot& adopt) { database_.adopt_slot(adopt); },
-                          [this](store_dead_letters& each) {
-                              database_.store_dead_letters(std::move(each));
-                          },
-                          [this](look_for_rows& rows) { database_.look_for_rows(std::move(rows)); },
-                          [this](leave_out& rows) { database_.leave_out(std::move(rows)); },
-                          [this](write_back& rows) { database_.write_back(std::move(rows)); },
-                          [this](fetch_row& row) { database_.fetch_row(std::move(row)); },
-                          [this](look_at_table& one) { database_.look_at_table(std::move(one)); },
-                          [this](const find_blocker& of) { database_.find_blocker(of); },
-                          [this](const ask_replayed& ask) { database_.ask_replayed(ask); },
-                          [this](store_halt& halt) { database_.store_halt(std::move(halt)); },
-                          [this](const write_log& line) { host_.write(line); },
-                          [this](const finish& how) { end(how); }},
-               wanted);
+    std::visit(
+        overloaded{
+            [this](const publish& what) { publish_or_fail(what.what); },
+            [this](const send_status& status) { database_.send(status); },
+            [this](const connect_broker& connect) {
+                broker_epoch_ = connect.epoch;
+                broker_.connect(connect, memory_.of_stream());
+            },
+            [this](const close_broker&) {
+                broker_epoch_ = 0;
+                broker_.close();
+            },
+            [this](const connect_postgres& connect) {
+                postgres_epoch_ = connect.epoch;
+                if (machine_.has_begun()) {
+                    memory_.miss_rows_again();
+                }
+                database_.connect(connect,
+                                  memory_.of_database(connect.gap, machine_.wanted_newest_rows()));
+            },
+            [this](const close_postgres&) {
+                postgres_epoch_ = 0;
+                database_.close();
+            },
+            [this](const finish_postgres&) { database_.finish(); },
+            [this](const ask_stream&) { broker_.ask_stream(); },
+            [this](const read_message& one) { broker_.read_message(one); },
+            [this](store_witness& what) { database_.store_witness(std::move(what)); },
+            [this](mark_stream& mark) {
+                broker_.mark_stream(std::move(mark), memory_.description());
+            },
+            [this](read_stored& which) { broker_.read_stored(std::move(which)); },
+            [this](const adopt_slot& adopt) { database_.adopt_slot(adopt); },
+            [this](store_dead_letters& each) { database_.store_dead_letters(std::move(each)); },
+            [this](look_for_rows& rows) { database_.look_for_rows(std::move(rows)); },
+            [this](leave_out& rows) { database_.leave_out(std::move(rows)); },
+            [this](write_back& rows) { database_.write_back(std::move(rows)); },
+            [this](fetch_row& row) { database_.fetch_row(std::move(row)); },
+            [this](look_at_table& one) { database_.look_at_table(std::move(one)); },
+            [this](const find_blocker& of) { database_.find_blocker(of); },
+            [this](const ask_replayed& ask) { database_.ask_replayed(ask); },
+            [this](store_halt& halt) { database_.store_halt(std::move(halt)); },
+            [this](const write_log& line) { host_.write(line); },
+            [this](const finish& how) { end(how); }},
+        wanted);
 }
 
 void relay_driver::publish_or_fail(const outgoing& what) {

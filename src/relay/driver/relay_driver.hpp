@@ -84,6 +84,7 @@ public:
     [[nodiscard]] reading read_rows(row_source& from);
     void rows_ended();
 
+    void witness_stored(std::uint64_t epoch, const result<std::optional<std::uint64_t>>& version);
     void dead_letters_stored(std::uint64_t epoch, const result<void>& done);
     void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing);
     void rows_left_out(const result<void>& kept);

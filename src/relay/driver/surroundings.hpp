@@ -9,6 +9,7 @@
 #include "core/instant.hpp"
 #include "preflight/preflight.hpp"
 #include "relay/machine/action.hpp"
+#include "relay/machine/postgres_session.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -77,9 +78,9 @@ struct known_before {
     bool gap = false;
     /// The stream's, which may say that it is another's.
     std::string description = {};
-    /// When the stream's last message was stored: the newest rows of the tables are to be read.
-    /// Nothing where they are not.
-    std::optional<wall_time> call_roll = {};
+    /// When the stream's last message was stored; nothing where it has shown none of walrelay's.
+    std::optional<wall_time> last_stored = {};
+    newest_rows_wanted newest_rows = {};
     /// See relay::postgres_session.
     bool goes_on_without = false;
 };
@@ -99,6 +100,7 @@ public:
     /// Frames, or rows of a backfill, are wanted (again).
     virtual void resume_reading() = 0;
     virtual void adopt_slot(const relay::adopt_slot& wanted) = 0;
+    virtual void store_witness(relay::store_witness wanted) = 0;
     virtual void store_dead_letters(relay::store_dead_letters wanted) = 0;
     virtual void look_for_rows(relay::look_for_rows wanted) = 0;
     virtual void leave_out(relay::leave_out wanted) = 0;

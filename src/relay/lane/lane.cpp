@@ -212,6 +212,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     look_back_ = tail_is_shared_ = tail.shared;
     known_sequence_ = tail.last_sequence;
     reused_sequence_.reset();
+    note_newest(tail);
     if (forgot) {
         empty_window();
         acks_.clear();
@@ -302,7 +303,7 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
         case outcome_class::stored:
             last_ack_at_ = now;
             widen();
-            return on_stored(index, outcome.sequence);
+            return take_ack({outcome.sequence, at(index).content.where}, index);
         case outcome_class::duplicate:
             last_ack_at_ = now;
             return on_duplicate(index, outcome.sequence);
@@ -320,6 +321,16 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
             return trouble(lane_verdict::stream_unsuitable, outcome.server_said);
     }
     return trouble(lane_verdict::resync, outcome.server_said);
+}
+
+lane_verdict lane::take_ack(const stored_message& acked, std::uint64_t index) {
+    const auto verdict = on_stored(index, acked.sequence);
+    // A duplicate is no such evidence: the message that is there can have another position.
+    if (verdict == lane_verdict::carry_on &&
+        (!newest_stored_ || acked.sequence > newest_stored_->sequence)) {
+        newest_stored_ = acked;
+    }
+    return verdict;
 }
 
 std::size_t lane::unacked_count() const {

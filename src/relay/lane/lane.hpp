@@ -13,6 +13,7 @@
 #include "core/lineage.hpp"
 #include "core/message.hpp"
 #include "core/position.hpp"
+#include "core/witness.hpp"
 #include "relay/lane/ack_memory.hpp"
 #include "relay/lane/kept_row.hpp"
 #include "relay/lane/publish_outcome.hpp"
@@ -227,6 +228,10 @@ public:
     [[nodiscard]] const message& newest() const { return at(end_ - 1).content; }
     /// The highest sequence that the stream is known to have had.
     [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
+    /// The message of the highest sequence that is known to be walrelay's and in the stream.
+    [[nodiscard]] const std::optional<stored_message>& newest_stored() const {
+        return newest_stored_;
+    }
     /// Since the last `open`: the sequence of an ack that the stream had given to another message,
     /// whose ack had come before this one was sent; nothing if there was none.
     [[nodiscard]] const std::optional<std::uint64_t>& reused_sequence() const {
@@ -322,6 +327,7 @@ private:
     [[nodiscard]] bool in_flight(publish_token token) const;
     lane_verdict take_reply(std::uint64_t index, const publish_outcome& outcome,
                             monotonic_time now);
+    lane_verdict take_ack(const stored_message& acked, std::uint64_t index);
     void take_in(entry& added);
     void forget_first();
     void empty_window();
@@ -333,6 +339,8 @@ private:
     [[nodiscard]] bool passes_over_unacked(const position& furthest,
                                            const std::vector<placed_message>& placed) const;
     void take_checkpoint();
+    /// What a look at the stream's end shows of it.
+    void note_newest(const stream_tail& tail);
 
     lane_options options_;
     std::vector<entry> ring_;
@@ -366,6 +374,7 @@ private:
     bool tail_is_shared_ = false;
     std::uint64_t known_sequence_ = 0;
     std::optional<std::uint64_t> reused_sequence_;
+    std::optional<stored_message> newest_stored_;
     std::optional<commit_position> admitted_;
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;

@@ -221,6 +221,17 @@ bool lane::sent_itself(const position& where, std::string_view id) const {
     return false;
 }
 
+void lane::note_newest(const stream_tail& tail) {
+    if (newest_stored_ && (newest_stored_->sequence > tail.last_sequence || tail.made_again)) {
+        newest_stored_.reset();
+    }
+    if (tail.final_position) {
+        newest_stored_ = {tail.last_sequence, *tail.final_position};
+    } else if (const auto at = tail.checkpoint_sequence(); at > 0 && tail.checkpoint()) {
+        newest_stored_ = {at, *tail.checkpoint()};
+    }
+}
+
 void lane::believe(tail_belief how) {
     belief_ = how;
     if (how == tail_belief::exact || how == tail_belief::claim) {

@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "core/log_entry.hpp"
 #include "core/outbox_table.hpp"
+#include "core/witness.hpp"
 #include "relay/confirm/write_backs.hpp"
 #include "relay/intake/dead_letters.hpp"
 #include "relay/lane/lane.hpp"
@@ -69,6 +70,12 @@ struct ask_stream {};
 struct read_message {
     std::uint64_t epoch = 0;
     std::uint64_t sequence = 0;
+};
+/// Commit the witness where the row still has `what.version`, and report witness_stored with this
+/// epoch of the PostgreSQL connection.
+struct store_witness {
+    std::uint64_t epoch = 0;
+    witness what;
 };
 /// Write the mark into the stream's description, and report stream_marked.
 struct mark_stream {
@@ -142,10 +149,10 @@ struct finish {
     std::optional<error> why = {};
 };
 
-using action =
-    std::variant<connect_broker, close_broker, connect_postgres, close_postgres, finish_postgres,
-                 adopt_slot, publish, send_status, store_dead_letters, ask_stream, read_message,
-                 mark_stream, read_stored, look_for_rows, leave_out, write_back, find_blocker,
-                 fetch_row, look_at_table, ask_replayed, store_halt, write_log, finish>;
+using action = std::variant<connect_broker, close_broker, connect_postgres, close_postgres,
+                            finish_postgres, adopt_slot, publish, send_status, store_dead_letters,
+                            ask_stream, read_message, store_witness, mark_stream, read_stored,
+                            look_for_rows, leave_out, write_back, find_blocker, fetch_row,
+                            look_at_table, ask_replayed, store_halt, write_log, finish>;
 
 }  // namespace walrelay::relay

@@ -16,6 +16,7 @@ public:
         what_ = std::move(what);
         rows_ended_ = false;
         adopting_ = false;
+        witnessed_ = false;
     }
     [[nodiscard]] bool is_open() const { return what_.has_value(); }
     /// While there is one.
@@ -25,6 +26,8 @@ public:
     void rows_ended() { rows_ended_ = true; }
     /// Whether the slot is to be adopted once all is confirmed.
     [[nodiscard]] bool waits_for_acks() const { return is_open() && rows_ended_ && !adopting_; }
+    /// Whether the witness is to be written now, which comes before that.
+    [[nodiscard]] bool is_first_to_be_witnessed() { return !std::exchange(witnessed_, true); }
     void adopting() { adopting_ = true; }
     /// The slot is adopted: there is no gap any more.
     void adopted() {
@@ -42,6 +45,7 @@ private:
     std::optional<backfill> what_;
     bool rows_ended_ = false;
     bool adopting_ = false;
+    bool witnessed_ = false;
     bool gap_ = false;
 };
 

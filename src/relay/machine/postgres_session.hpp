@@ -5,6 +5,7 @@
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "core/position.hpp"
+#include "core/witness.hpp"
 #include "relay/intake/table_catalog.hpp"
 #include "relay/machine/roll_call.hpp"
 
@@ -15,6 +16,19 @@
 #include <vector>
 
 namespace walrelay::relay {
+
+/// When the newest rows of the tables are read with a connection: always, or where the slot stands
+/// after `told` or the server is of another history.
+struct newest_rows_wanted {
+    bool always = true;
+    /// What this process has told the slot at most; 0 where nothing is known.
+    lsn told = {};
+    history origin = {};
+
+    [[nodiscard]] bool are_due(lsn slot_confirmed, const history& now) const {
+        return always || slot_confirmed > told || now != origin;
+    }
+};
 
 /// Rows of the tables that come before anything that the slot sends.
 struct backfill {
@@ -47,6 +61,10 @@ struct postgres_session {
     server_identity server = {};
     /// Of rows that the slot may send again although they are dead letters.
     std::vector<position> dead_letters = {};
+    /// What was stored before, as this database knows it.
+    witness_reading witness = {};
+    /// Where the slot began, where that was kept.
+    std::optional<lsn> slot_began = {};
     /// The server is a standby: its timeline may change under the connection.
     bool on_standby = false;
 };

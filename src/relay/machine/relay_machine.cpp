@@ -28,6 +28,7 @@ relay_machine::relay_machine(relay_options options, std::vector<outbox::table_ma
       hold_back_(options_.confirm_delay),
       broker_(options_.backoff, seed),
       postgres_(options_.backoff, seed + 1),
+      checkpoint_(options_.slot, options_.stream),
       letters_(options_.lane.window_bytes),
       startup_check_(options_.slot, options_.stream) {}
 
@@ -41,7 +42,7 @@ void relay_machine::account_for_stored(instant now) {
     }
     end_comparing_when_over();
     write_back_what_is_stored(now);
-    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), now.monotonic);
+    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), lane_->newest_stored(), now.monotonic);
     report_confirmed(now);
     if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
@@ -124,17 +125,33 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
 
 void relay_machine::report_confirmed(instant now) {
     if (backfilling_.is_open()) {
-        adopt_if_stored();
-    } else if (postgres_.is_up() && !lane_->claim() && !mark_.is_stale()) {
-        // While the description holds for other rules, the next start would miss the rows that
-        // these leave out.
-        slot_.told(confirmed());
-        feedback_.confirmed(confirmed(), now.monotonic);
+        adopt_if_stored(now);
+        return;
     }
+    if (checkpoint_.now_is() == checkpoint::state::unknown) {
+        // What the stream's tail is taken for has been decided meanwhile.
+        believe(now);
+    }
+    // While the description holds for other rules, the next start would miss the rows that these
+    // leave out.
+    const bool may_tell = !lane_->claim() && !mark_.is_stale() && checkpoint_.may_tell();
+    if (postgres_.is_up() && may_tell) {
+        auto& keeper = checkpoint_.keeper();
+        keeper.offer(options_.stream, stream_created_, hold_back_.confirmed_message(),
+                     confirmable(), server_.line.origin);
+        slot_.begins_at(slot_confirmed_);
+        slot_.told(keeper.may_tell());
+        feedback_.confirmed(keeper.may_tell(), now.monotonic);
+    }
+    write_witness(now);
+}
+
+lsn relay_machine::confirmable() const {
+    return std::min(hold_back_.confirmed(), std::max(ledger_.acked(), slot_confirmed_));
 }
 
 lsn relay_machine::confirmed() const {
-    return std::min(hold_back_.confirmed(), std::max(ledger_.acked(), slot_confirmed_));
+    return std::max(checkpoint_.keeper().may_tell(), slot_confirmed_);
 }
 
 void relay_machine::retry_links(instant now) {
@@ -253,6 +270,9 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(feedback_.deadline());
         consider(letters_.summary_due());
     }
+    if (phase_ != phase::closing && postgres_.is_up()) {
+        consider(checkpoint_.keeper().deadline());
+    }
     return phase_ == phase::ended ? std::nullopt : earliest;
 }
 
@@ -282,7 +302,8 @@ std::optional<action> relay_machine::next_action(monotonic_time now) {
         return duty;
     }
     // While PostgreSQL is away, another server may become the primary, without these rows.
-    if (is_closing() || !postgres_.is_up() || mark_.is_stale()) {
+    if (is_closing() || !postgres_.is_up() || mark_.is_stale() ||
+        !(backfilling_.is_open() || checkpoint_.may_publish())) {
         return std::nullopt;
     }
     if (const auto sending = lane_->next_to_send(now)) {

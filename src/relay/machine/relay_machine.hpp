@@ -15,6 +15,8 @@
 #include "core/lineage.hpp"
 #include "core/relay_status.hpp"
 #include "core/table_sight.hpp"
+#include "relay/checkpoint/checkpoint.hpp"
+#include "relay/checkpoint/tail_doubt.hpp"
 #include "relay/confirm/feedback.hpp"
 #include "relay/confirm/hold_back.hpp"
 #include "relay/confirm/ledger.hpp"
@@ -33,11 +35,9 @@
 #include "relay/machine/refusals.hpp"
 #include "relay/machine/relay_watch.hpp"
 #include "relay/machine/sent_again.hpp"
-#include "relay/machine/slot_place.hpp"
 #include "relay/machine/startup_check.hpp"
 #include "relay/machine/stored_comparison.hpp"
 #include "relay/machine/stream_mark.hpp"
-#include "relay/machine/tail_doubt.hpp"
 #include "relay/machine/tail_trust.hpp"
 #include "relay/machine/timeline_watch.hpp"
 #include "relay/machine/write_back_duty.hpp"
@@ -108,6 +108,10 @@ public:
     /// The answer to mark_stream: what the stream ended with when it was marked, nothing where
     /// nobody had to be asked.
     void stream_marked(const result<std::optional<std::uint64_t>>& done, instant now);
+    /// The answer to store_witness: the version of the row; nothing where somebody else has changed
+    /// it.
+    void witness_stored(std::uint64_t epoch, const result<std::optional<std::uint64_t>>& version,
+                        instant now);
     /// What read_stored asked for.
     void stored_read(std::uint64_t epoch, const result<std::shared_ptr<const stored_rows>>& rows,
                      instant now);
@@ -154,6 +158,15 @@ public:
     [[nodiscard]] lsn confirmed() const;
     /// Whether the slot is known to be there: only then it is said what it still has.
     [[nodiscard]] bool knows_slot() const { return slot_confirmed_ != lsn{}; }
+    /// Belief has begun, and the newest rows are accounted for: what an operator said of the start
+    /// is over.
+    [[nodiscard]] bool has_begun() const {
+        return checkpoint_.was_proved() && !startup_check_.is_due();
+    }
+    /// For the next connection to PostgreSQL: see newest_rows_wanted.
+    [[nodiscard]] newest_rows_wanted wanted_newest_rows() const {
+        return {startup_check_.is_due(), slot_.at_most(), history_};
+    }
     /// Another consumer holds the slot; this relay takes over when it is let go.
     [[nodiscard]] bool is_standby() const { return slot_.is_standby(); }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return letters_.count(); }
@@ -185,14 +198,21 @@ private:
     void take_over();
     /// The slot is had, and it is known where it stands.
     void stream_from(postgres_session session, bool new_tables, instant now);
-    void begin_where_the_slot_stands(lsn slot_confirmed);
     void read_tail_again();
     /// The action for a new try.
     [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);
     void lose_stuck_broker(instant now);
-    /// Whether the stream shows that another relay moved the slot. If that is not known yet, or if
-    /// not, the connection is given up.
-    bool was_another_relay(lsn slot_confirmed, instant now);
+    /// Goes on with the checkpoint where both sides are connected: the one place where it is
+    /// decided that rows may be published and the slot be told.
+    void believe(instant now);
+    void take_step(checkpoint::step step, instant now);
+    void witnessed_message_read(const result<asked_message>& found, instant now);
+    /// The last position that the stream has with all before it, as far as that is known.
+    [[nodiscard]] std::optional<position> stream_ends_with() const;
+    void write_witness(instant now);
+    /// Whether some rows that were committed after this were not relayed by the present rules.
+    [[nodiscard]] bool began_to_relay_after(lsn where) const;
+    void startup_check_is_over(std::size_t missing, instant now);
     /// What is known of earlier connections belongs to the history of `server` now.
     void begin_history(const lineage& line);
     /// Up to where the WAL of the present history must reach at least.
@@ -254,7 +274,7 @@ private:
     /// The sequences of the messages that may be from before the present configuration.
     [[nodiscard]] std::vector<std::uint64_t> of_other_rules(const stream_facts& facts) const;
     void begin_backfill(postgres_session session, instant now);
-    void adopt_if_stored();
+    void adopt_if_stored(instant now);
     void give_backfill_up();
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
@@ -276,7 +296,6 @@ private:
     void stream_from_the_slot_again(instant now);
     bool doubts(const stream_tail& tail, const stream_facts& facts, instant now);
     void stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now);
-    [[nodiscard]] bool slot_has_what_follows(const stream_tail& tail) const;
     void account_for_stored(instant now);
     void write_back_what_is_stored(instant now);
     void ask_for_blockers(instant now);
@@ -287,12 +306,16 @@ private:
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
         // The next start would compare rows for a mark that is written in part.
         const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
+        const bool owes_witness =
+            postgres_.is_up() && checkpoint_.may_tell() && checkpoint_.keeper().owes(true);
         return (lane_->empty() || sends_no_more) && write_backs_.rows().empty() &&
-               letters_.empty() && !writes_mark;
+               letters_.empty() && !writes_mark && !owes_witness;
     }
     void confirm_what_was_held(instant now);
     /// When the stream is to be asked, or its answer is overdue.
     [[nodiscard]] std::optional<monotonic_time> question_deadline() const;
+    /// What is acked, and held back long enough.
+    [[nodiscard]] lsn confirmable() const;
     void report_confirmed(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);
@@ -341,6 +364,7 @@ private:
     /// The last message of somebody else's that was told of.
     std::uint64_t stranger_told_ = 0;
     slot_place slot_;
+    checkpoint checkpoint_;
     backfill_progress backfilling_;
     dead_letter_duty letters_;
     /// A row that the WAL does not hold whole is being read from its table.

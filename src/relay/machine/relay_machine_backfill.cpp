@@ -33,8 +33,8 @@ bool relay_machine::has_room() const {
     return phase_ == phase::running && postgres_.is_up() && !comparing_.is_reading_back() &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_.is_open() || lane_->belief() != tail_belief::undecided) &&
-           letters_.has_room() && !fetching_ && !looking_at_table_ && !timeline_.is_asking() &&
-           lane_->has_room() &&
+           !checkpoint_.is_waiting() && letters_.has_room() && !fetching_ && !looking_at_table_ &&
+           !timeline_.is_asking() && lane_->has_room() &&
            // Before the tail is met nothing is written back, so that no room would ever come free.
            (lane_->claim() || write_backs_.rows().has_room());
 }
@@ -56,6 +56,13 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     }
     const auto& what = *session.rows_first;
     backfilling_.begin(what);
+    checkpoint_.slot_taken({what.consistent_point,
+                            session.server.line,
+                            {},
+                            std::move(session.witness),
+                            false,
+                            false,
+                            false});
     const bool is_current = lane_->known_sequence() == what.stream_sequence;
     if (!lane_->empty() || (options_.lane.sole_writer && !is_current)) {
         start_backfill_over("somebody wrote to it meanwhile", now);
@@ -103,12 +110,20 @@ void relay_machine::rows_ended(instant now) {
     take_frame(read, now);
 }
 
-void relay_machine::adopt_if_stored() {
-    if (!backfilling_.waits_for_acks() || phase_ != phase::running) {
+void relay_machine::adopt_if_stored(instant now) {
+    const auto begins = backfilling_.what().consistent_point;
+    if (!backfilling_.waits_for_acks() || phase_ != phase::running ||
+        hold_back_.confirmed() < begins) {
         return;
     }
-    if (hold_back_.confirmed() >= backfilling_.what().consistent_point) {
+    // First the witness, so that no later start holds the new slot against what was before it.
+    if (backfilling_.is_first_to_be_witnessed()) {
+        checkpoint_.begin_anew(lane_->newest_stored(), begins, server_.line.origin);
+    }
+    write_witness(now);
+    if (!checkpoint_.keeper().is_replacing()) {
         backfilling_.adopting();
+        slot_.told(begins);
         actions_.emplace_back(adopt_slot{postgres_.epoch()});
     }
 }

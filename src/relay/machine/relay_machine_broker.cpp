@@ -44,6 +44,15 @@ std::optional<error> unusable(const broker_facts& facts, const std::string& stre
     return std::nullopt;
 }
 
+error slot_lacks_some(std::string what) {
+    what += ", and the slot was advanced past some of them";
+    error gap;
+    gap.code = errc::gap_found;
+    gap.what = std::move(what);
+    gap.remedy = how_to_close_loss();
+    return gap;
+}
+
 /// The sequence of the last message that is none of walrelay's, among those that were looked at.
 std::uint64_t last_stranger(const stream_facts& facts) {
     auto sequence = facts.last_sequence;
@@ -111,6 +120,10 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
     if (!lane_->is_open()) {
         return;
     }
+    believe(now);
+    if (!lane_->is_open() || is_closing()) {
+        return;
+    }
     account_for_stored(now);
     keep_mark_true();
     write_mark();  // one that could not be written while the broker was away
@@ -130,6 +143,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     if (std::exchange(stream_created_, facts.created) != facts.created) {
         stranger_told_ = 0;
     }
+    checkpoint_.stream_seen(facts);
     mark_.seen(own_mark(facts.description, options_.slot, database_));
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
@@ -143,6 +157,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint        ? tail_belief::undecided
                                             : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
+    if (memory == stream_memory::forgot) {
+        hold_back_.forget_messages();
+    }
     // What was on its way and is not in memory any more can be stored later, and come after
     // something that this server did not show yet.
     if (tail.mixed || was_emptied) {
@@ -217,29 +234,6 @@ bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, i
     return true;
 }
 
-bool relay_machine::slot_has_what_follows(const stream_tail& tail) const {
-    const auto gone = hold_back_.confirmed_event();
-    // Beside other writers the last message need not be of the latest position.
-    if (!gone || !options_.lane.sole_writer) {
-        return true;
-    }
-    const auto& ends = tail.last_position;
-    if (!ends || server_.line.shares(*ends)) {
-        return ends && ends->at >= *gone;
-    }
-    if (ends->origin.system_identifier != server_.line.origin.system_identifier) {
-        return false;
-    }
-    // Another relay has published rows of a promoted server that this one has not met yet. After
-    // them, all of what both histories share is there.
-    if (ends->origin.timeline > server_.line.origin.timeline) {
-        return ends->at >= *gone;
-    }
-    // A row of a branch that was left stands after all that came before the switch.
-    const auto left_at = server_.line.end_of(ends->origin.timeline);
-    return left_at && gone->commit < *left_at;
-}
-
 void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& tail, instant now) {
     std::string what =
         "stream " + options_.stream +
@@ -248,21 +242,18 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
         (loss.reused ? "gave sequence " + std::to_string(*loss.reused) + " to a later message"
                      : "now ends with " + std::to_string(tail.last_sequence)) +
         " (it was made again, or the broker's machine lost unsynced writes)";
-    if (!slot_has_what_follows(tail)) {
+    const auto ends_at = loss.reused ? *loss.reused - 1 : tail.last_sequence;
+    // While a gap is being filled, the next try finds in the tables what was lost now.
+    if (!backfilling_.fills_gap() &&
+        !checkpoint_.has_all_told(options_.lane.sole_writer ? tail.last_position : std::nullopt,
+                                  ends_at, tail.made_again)) {
         // Nothing of it is confirmed while the halt is being stored.
         hold_back_.forget_held(std::nullopt);
-        const error gap{
-            errc::gap_found, what + ", and the slot was advanced past some of them",
-            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
-            "outbox table); then walrelay resume, to go on after them; delivery.confirm_delay "
-            "keeps the slot back so that such messages are sent again"};
-        if (!options_.heals) {
-            halt(gap, now);
-            return;
+        if (options_.heals) {
+            ledger_ = ledger{};
         }
-        ledger_ = ledger{};
-        if (phase_ == phase::running) {
-            slot_has_gap(gap, now);
+        if (!options_.heals || phase_ == phase::running) {
+            slot_has_gap(slot_lacks_some(what), now);
         }
         return;
     }
@@ -273,10 +264,9 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
     const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
     hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
     log<"acked_messages_lost">(what + "; " +
-                                   (is_kept && hold_back_.confirmed_event()
-                                        ? "the slot has all of them and sends them again"
-                                        : "what the slot still has of them is sent again; fix: "
-                                          "walrelay verify lists rows that are missing"),
+                                   (is_kept ? "the slot has all of them and sends them again"
+                                            : "what the slot still has of them is sent again; fix: "
+                                              "walrelay verify lists rows that are missing"),
                                with<"stream">(options_.stream),
                                with<"sequence">(tail.last_sequence));
     stream_from_the_slot_again(now);
@@ -284,7 +274,7 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
 
 connect_broker relay_machine::to_broker(std::uint64_t epoch) {
     return {epoch, lane_->wanted_look_back(), refusals_.take_step_down(),
-            refusals_.asked_of() ? refusals_.asked_of()->sequence : 0};
+            refusals_.asked_of() ? refusals_.asked_of()->sequence : checkpoint_.wanted_sequence()};
 }
 
 void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant now) {
@@ -296,6 +286,7 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
 
 void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
+    checkpoint_.stream_lost();
     hold_back_.freeze(now.monotonic);
     actions_.emplace_back(close_broker{});
     // Once it has been of use, it is being replaced.

@@ -11,18 +11,6 @@
 namespace walrelay::relay {
 namespace {
 
-error slot_moved(const std::string& slot, lsn stands, lsn known) {
-    return {
-        errc::gap_found,
-        "slot " + slot + " stands at LSN " + to_string(stands) +
-            ", but this relay has confirmed no more than " + to_string(known) +
-            ": somebody else has read, advanced or re-created it, and what lies between is "
-            "not sent any more",
-        "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what the "
-        "stream lacks from the table; or run walrelay verify, which names those rows, and then "
-        "walrelay resume, to go on from where the slot stands"};
-}
-
 std::string is_not_relayed(const table_name& name) {
     return "rows of table " + to_string(name) +
            " are not relayed: it is neither an outbox of the configuration nor now a partition of "
@@ -53,8 +41,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         begin_backfill(std::move(session), now);
         return;
     }
-    if (!joins_history(session, now) || (slot_.was_moved(session.slot_confirmed) &&
-                                         !was_another_relay(session.slot_confirmed, now))) {
+    if (!joins_history(session, now)) {
         return;
     }
     postgres_.connected(now.monotonic);
@@ -77,7 +64,11 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 }
 
 void relay_machine::stream_from(postgres_session session, bool new_tables, instant now) {
-    begin_where_the_slot_stands(session.slot_confirmed);
+    hold_back_.begin_at(session.slot_confirmed);
+    checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
+                            std::move(session.witness),
+                            session.newest_rows.has_value() && !new_tables, false,
+                            session.goes_on_without});
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
         log<"table_not_relayed">(is_not_relayed(name), with<"table">(name));
@@ -94,54 +85,20 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
     if (session.newest_rows && !new_tables) {
-        startup_check_.begin(*session.newest_rows, session.goes_on_without);
+        auto& rows = *session.newest_rows;
+        rows.is_exact = rows.is_exact && !began_to_relay_after(rows.later_than);
+        startup_check_.begin(rows, session.goes_on_without);
         if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
-            watch_.startup_check_ended(0, now);
+            startup_check_is_over(0, now);
         }
     }
     look_for_missing();
     keep_mark_true();
-    account_for_stored(now);
     log<"streaming">("streaming from slot " + options_.slot + " with " + to_string(session.plugin),
                      with<"slot">(options_.slot), with<"plugin">(session.plugin),
                      with<"lsn">(session.slot_confirmed));
-}
-
-void relay_machine::begin_where_the_slot_stands(lsn slot_confirmed) {
-    slot_.begins_at(slot_confirmed);
-    const auto stored = lane_->stored_up_to();
-    const bool is_behind = stored && stored->commit < slot_confirmed;
-    hold_back_.begin_at(slot_confirmed, is_behind ? stored : std::nullopt);
-}
-
-bool relay_machine::was_another_relay(lsn slot_confirmed, instant now) {
-    constexpr std::chrono::milliseconds look_again{250};
-    if (slot_.is_in_question() && lane_->is_open()) {
-        slot_.settle();
-        const auto& tail = lane_->known_tail();
-        if (tail && server_.line.shares(*tail)) {
-            if (slot_.is_news(tail->at)) {
-                log<"slot_was_elsewhere">(
-                    "another relay had slot " + options_.slot + " for a while",
-                    with<"slot">(options_.slot));
-                return true;
-            }
-            // A standby's copy of the slot can be ahead of one that a crash set back.
-            const bool is_in_order = !mark_.known() || !is_being_compared(*mark_.known());
-            if (options_.lane.sole_writer && is_in_order && tail->at.commit >= slot_confirmed) {
-                return true;
-            }
-        }
-        slot_has_gap(slot_moved(options_.slot, slot_confirmed, slot_.at_most()), now);
-        return false;
-    }
-    if (!slot_.is_in_question()) {
-        slot_.ask();
-        read_tail_again();
-    }
-    drop_source();
-    postgres_.wait(now.monotonic, look_again);
-    return false;
+    believe(now);
+    account_for_stored(now);
 }
 
 void relay_machine::take_over() {
@@ -153,6 +110,7 @@ void relay_machine::take_over() {
 void relay_machine::read_tail_again() {
     if (broker_.is_up()) {
         lane_->close();
+        checkpoint_.stream_lost();
         lane_->expect_others();
         hold_back_.forget_question();
         actions_.emplace_back(close_broker{});
@@ -162,6 +120,9 @@ void relay_machine::read_tail_again() {
 
 void relay_machine::stand_by(const error& why, instant now) {
     watch_.stands_by();
+    if (why.code == errc::slot_in_use) {
+        startup_check_.expect();
+    }
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {
         log<"standing_by">(
@@ -219,14 +180,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
 }
 
 void relay_machine::drop_source() {
-    if (postgres_.is_up()) {
-        // The rows that the stream ends with need not have been met yet.
-        const auto& tail = lane_->known_tail();
-        slot_.leave(lane_->admitted());
-        if (tail && server_.line.shares(*tail)) {
-            slot_.leave(tail->at);
-        }
-    }
+    checkpoint_.slot_lost();
     actions_.emplace_back(close_postgres{});
     feedback_.end();
     ledger_.forget_pending();

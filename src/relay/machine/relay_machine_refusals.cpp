@@ -28,6 +28,11 @@ void relay_machine::ask_whose_it_is() {
 void relay_machine::message_read(std::uint64_t epoch, const result<asked_message>& found,
                                  instant now) {
     const auto& asked = refusals_.asked_of();
+    if (epoch == broker_.epoch() && broker_.is_up() && checkpoint_.is_asking() && !is_closing() &&
+        (found ? checkpoint_.is_asking_for(found->sequence) : !asked)) {
+        witnessed_message_read(found, now);
+        return;
+    }
     if (epoch != broker_.epoch() || !broker_.is_up() || !asked || is_closing() ||
         (found && found->sequence != asked->sequence)) {
         return;

@@ -28,6 +28,11 @@ std::vector<std::uint64_t> relay_machine::of_other_rules(const stream_facts& fac
     return sequences;
 }
 
+bool relay_machine::began_to_relay_after(lsn where) const {
+    const auto& mark = mark_.known();
+    return mark && !mark->rules.empty() && mark->since > where;
+}
+
 void relay_machine::note_delivered(const frame_read& read,
                                    const std::optional<commit_position>& newest_before,
                                    instant now) {
@@ -44,15 +49,17 @@ void relay_machine::note_delivered(const frame_read& read,
 }
 
 void relay_machine::slot_has_come_to(lsn where, instant now) {
-    if (lane_->claim()) {
-        // Rows before the stream's last message are taken for stored, and its row need not come.
+    startup_check_.note_place(where);
+    if (lane_->claim() || !checkpoint_.may_publish()) {
+        // The stream is not judged yet. Rows before the stream's last message are taken for stored,
+        // and its row need not come.
         return;
     }
     if (auto line = startup_check_.slot_has_come_to(where)) {
         log(std::move(*line));
         look_for_missing();
     } else if (!startup_check_.is_open()) {
-        watch_.startup_check_ended(0, now);
+        startup_check_is_over(0, now);
     }
 }
 
@@ -70,10 +77,8 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
         return;
     }
     const auto what = startup_check_.answered(missing);
-    if (what != verdict::not_known) {
-        watch_.startup_check_ended(missing->size(), now);
-    }
     if (what == verdict::gap) {
+        watch_.startup_check_ended(missing->size(), now);
         slot_has_gap(startup_check_.gap(*missing), now);
         return;
     }
@@ -81,6 +86,19 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
     if (what == verdict::left_out) {
         actions_.emplace_back(leave_out{*missing});
     }
+    if (what != verdict::not_known) {
+        startup_check_is_over(missing->size(), now);
+    } else if (checkpoint_.is_slot_in_question()) {
+        // Not known is not proved: it is asked again.
+        lose_postgres(missing.error(), now);
+    }
+}
+
+void relay_machine::startup_check_is_over(std::size_t missing, instant now) {
+    watch_.startup_check_ended(missing, now);
+    startup_check_.is_over();
+    checkpoint_.newest_rows_are_there();
+    report_confirmed(now);
 }
 
 void relay_machine::rows_left_out(const result<void>& kept) {

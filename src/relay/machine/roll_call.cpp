@@ -8,12 +8,9 @@ namespace walrelay::relay {
 
 void roll_call::stream_has(const std::vector<recent_message>& recent,
                            const std::vector<std::uint64_t>& other_rules) {
-    if (over_) {
-        return;
-    }
     for (const auto& each : recent) {
         missing_.erase(each.id);
-        if (open_) {
+        if (open_ || over_) {
             continue;
         }
         stream_.insert_or_assign(each.id, each.stored_at);
@@ -40,16 +37,26 @@ roll_call::what_is_known roll_call::compare(const roll& asked) const {
     return known;
 }
 
+void roll_call::start_over() {
+    open_ = false;
+    over_ = false;
+    until_ = {};
+    missing_.clear();
+}
+
 void roll_call::begin(const roll& asked) {
+    over_ = false;
+    missing_.clear();
     const auto known = compare(asked);
     for (const auto& row : asked.rows) {
         const auto oldest = known.oldest.find(row.table);
         // A row that is made before a message is stored may be from before the slot, or have its
         // message further back than was looked; one of the future tells nothing by its time.
-        const bool is_asked_for = oldest != known.oldest.end() && oldest_message_ &&
-                                  row.created_at > oldest->second &&
-                                  row.created_at > *oldest_message_ + known.ahead &&
-                                  row.created_at <= asked.taken_at + known.ahead;
+        const bool is_asked_for =
+            asked.is_exact ||
+            (oldest != known.oldest.end() && oldest_message_ && row.created_at > oldest->second &&
+             row.created_at > *oldest_message_ + known.ahead &&
+             row.created_at <= asked.taken_at + known.ahead);
         if (is_asked_for && !stream_.contains(row.id)) {
             missing_.try_emplace(row.id, row);
         }

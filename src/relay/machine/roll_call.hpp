@@ -43,6 +43,10 @@ struct roll {
     lsn committed_before;
     /// On the database's clock.
     wall_time taken_at;
+    /// Those alone that are later than what the witness names: all of them are asked for.
+    bool is_exact = false;
+    /// They were committed after it.
+    lsn later_than = {};
 };
 
 class roll_call {
@@ -52,6 +56,8 @@ public:
     void stream_has(const std::vector<recent_message>& recent,
                     const std::vector<std::uint64_t>& other_rules);
     void begin(const roll& asked);
+    /// Nobody is asked for any more; what the stream has shown stays known.
+    void start_over();
     /// Whether somebody is still asked for.
     [[nodiscard]] bool is_open() const { return open_; }
     /// Every row that is asked for was committed before it; 0 where nobody was asked yet.

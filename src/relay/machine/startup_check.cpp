@@ -21,11 +21,13 @@ std::string some_of(const std::vector<roll_row>& rows) {
 
 void startup_check::begin(const roll& asked, bool goes_on_without) {
     goes_on_without_ = goes_on_without;
+    place_ = {};
     roll_.begin(asked);
 }
 
 void startup_check::forget() {
-    roll_ = roll_call{};
+    roll_.start_over();
+    is_due_ = true;
     looked_for_.clear();
 }
 

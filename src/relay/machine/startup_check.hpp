@@ -11,6 +11,7 @@
 #include "core/lsn.hpp"
 #include "relay/machine/roll_call.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ public:
                     const std::vector<std::uint64_t>& other_rules) {
         roll_.stream_has(recent, other_rules);
     }
+    /// Whether the newest rows are to be read with the next connection: at first, and as long as no
+    /// answer has come.
+    [[nodiscard]] bool is_due() const { return is_due_; }
+    /// Another relay had the slot, so that it is as at first.
+    void expect() { is_due_ = true; }
+    void is_over() { is_due_ = false; }
     /// `goes_on_without`: an operator has decided to go on without rows that are missing.
     void begin(const roll& asked, bool goes_on_without);
     /// The server that the rows are of was left, or restored.
@@ -40,6 +47,9 @@ public:
     /// Whether the slot's rows are to be told.
     [[nodiscard]] bool is_open() const { return roll_.is_open(); }
     void delivered(std::string_view id) { roll_.delivered(id); }
+    /// The slot has brought everything up to here, which can come before the stream is judged.
+    void note_place(lsn where) { place_ = std::max(place_, where); }
+    [[nodiscard]] lsn place() const { return place_; }
     /// The slot has brought everything up to here. Returns the line of the log where rows are to be
     /// looked for now.
     [[nodiscard]] std::optional<log_entry> slot_has_come_to(lsn where);
@@ -61,6 +71,8 @@ private:
     roll_call roll_;
     std::vector<roll_row> looked_for_;
     bool goes_on_without_ = false;
+    bool is_due_ = true;
+    lsn place_;
 };
 
 }  // namespace walrelay::relay

@@ -42,8 +42,15 @@ std::optional<std::string> creation_time(const outbox_table& table, const table_
 class roll_taker {
 public:
     roll_taker(postgres::connection& sql, const config::settings& settings,
-               const postgres_facts& facts, wall_time around)
-        : sql_(sql), settings_(settings), facts_(facts), around_(around) {}
+               const postgres_facts& facts, wall_time around, later_rows later)
+        : sql_(sql),
+          settings_(settings),
+          facts_(facts),
+          around_(around),
+          is_later_(std::move(later.condition)) {
+        taken_.is_exact = !is_later_.empty();
+        taken_.later_than = later.after;
+    }
 
     awaitable<result<void>> read_tables() {
         for (std::uint32_t index = 0; index < settings_.outbox.size(); ++index) {
@@ -84,10 +91,11 @@ private:
         const auto& about = facts_.tables[index];
         const auto time = creation_time(table, about);
         auto ids = outbox::message_id_reader::make(table, about.columns, facts_.domains);
-        if (!time || !ids) {
+        if (!ids || (!time && is_later_.empty())) {
             co_return result<void>{};
         }
-        postgres::newest_rows_request request{table.table, ids->columns(), *time, around_};
+        postgres::newest_rows_request request{table.table, ids->columns(), time.value_or(""),
+                                              around_, is_later_};
         const auto rows = co_await postgres::read_newest_rows(sql_, std::move(request));
         if (!rows) {
             co_return rows.error();
@@ -107,13 +115,15 @@ private:
     const config::settings& settings_;
     const postgres_facts& facts_;
     wall_time around_;
+    std::string is_later_;
     relay::roll taken_;
 };
 
 awaitable<result<relay::roll>> read_roll(asio::any_io_executor executor, postgres::connection& sql,
                                          const config::settings& settings,
-                                         const postgres_facts& facts, wall_time around) {
-    roll_taker taker(sql, settings, facts, around);
+                                         const postgres_facts& facts, wall_time around,
+                                         later_rows later) {
+    roll_taker taker(sql, settings, facts, around, std::move(later));
     const auto rows = co_await taker.read_tables();
     if (!rows) {
         co_return rows.error();
@@ -174,10 +184,12 @@ awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
 awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
                                                 postgres::connection& sql,
                                                 const config::settings& settings,
-                                                const postgres_facts& facts, wall_time around) {
+                                                const postgres_facts& facts, wall_time around,
+                                                later_rows later) {
     constexpr std::chrono::seconds longest{3};
     const auto limited = co_await postgres::limit_statements(sql, longest);
-    auto taken = co_await read_roll(std::move(executor), sql, settings, facts, around);
+    auto taken =
+        co_await read_roll(std::move(executor), sql, settings, facts, around, std::move(later));
     const auto freed = co_await postgres::limit_statements(sql, std::chrono::milliseconds(0));
     if (!taken || !limited || !freed) {
         log<"startup_check_skipped">(

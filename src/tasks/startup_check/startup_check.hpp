@@ -17,11 +17,21 @@
 
 namespace walrelay::tasks {
 
-/// `around` is when the stream's last message was stored. Nothing where the rows cannot be read
-/// within a few seconds, which is told in the log and harms nothing. `sql` must live as long.
+/// Rows that the witness does not name.
+struct later_rows {
+    /// SQL that is true of them; empty where they cannot be told.
+    std::string condition = {};
+    /// All of them were committed after it.
+    lsn after = {};
+};
+
+/// `around` is when the stream's last message was stored, 1970 where it has none. Where `later`
+/// cannot be told, the times of the rows tell which are asked for. Nothing where the rows cannot be
+/// read within a few seconds, which is told in the log and harms nothing. `sql` must live as long.
 [[nodiscard]] boost::asio::awaitable<std::optional<relay::roll>> take_roll(
     boost::asio::any_io_executor executor, postgres::connection& sql,
-    const config::settings& settings, const postgres_facts& facts, wall_time around);
+    const config::settings& settings, const postgres_facts& facts, wall_time around,
+    later_rows later);
 
 /// Which of the rows are neither in the stream, also as one that was published again, nor in the
 /// dead letters, also as one that was dropped. Reads the whole stream. Errors: of either server.

@@ -47,6 +47,7 @@ struct surroundings final : host, broker_side, database_side {
     void send(const send_status& /*status*/) override { ++statuses; }
     void resume_reading() override { ++resumes; }
     void adopt_slot(const relay::adopt_slot& /*wanted*/) override {}
+    void store_witness(relay::store_witness /*wanted*/) override {}
     void store_dead_letters(relay::store_dead_letters /*wanted*/) override {}
     void look_for_rows(relay::look_for_rows /*wanted*/) override {}
     void leave_out(relay::leave_out /*wanted*/) override {}
@@ -95,7 +96,8 @@ TEST_F(RelayDriver, TellsPostgresWhatTheStreamSaid) {
     driver.broker_connected(1, empty_stream());
     ASSERT_EQ(around.calls.back(), "connect postgres 1");
     EXPECT_EQ(around.database.description, "of a test");
-    EXPECT_EQ(around.database.call_roll, std::nullopt);
+    EXPECT_EQ(around.database.last_stored, std::nullopt);
+    EXPECT_TRUE(around.database.newest_rows.always);
     EXPECT_FALSE(around.database.goes_on_without);
 }
 
@@ -145,18 +147,19 @@ TEST_F(RelayDriver, EndsBothConnectionsBeforeItSaysThatItEnds) {
     EXPECT_EQ(around.calls.size(), calls);
 }
 
-TEST_F(RelayDriver, AsksForTheNewestRowsOnceAStreamHasMessages) {
+TEST_F(RelayDriver, AsksForTheNewestRowsUntilTheyWereLookedFor) {
     auto facts = empty_stream();
     facts.stream->recent.push_back({"id", wall_time(seconds(5)), 1});
     driver.start();
     driver.broker_connected(1, facts);
-    EXPECT_EQ(around.database.call_roll, wall_time(seconds(5)));
+    EXPECT_EQ(around.database.last_stored, wall_time(seconds(5)));
+    EXPECT_TRUE(around.database.newest_rows.always);
     driver.postgres_connected(1, postgres_session{}, std::nullopt);
     driver.postgres_failed(1, {errc::postgres_lost, "gone"});
     around.time += seconds(60);
     driver.time_passed();
     ASSERT_TRUE(driver.wants_postgres(2));
-    EXPECT_EQ(around.database.call_roll, std::nullopt);
+    EXPECT_TRUE(around.database.newest_rows.always);
     EXPECT_TRUE(around.database.earlier);
 }
 

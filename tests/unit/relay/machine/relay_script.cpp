@@ -69,6 +69,11 @@ struct describer {
     std::string operator()(const relay::send_status& each) const {
         return "status " + to_string(flushed_in(each.bytes));
     }
+    std::string operator()(const relay::store_witness& each) const {
+        return "store_witness " + std::to_string(each.epoch) +
+               " sequence=" + std::to_string(each.what.sequence) +
+               " told=" + to_string(each.what.told);
+    }
     std::string operator()(const relay::store_dead_letters& each) const {
         std::string text = each.letters->size() == 1 ? "dead_letter" : "dead_letters";
         for (const auto& letter : *each.letters) {

@@ -1,4 +1,4 @@
-#include "relay/machine/slot_place.hpp"
+#include "relay/checkpoint/slot_place.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -37,7 +37,6 @@ void slot_place::begins_at(lsn confirmed) {
 void slot_place::begin_history(std::optional<lsn> branch) {
     at_most_ = branch ? std::min(at_most_, *branch) : lsn{};
     since_ = branch ? std::min(since_, *branch) : lsn{};
-    left_at_.reset();
 }
 
 bool slot_place::was_moved(lsn confirmed) const {

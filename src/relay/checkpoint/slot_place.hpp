@@ -1,14 +1,13 @@
 // Where the slot may stand as far as this relay knows, and who may have moved it. Pure; a part of
 // the relay machine, which gives every fact and asks every question.
 //
-// A slot that stands further than this relay has confirmed lacks rows, unless another consumer held
-// it in between: for that one it was to move it.
+// A slot that stands further than this relay has confirmed lacks rows, unless another relay held it
+// in between, which the witness and the stream then show.
 #pragma once
 
 #include "core/error.hpp"
 #include "core/instant.hpp"
 #include "core/lsn.hpp"
-#include "core/position.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -48,21 +47,10 @@ public:
     /// Another history begins. `branch`: where it left the one before, nothing where it did not.
     void begin_history(std::optional<lsn> branch);
     [[nodiscard]] lsn at_most() const { return at_most_; }
+    /// Whether this relay has brought it here, or further.
+    [[nodiscard]] bool explains(lsn confirmed) const { return confirmed <= at_most_; }
     /// Whether it stands where this relay has not brought it, and nobody is known to have held it.
     [[nodiscard]] bool was_moved(lsn confirmed) const;
-
-    // Finding out who moved it: the stream's tail, read anew, may show another relay.
-
-    /// The connection ends; the last event that was known of it.
-    void leave(std::optional<commit_position> last) { left_at_ = std::max(left_at_, last); }
-    [[nodiscard]] bool is_in_question() const { return in_question_; }
-    void ask() { in_question_ = true; }
-    /// The question is over.
-    void settle() { in_question_ = false; }
-    /// Whether the stream's last message is of a later event than any that this relay knew.
-    [[nodiscard]] bool is_news(const commit_position& tail) const {
-        return !left_at_ || tail > *left_at_;
-    }
 
 private:
     /// All rows from the one to the other are stored; the second is 0 where nothing is known.
@@ -71,8 +59,6 @@ private:
     std::uint32_t tries_ = 0;
     /// The slot was in use since this relay had it last.
     bool others_seen_ = false;
-    bool in_question_ = false;
-    std::optional<commit_position> left_at_;
 };
 
 }  // namespace walrelay::relay

@@ -1,4 +1,4 @@
-#include "relay/machine/slot_place.hpp"
+#include "relay/checkpoint/slot_place.hpp"
 
 #include <gtest/gtest.h>
 
@@ -90,18 +90,6 @@ TEST(SlotPlace, IsKnownUpToTheBranchOfAnotherHistory) {
     EXPECT_FALSE(place.was_moved(later));
     place.begin_history(std::nullopt);
     EXPECT_FALSE(place.was_moved(far));
-}
-
-TEST(SlotPlace, ATailIsNewsIfItIsLaterThanWhatWasKnownWhenItWasLeft) {
-    slot_place place;
-    const commit_position known{later, later, 0};
-    const commit_position older{first, first, 0};
-    EXPECT_TRUE(place.is_news(older));
-    place.leave(known);
-    place.leave(older);
-    EXPECT_FALSE(place.is_news(known));
-    EXPECT_FALSE(place.is_news(older));
-    EXPECT_TRUE(place.is_news({far, far, 0}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "relay/machine/tail_doubt.hpp"
+#include "relay/checkpoint/tail_doubt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,283 @@
+#include "relay/checkpoint/checkpoint.hpp"
+
+#include "relay/checkpoint/gap_words.hpp"
+
+#include <algorithm>
+
+namespace walrelay::relay {
+namespace {
+
+error slot_moved(const std::string& slot, lsn stands, lsn known) {
+    return {errc::gap_found,
+            "slot " + slot + " stands at LSN " + to_string(stands) +
+                ", but this relay has confirmed no more than " + to_string(known) +
+                ": somebody else has read, advanced or re-created it, and what lies between is "
+                "not sent any more",
+            how_to_close_a_gap};
+}
+
+log_entry loss_line(const std::string& stream, const witness& known, const stream_evidence& seen) {
+    return log_entry::of<"acked_messages_lost">(
+        "stream " + stream + " has lost messages that it had acked: " + to_text(known) +
+            ", and it ends with sequence " + std::to_string(seen.last_sequence) +
+            " (it was made again or restored, or the broker's machine lost unsynced writes); the "
+            "slot has all of them and sends them again",
+        with<"stream">(stream), with<"sequence">(seen.last_sequence));
+}
+
+}  // namespace
+
+// Facts.
+
+void checkpoint::stream_seen(const stream_facts& facts) {
+    seen_ = evidence_of(facts, stream_);
+    asking_.reset();
+}
+
+void checkpoint::slot_taken(slot_evidence evidence) {
+    keeper_.begin(evidence.witness, evidence.stands_at);
+    taken_ = std::move(evidence);
+    state_ = state::unknown;
+    asking_.reset();
+    slot_in_question_ = false;
+}
+
+void checkpoint::slot_lost() {
+    keeper_.end();
+    taken_.reset();
+    state_ = state::unknown;
+    asking_.reset();
+    slot_in_question_ = false;
+}
+
+void checkpoint::stream_lost() {
+    seen_.reset();
+    asking_.reset();
+    // What was proved of the slot stays so: while only other tables write, it may be told.
+    state_ = state_ == state::comparing ? state::unknown : state_;
+}
+
+void checkpoint::message_read(const asked_message& found) {
+    if (seen_ && is_asking_for(found.sequence)) {
+        seen_->asked = found;
+        asking_.reset();
+    }
+}
+
+std::uint64_t checkpoint::wanted_sequence() const {
+    const auto& known = keeper_.known();
+    return taken_ && known && known->version > 0 ? known->sequence : 0;
+}
+
+void checkpoint::newest_rows_are_there() {
+    slot_in_question_ = false;
+    if (taken_) {
+        taken_->newest_rows_there = true;
+    }
+    if (state_ == state::comparing && may_publish()) {
+        prove();
+    }
+}
+
+void checkpoint::prove() {
+    state_ = state::proved;
+    was_proved_ = true;
+}
+
+bool checkpoint::may_publish() const {
+    const bool is_judged = state_ == state::comparing || state_ == state::proved;
+    return is_judged && seen_ && !is_waiting();
+}
+
+wall_time checkpoint::stream_created() const {
+    return seen_ ? seen_->created : wall_time{};
+}
+
+// Judging.
+
+checkpoint::step checkpoint::refuse(step::kind how, error why) {
+    state_ = state::refused;
+    return {how, 0, std::move(why), {}};
+}
+
+checkpoint::step checkpoint::judge(const std::optional<position>& ends, const slot_place& place,
+                                   monotonic_time now) {
+    if (!seen_ || !taken_) {
+        state_ = state::unknown;
+        return {};
+    }
+    state_ = state::comparing;
+    auto next = judge_stream_now(ends, now);
+    if (next.what != step::kind::none) {
+        return next;
+    }
+    auto line = std::move(next.line);
+    next = judge_slot(ends, place);
+    if (!next.line) {
+        next.line = std::move(line);
+    }
+    if (next.what == step::kind::none && !keeper_.is_replacing() && !slot_in_question_) {
+        prove();
+    }
+    return next;
+}
+
+checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& ends,
+                                              monotonic_time now) {
+    const auto& known = keeper_.known();
+    // One that is in no database is this process's own, and the window knows as much.
+    if (!known || known->version == 0 || keeper_.is_replacing()) {
+        return {};
+    }
+    const auto what = judge_stream(*known, *seen_);
+    switch (what) {
+        case stream_verdict::ask:
+            asking_ = known->sequence;
+            return {step::kind::read_message, known->sequence, {}, {}};
+        case stream_verdict::holds:
+            doubt_.settled();
+            return {};
+        case stream_verdict::holds_elsewhere:
+            doubt_.settled();
+            if (known->sequence > 0) {
+                auto same = *known;
+                same.stream = seen_->stream;
+                same.created = seen_->created;
+                keeper_.replace(std::move(same));
+            }
+            return {};
+        case stream_verdict::ends_before:
+        case stream_verdict::overwritten:
+        case stream_verdict::another_stream:
+            break;
+    }
+    return has_lost(what, ends, now);
+}
+
+checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<position>& ends,
+                                      monotonic_time now) {
+    const auto known = *keeper_.known();
+    const bool is_made_again = known.created != seen_->created;
+    if (what != stream_verdict::another_stream &&
+        doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
+        return {step::kind::look_again,
+                0,
+                error{errc::broker_lost, to_text(known) + ", and it seems to end with sequence " +
+                                             std::to_string(seen_->last_sequence) +
+                                             "; it is looked at again"},
+                {}};
+    }
+    const bool is_sent_again = what == stream_verdict::ends_before && slot_sends_what_follows(ends);
+    if (!is_sent_again && !taken_->goes_on_without) {
+        // What is missing is not published into a stream that may be the wrong one.
+        return refuse(what == stream_verdict::another_stream ? step::kind::halt : step::kind::gap,
+                      stream_has_lost(known, *seen_, what, slot_));
+    }
+    auto line = loss_line(stream_, known, *seen_);
+    if (!is_sent_again) {
+        line = log_entry::of<"given_up">(
+            "going on without messages that are lost, as an operator decided: " + to_text(known) +
+                ", and stream " + stream_ + " ends with sequence " +
+                std::to_string(seen_->last_sequence) + " now",
+            with<"stream">(stream_), with<"sequence">(seen_->last_sequence));
+    }
+    keeper_.replace(as_seen());
+    return {step::kind::none, 0, {}, std::move(line)};
+}
+
+/// Rows after the stream's end commit after it, and the slot sends what commits from where it
+/// stands.
+bool checkpoint::slot_sends_what_follows(const std::optional<position>& ends) const {
+    if (taken_->began_at && taken_->stands_at <= *taken_->began_at) {
+        return true;  // it was never told of anything
+    }
+    return ends && taken_->line.shares(*ends) && ends->at.commit >= taken_->stands_at;
+}
+
+witness checkpoint::as_seen() const {
+    witness seen;
+    seen.stream = seen_->stream;
+    seen.created = seen_->created;
+    seen.sequence = seen_->last_sequence;
+    seen.where = seen_->last_where;
+    seen.told = taken_->stands_at;
+    seen.origin = taken_->line.origin;
+    return seen;
+}
+
+checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
+                                        const slot_place& place) {
+    const auto stands = taken_->stands_at;
+    const auto& known = keeper_.known();
+    const bool is_explained = place.explains(stands) ||
+                              (known && explains_slot(*known, stands, taken_->line)) ||
+                              (taken_->began_at && stands <= *taken_->began_at) ||
+                              (ends && taken_->line.shares(*ends) && stands <= ends->at.commit);
+    slot_in_question_ = false;
+    if (is_explained || taken_->goes_on_without) {
+        return {};
+    }
+    if (place.was_moved(stands)) {
+        return refuse(step::kind::gap, slot_moved(slot_, stands, place.at_most()));
+    }
+    // Idle moves, or somebody who moved it: the tables tell.
+    slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
+    if (taken_->newest_rows_known || !known) {
+        return {};
+    }
+    step next;
+    next.line = log_entry::of<"slot_place_unproved">(
+        "slot " + slot_ + " stands at LSN " + to_string(stands) +
+            ", after what walrelay.witness says that it was told (" + to_string(known->told) +
+            "), and the newest rows of the tables could not be read: if somebody moved it past "
+            "rows, "
+            "that is not noticed; fix: walrelay verify lists missing rows",
+        with<"slot">(slot_), with<"lsn">(stands));
+    return next;
+}
+
+bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t last_sequence,
+                              bool made_again) const {
+    const auto& known = keeper_.known();
+    if (known && !made_again && last_sequence >= known->sequence) {
+        return true;
+    }
+    if (!known && taken_ && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
+        keeper_.may_tell() <= *taken_->began_at) {
+        return true;
+    }
+    const auto& gone = known ? known->where : std::nullopt;
+    if (!gone || !taken_) {
+        // What was told before the witness: only what comes after the slot is sent again.
+        return ends && taken_ && taken_->line.shares(*ends) &&
+               ends->at.commit >= keeper_.may_tell();
+    }
+    const auto& line = taken_->line;
+    if (!ends || line.shares(*ends)) {
+        return ends && ends->at >= gone->at;
+    }
+    if (ends->origin.system_identifier != line.origin.system_identifier) {
+        return false;
+    }
+    // Another relay has published rows of a promoted server that this one has not met yet. After
+    // them, all of what both histories share is there.
+    if (ends->origin.timeline > line.origin.timeline) {
+        return ends->at >= gone->at;
+    }
+    // A row of a branch that was left stands after all that came before the switch.
+    const auto left_at = line.end_of(ends->origin.timeline);
+    return left_at && gone->at.commit < *left_at;
+}
+
+void checkpoint::begin_anew(const std::optional<stored_message>& last, lsn place, history origin) {
+    witness anew;
+    anew.stream = stream_;
+    anew.created = stream_created();
+    anew.sequence = last ? last->sequence : 0;
+    anew.where = last ? std::optional(last->where) : std::nullopt;
+    anew.told = place;
+    anew.origin = origin;
+    keeper_.replace(std::move(anew));
+}
+
+}  // namespace walrelay::relay

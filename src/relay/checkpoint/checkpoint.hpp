@@ -1,0 +1,149 @@
+// Where belief begins: whether the stream and the slot that are connected still have what was
+// stored. Start, take-over, reconnect, resume and failover all go through the same states. Pure; a
+// part of the relay machine, which gives every fact and obeys what is decided here.
+//
+//   unknown    one side is not connected; nothing is published or told to the slot
+//     -> comparing   both are: the stream is asked for the message that the witness names, the
+//                    witness is corrected where less is stored than it says, or the newest rows of
+//                    the tables decide whether the slot was moved
+//     -> refused     something is missing that the slot does not send again
+//     -> proved      everything that the slot was told of is stored
+//
+// An earlier connection, process or history proves nothing: what it knew is in the witness or lost.
+// How the stream's tail is matched with the slot's rows (a claim until its row is met) is decided
+// by relay/machine/tail_trust and the window.
+#pragma once
+
+#include "core/error.hpp"
+#include "core/facts.hpp"
+#include "core/instant.hpp"
+#include "core/lineage.hpp"
+#include "core/log_entry.hpp"
+#include "core/witness.hpp"
+#include "relay/checkpoint/evidence.hpp"
+#include "relay/checkpoint/slot_place.hpp"
+#include "relay/checkpoint/tail_doubt.hpp"
+#include "relay/checkpoint/witness_keeper.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace walrelay::relay {
+
+/// A slot that was taken, and what its database says.
+struct slot_evidence {
+    lsn stands_at = {};
+    lineage line = {};
+    /// Where the slot began, as far as that was kept.
+    std::optional<lsn> began_at = {};
+    witness_reading witness = {};
+    /// The newest rows of the tables were read, and are looked for.
+    bool newest_rows_known = false;
+    /// All of them were found, or are still to come from the slot.
+    bool newest_rows_there = false;
+    /// An operator has decided to go on without what is missing.
+    bool goes_on_without = false;
+};
+
+class checkpoint {
+public:
+    enum class state { unknown, comparing, proved, refused };
+
+    checkpoint(std::string slot, std::string stream)
+        : slot_(std::move(slot)), stream_(std::move(stream)) {}
+
+    [[nodiscard]] state now_is() const { return state_; }
+
+    // Facts.
+
+    void stream_seen(const stream_facts& facts);
+    void slot_taken(slot_evidence evidence);
+    /// The connection to PostgreSQL is gone.
+    void slot_lost();
+    /// The connection to the broker is gone: what the stream has is looked at again.
+    void stream_lost();
+
+    /// What the machine has to do next.
+    struct step {
+        enum class kind {
+            /// Nothing; `now_is` says how it stands.
+            none,
+            /// Read the message of this sequence, for message_read.
+            read_message,
+            /// Look at the stream once more: a server that lags shows less than there is.
+            look_again,
+            /// Rows are missing that the slot does not send.
+            gap,
+            /// An operator must decide, also where gaps are healed.
+            halt
+        } what = kind::none;
+        std::uint64_t sequence = 0;
+        std::optional<error> why = {};
+        /// Something that an operator should know although all goes on.
+        std::optional<log_entry> line = {};
+    };
+    /// To be called when both sides are connected, and after each answer. `ends` is the last
+    /// position that the stream is known to have with all before it; `place` what this process
+    /// knows of the slot.
+    [[nodiscard]] step judge(const std::optional<position>& ends, const slot_place& place,
+                             monotonic_time now);
+    void message_read(const asked_message& found);
+    [[nodiscard]] bool is_asking() const { return asking_.has_value(); }
+    [[nodiscard]] bool is_asking_for(std::uint64_t sequence) const {
+        return asking_ && asking_ == sequence;
+    }
+    /// The sequence whose message is wanted with the next look at the stream; 0 for none.
+    [[nodiscard]] std::uint64_t wanted_sequence() const;
+    /// The newest rows of the tables are all accounted for, or those that are not are left out.
+    void newest_rows_are_there();
+    /// Whether the place of the slot is in question until that is known.
+    [[nodiscard]] bool is_slot_in_question() const { return slot_in_question_; }
+
+    /// Rows may be published.
+    [[nodiscard]] bool may_publish() const;
+    /// Nor is any row read: an answer decides what it is.
+    [[nodiscard]] bool is_waiting() const { return asking_ || keeper_.is_replacing(); }
+    /// The slot may be told what is confirmed, as far as the witness names it.
+    [[nodiscard]] bool may_tell() const { return state_ == state::proved; }
+
+    /// In this process, at any time.
+    [[nodiscard]] bool was_proved() const { return was_proved_; }
+
+    /// When the witness is written. An answer that ends a correction is followed by `judge`.
+    [[nodiscard]] witness_keeper& keeper() { return keeper_; }
+    [[nodiscard]] const witness_keeper& keeper() const { return keeper_; }
+    /// The creation of the stream that was seen last.
+    [[nodiscard]] wall_time stream_created() const;
+    /// Whether the stream has all that the slot has been told of, if it ends with `ends` now, and
+    /// with this sequence, and was not made again.
+    [[nodiscard]] bool has_all_told(const std::optional<position>& ends,
+                                    std::uint64_t last_sequence, bool made_again) const;
+    /// What the witness is to say once the slot begins anew at `place`, after its rows were read
+    /// from the tables.
+    void begin_anew(const std::optional<stored_message>& last, lsn place, history origin);
+
+private:
+    [[nodiscard]] step judge_stream_now(const std::optional<position>& ends, monotonic_time now);
+    [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
+                                monotonic_time now);
+    [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
+    [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
+    [[nodiscard]] witness as_seen() const;
+    void prove();
+    [[nodiscard]] step refuse(step::kind how, error why);
+
+    std::string slot_;
+    std::string stream_;
+    state state_ = state::unknown;
+    std::optional<stream_evidence> seen_;
+    std::optional<slot_evidence> taken_;
+    witness_keeper keeper_;
+    tail_doubt doubt_;
+    std::optional<std::uint64_t> asking_;
+    bool slot_in_question_ = false;
+    bool was_proved_ = false;
+};
+
+}  // namespace walrelay::relay

@@ -1,0 +1,147 @@
+#include "relay/checkpoint/witness_keeper.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace walrelay::relay {
+namespace {
+
+constexpr std::chrono::seconds between_writes{1};
+constexpr std::chrono::seconds between_idle_writes{60};
+
+/// What the witness's own commit, and what the server writes after it by itself (a checkpoint, full
+/// pages, running transactions), stay far below.
+constexpr std::uint64_t idle_bytes = std::uint64_t{1} << 20U;
+
+}  // namespace
+
+void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
+    known_ = read.kept;
+    writable_ = read.writable;
+    offered_ = {};
+    writing_.reset();
+    retry_at_.reset();
+    replaces_ = false;
+    told_ = slot_confirmed;
+}
+
+void witness_keeper::end() {
+    writing_.reset();
+    retry_at_.reset();
+    replaces_ = false;
+}
+
+void witness_keeper::offer(const std::string& stream, wall_time created,
+                           const std::optional<stored_message>& last, lsn confirmed,
+                           history origin) {
+    offered_.stream = stream;
+    offered_.created = created;
+    offered_.sequence = last ? last->sequence : 0;
+    offered_.where = last ? std::optional(last->where) : std::nullopt;
+    offered_.told = confirmed;
+    offered_.origin = origin;
+    if (!writable_) {
+        offered_.version = known_ ? known_->version : 0;
+        known_ = offered_;
+    }
+    move_on();
+}
+
+bool witness_keeper::is_named() const {
+    return offered_.sequence == 0 || (known_ && known_->sequence >= offered_.sequence);
+}
+
+/// What the witness names may be told, and what comes after it while nothing is stored.
+void witness_keeper::move_on() {
+    if (replaces_) {
+        return;
+    }
+    if (is_named()) {
+        told_ = std::max(told_, offered_.told);
+    } else if (known_ && known_->origin == offered_.origin) {
+        told_ = std::max(told_, std::min(offered_.told, known_->told));
+    }
+}
+
+bool witness_keeper::is_idle_move_due() const {
+    return known_ && is_named() && known_->origin == offered_.origin &&
+           offered_.told.value >= known_->told.value + idle_bytes;
+}
+
+bool witness_keeper::owes(bool at_once) const {
+    const bool waits = offered_.told > told_;
+    const bool is_behind = at_once && known_ && known_->told < offered_.told;
+    return writable_ && (writing_ || replaces_ || waits || is_behind || (at_once && is_first()));
+}
+
+std::optional<monotonic_time> witness_keeper::deadline() const {
+    if (!writable_ || writing_) {
+        return std::nullopt;
+    }
+    const bool waits = offered_.told > told_ || is_first();
+    if (!replaces_ && !waits && !is_idle_move_due()) {
+        return std::nullopt;
+    }
+    const auto pause = replaces_ || waits ? between_writes : between_idle_writes;
+    const auto earliest = written_at_ ? *written_at_ + pause : monotonic_time{};
+    return std::max(replaces_ ? monotonic_time{} : earliest, retry_at_.value_or(monotonic_time{}));
+}
+
+std::optional<witness> witness_keeper::take_to_write(monotonic_time now, bool at_once) {
+    if (!writable_ || writing_) {
+        return std::nullopt;
+    }
+    const auto due = deadline();
+    const bool is_due = due && *due <= now;
+    const bool may_try = !retry_at_ || *retry_at_ <= now;
+    if (!is_due && !(at_once && owes(true) && may_try)) {
+        return std::nullopt;
+    }
+    auto next = offered_;
+    next.version = known_ ? known_->version : 0;
+    writing_ = std::move(next);
+    return writing_;
+}
+
+void witness_keeper::replace(witness by) {
+    by.version = known_ ? known_->version : 0;
+    writing_.reset();
+    retry_at_.reset();
+    offered_ = std::move(by);
+    told_ = std::max(told_, offered_.told);
+    replaces_ = writable_;
+    if (!writable_) {
+        known_ = offered_;
+    }
+}
+
+void witness_keeper::written(std::uint64_t version, monotonic_time now) {
+    if (!writing_) {
+        return;
+    }
+    known_ = std::exchange(writing_, std::nullopt);
+    known_->version = version;
+    written_at_ = now;
+    retry_at_.reset();
+    replaces_ = false;
+    move_on();
+}
+
+void witness_keeper::failed(monotonic_time now) {
+    writing_.reset();
+    retry_at_ = now + between_writes;
+}
+
+void witness_keeper::cannot_be_written() {
+    writing_.reset();
+    retry_at_.reset();
+    writable_ = false;
+    replaces_ = false;
+    auto version = known_ ? known_->version : 0;
+    known_ = offered_;
+    known_->version = version;
+    move_on();
+}
+
+}  // namespace walrelay::relay
