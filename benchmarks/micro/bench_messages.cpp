@@ -66,7 +66,7 @@ void reply(benchmark::State& state) {
     for (auto _ : state) {
         meter.begin();
         benchmark::DoNotOptimize(
-            relay::parse_publish_reply(R"({"stream":"OUTBOX", "seq":123456789})"));
+            relay::parse_publish_reply(R"({"stream":"OUTBOX", "seq":123456789})", "OUTBOX"));
         meter.end(1);
     }
 }

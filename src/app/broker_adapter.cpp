@@ -72,8 +72,9 @@ void broker_adapter::read_stored(relay::read_stored wanted) {
 
 nats::connection_events broker_adapter::events(std::uint64_t epoch) {
     return {[this](const nats::reply& answer) {
-                driver_.reply_arrived({answer.epoch, answer.index},
-                                      relay::parse_publish_reply(answer.body));
+                driver_.reply_arrived(
+                    {answer.epoch, answer.index},
+                    relay::parse_publish_reply(answer.body, settings_.nats.stream));
             },
             [this] { driver_.replies_ended(); }, [this] { driver_.settle(); },
             [this, epoch](const error& why) { driver_.broker_failed(epoch, why); },

@@ -127,7 +127,6 @@ void relay_loop::take(const relay::action& wanted) {
         nats::append_publish(lines_, *what.content,
                              {.inbox = inbox,
                               .index = what.token.index,
-                              .stream = "OUTBOX",
                               .expected_last_sequence = what.expected_last_sequence});
         in_flight_[published_ % window_messages_] = what.token;
         ++published_;
@@ -149,7 +148,7 @@ void relay_loop::reply(std::uint64_t messages) {
     for (auto answer = nats::take_operation(unread); answer.verb == nats::wire_verb::message;
          answer = nats::take_operation(unread)) {
         machine_.reply_arrived({broker_epoch_, index_of(answer.subject)},
-                               relay::parse_publish_reply(answer.text), now_);
+                               relay::parse_publish_reply(answer.text, "OUTBOX"), now_);
     }
     settle();
 }

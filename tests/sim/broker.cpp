@@ -255,7 +255,7 @@ void broker::reply(const connection_handle& to, std::uint64_t index, const std::
 
 void broker::deliver(const connection_handle& to, std::uint64_t index, const std::string& body) {
     if (to->client_there_) {
-        note_ack(*to, index, relay::parse_publish_reply(body));
+        note_ack(*to, index, relay::parse_publish_reply(body, "S"));
     }
     if (to->client_there_ || world_.strikes(profile_.rate(hazard::reply_of_old_epoch))) {
         to->events_.on_reply(index, body);

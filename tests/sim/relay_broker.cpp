@@ -130,7 +130,7 @@ bool relay_broker::is_full() {
 }
 
 void relay_broker::reply_came(std::uint64_t epoch, std::uint64_t index, const std::string& body) {
-    auto outcome = relay::parse_publish_reply(body);
+    auto outcome = relay::parse_publish_reply(body, "S");
     if (around_.defect == canary::acks_everything) {
         outcome = {relay::outcome_class::stored, predicted_[index], 0, {}};
     }

@@ -127,6 +127,17 @@ void stream_reader::create(const stream_options& options) {
     config.MaxMsgsPerSubject = options.max_messages_per_subject;
     config.DiscardNewPerSubject = options.discard_new && options.max_messages_per_subject > 0;
     config.Replicas = options.replicas;
+    jsStreamSource from;
+    jsStreamSource_Init(&from);
+    jsStreamSource* sources[] = {&from};
+    if (!options.mirror_of.empty()) {
+        from.Name = options.mirror_of.c_str();
+        config.Mirror = &from;
+    } else if (!options.source.empty()) {
+        from.Name = options.source.c_str();
+        config.Sources = sources;
+        config.SourcesLen = 1;
+    }
     require(js_AddStream(nullptr, connection_->jetstream.get(), &config, nullptr, nullptr),
             "cannot create stream " + options.name);
 }
@@ -147,8 +158,10 @@ void stream_reader::connection::change(const std::string& stream,
     require(js_GetStreamInfo(&raw, jetstream.get(), stream.c_str(), nullptr, nullptr),
             "cannot look at stream " + stream);
     const owned<jsStreamInfo, jsStreamInfo_Destroy> info(raw);
-    how(*info->Config);
-    require(js_UpdateStream(nullptr, jetstream.get(), info->Config, nullptr, nullptr),
+    // What it points to stays the library's.
+    auto changed = *info->Config;
+    how(changed);
+    require(js_UpdateStream(nullptr, jetstream.get(), &changed, nullptr, nullptr),
             "cannot change stream " + stream);
 }
 
@@ -160,6 +173,19 @@ void stream_reader::limit(const std::string& stream, std::int64_t max_messages) 
     connection_->change(stream, [max_messages](jsStreamConfig& config) {
         config.MaxMsgs = max_messages;
         config.Discard = max_messages < 0 ? js_DiscardOld : js_DiscardNew;
+    });
+}
+
+void stream_reader::set_subjects(const std::string& stream,
+                                 const std::vector<std::string>& subjects) {
+    std::vector<const char*> names;
+    names.reserve(subjects.size());
+    for (const auto& subject : subjects) {
+        names.push_back(subject.c_str());
+    }
+    connection_->change(stream, [&](jsStreamConfig& config) {
+        config.Subjects = names.data();
+        config.SubjectsLen = static_cast<int>(names.size());
     });
 }
 

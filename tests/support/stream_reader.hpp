@@ -40,6 +40,10 @@ struct stream_options {
     std::int64_t replicas = 1;
     /// 0 is the broker's own default of two minutes.
     std::chrono::nanoseconds duplicate_window{0};
+    /// Filled by the server from this stream, with its sequence numbers; has no subjects then.
+    std::string mirror_of = {};
+    /// The same, with sequence numbers of its own.
+    std::string source = {};
 };
 
 struct stream_state {
@@ -77,6 +81,7 @@ public:
     void seal(const std::string& stream);
     /// -1 is unlimited; at the limit new messages are refused.
     void limit(const std::string& stream, std::int64_t max_messages);
+    void set_subjects(const std::string& stream, const std::vector<std::string>& subjects);
     /// Takes back max_messages_per_subject.
     void free_subjects(const std::string& stream);
     void delete_message(const std::string& stream, std::uint64_t sequence);

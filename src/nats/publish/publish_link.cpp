@@ -248,11 +248,9 @@ result<void> publish_link::publish(const message& content, std::uint64_t index,
                                    std::optional<std::uint64_t> expected_last_sequence) {
     auto& lines = state_->socket->lines();
     const auto before = lines.size();
-    const auto bytes = append_publish(lines, content,
-                                      {.inbox = state_->inbox,
-                                       .index = index,
-                                       .stream = state_->options.stream,
-                                       .expected_last_sequence = expected_last_sequence});
+    const auto bytes = append_publish(
+        lines, content,
+        {.inbox = state_->inbox, .index = index, .expected_last_sequence = expected_last_sequence});
     state_->remember(content, lines.size() - before - bytes);
     if (state_->max_payload_bytes != 0 && bytes > state_->max_payload_bytes) {
         lines.resize(before);

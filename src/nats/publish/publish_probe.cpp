@@ -33,8 +33,8 @@ void append_try(std::string& lines, const std::string& subject, std::string_view
     append_publish(lines, nothing,
                    {.inbox = reply,
                     .index = std::numeric_limits<std::uint64_t>::max(),
-                    .stream = "walrelay check: not to be stored",
-                    .expected_last_sequence = std::nullopt});
+                    .expected_last_sequence = std::nullopt,
+                    .refused_unless_stream = "walrelay check: not to be stored"});
 }
 
 asio::awaitable<heard> listen(std::shared_ptr<wire_socket> socket) {

@@ -57,13 +57,14 @@ class header_block {
 public:
     header_block(const message& content, const publish_terms& terms)
         : content_(content),
-          stream_(terms.stream),
+          stream_(terms.refused_unless_stream),
           has_sequence_(terms.expected_last_sequence.has_value()),
           sequence_(terms.expected_last_sequence.value_or(0)) {}
 
     [[nodiscard]] std::size_t bytes() const {
         std::size_t total = version_line.size() + line_end.size();
-        total += header_bytes(id_name, content_.id) + header_bytes(stream_name, stream_);
+        total += header_bytes(id_name, content_.id);
+        total += stream_.empty() ? 0 : header_bytes(stream_name, stream_);
         total += has_sequence_ ? header_bytes(sequence_name, sequence_.text()) : 0;
         for (std::size_t each = 0; each < content_.header_count(); ++each) {
             const auto& extra = content_.header_at(each);
@@ -73,7 +74,10 @@ public:
     }
 
     void write(piece_writer& into) const {
-        into.put(version_line).put_header(id_name, content_.id).put_header(stream_name, stream_);
+        into.put(version_line).put_header(id_name, content_.id);
+        if (!stream_.empty()) {
+            into.put_header(stream_name, stream_);
+        }
         if (has_sequence_) {
             into.put_header(sequence_name, sequence_.text());
         }

@@ -17,9 +17,12 @@ struct publish_terms {
     /// The reply goes to this text followed by `index`.
     std::string_view inbox;
     std::uint64_t index = 0;
-    std::string_view stream;  // Nats-Expected-Stream
     /// Nats-Expected-Last-Sequence, where there is one.
     std::optional<std::uint64_t> expected_last_sequence;
+    /// Nats-Expected-Stream, of what is not to be stored. What is stored must not have it: servers
+    /// before 2.11 check it again when they fill a mirror or a source, which has another name, and
+    /// so stays empty.
+    std::string_view refused_unless_stream = {};
 };
 
 /// Appends one publish with its headers. Allocates only where `lines` has to grow. Returns what the

@@ -157,7 +157,7 @@ result<void> event_placer::fill(const outbox_event& event, message& out) {
     if (auto sound = outbox::check_lines(out); !sound) {
         return sound;
     }
-    if (auto fits = limits_.check(out, options_.stream); !fits) {
+    if (auto fits = limits_.check(out); !fits) {
         return fits;
     }
     if (const auto* const found = fates_.reason_for(out, in_snapshot_)) {

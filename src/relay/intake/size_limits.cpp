@@ -18,13 +18,12 @@ error too_large(const message& content, std::uint64_t size, std::uint64_t limit,
 
 }  // namespace
 
-std::uint64_t wire_bytes(const message& content, std::string_view stream) {
+std::uint64_t wire_bytes(const message& content) {
     constexpr std::uint64_t frame = sizeof "NATS/1.0\r\n" - 1 + sizeof "\r\n" - 1;
     constexpr std::uint64_t around = sizeof ": \r\n" - 1;
     constexpr std::uint64_t sequence_digits = 20;
     std::uint64_t total = frame + content.body.size();
     total += sizeof "Nats-Msg-Id" - 1 + around + content.id.size();
-    total += sizeof "Nats-Expected-Stream" - 1 + around + stream.size();
     total += sizeof "Nats-Expected-Last-Sequence" - 1 + around + sequence_digits;
     for (std::size_t index = 0; index < content.header_count(); ++index) {
         const auto& each = content.header_at(index);
@@ -39,8 +38,8 @@ std::uint64_t size_limits::least() const {
     return std::min(payload, static_cast<std::uint64_t>(max_message_bytes));  // -1 is the most
 }
 
-result<void> size_limits::check(const message& candidate, std::string_view stream) const {
-    const auto size = wire_bytes(candidate, stream);
+result<void> size_limits::check(const message& candidate) const {
+    const auto size = wire_bytes(candidate);
     if (max_payload_bytes != 0 && size > max_payload_bytes) {
         return too_large(candidate, size, max_payload_bytes, "the broker's max_payload",
                          "raise max_payload in nats-server.conf and reload it, then start again");

@@ -5,7 +5,6 @@
 #include "core/message.hpp"
 
 #include <cstdint>
-#include <string_view>
 
 namespace walrelay::relay {
 
@@ -16,12 +15,12 @@ struct size_limits {
 
     /// The lesser of both.
     [[nodiscard]] std::uint64_t least() const;
-    /// Errors: message_too_large. `stream` only for the size of headers.
-    [[nodiscard]] result<void> check(const message& candidate, std::string_view stream) const;
+    /// Errors: message_too_large.
+    [[nodiscard]] result<void> check(const message& candidate) const;
 };
 
 /// What a publish of this message puts on the wire as headers and body, in bytes; exact for the
 /// headers that nats.c writes ("Name: value" CR LF each, after "NATS/1.0" CR LF).
-[[nodiscard]] std::uint64_t wire_bytes(const message& content, std::string_view stream);
+[[nodiscard]] std::uint64_t wire_bytes(const message& content);
 
 }  // namespace walrelay::relay

@@ -81,9 +81,19 @@ publish_outcome read_error(simdjson::dom::object failure) {
     return {classify(code, description), 0, code, std::string(description), code == id_in_process};
 }
 
+/// Not asked of the server with Nats-Expected-Stream, which would stay with the message: see
+/// publish_terms.
+publish_outcome from_another_stream(std::string_view name, std::string_view body) {
+    publish_outcome outcome{outcome_class::unsuitable, 0, 0, std::string(body)};
+    outcome.other_stream = name;
+    return outcome;
+}
+
 publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
     std::uint64_t sequence = 0;
-    if (ack["seq"].get(sequence) != simdjson::SUCCESS) {
+    std::string_view name;
+    if (ack["seq"].get(sequence) != simdjson::SUCCESS ||
+        ack["stream"].get(name) != simdjson::SUCCESS) {
         return doubtful(body);
     }
     bool duplicate = false;
@@ -100,19 +110,19 @@ publish_outcome read_ack(simdjson::dom::object ack, std::string_view body) {
     return {duplicate ? outcome_class::duplicate : outcome_class::stored, sequence, 0, {}};
 }
 
-/// The sequence of an ack as servers write it for a message that they have just stored,
-/// `{"stream":"S", "seq":17}`, with or without the blank; nothing for anything else. Spares nearly
-/// every reply the parser.
-std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body) {
+/// The sequence of an ack as servers write it for a message that `stream` has just stored,
+/// `{"stream":"S", "seq":17}`, with or without the blank; nothing for anything else, nor for a name
+/// that JSON writes in another way. Spares nearly every reply the parser.
+std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body, std::string_view stream) {
     constexpr std::string_view head = R"({"stream":")";
     if (!body.starts_with(head)) {
         return std::nullopt;
     }
     body.remove_prefix(head.size());
-    const auto* const name_end = std::find_if(body.begin(), body.end(), [](char each) {
-        return each <= ' ' || each == '"' || each == '\\' || each > '~';
-    });
-    body.remove_prefix(static_cast<std::size_t>(name_end - body.begin()));
+    if (!body.starts_with(stream) || stream.find_first_of("\"\\") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    body.remove_prefix(stream.size());
     for (const std::string_view part : {"\",", " ", "\"seq\":"}) {
         if (body.starts_with(part)) {
             body.remove_prefix(part.size());
@@ -146,8 +156,8 @@ outcome_class classify(std::int32_t error_code, std::string_view description) {
     return found->kind;
 }
 
-publish_outcome parse_publish_reply(std::string_view body) {
-    if (const auto sequence = sequence_of_plain_ack(body)) {
+publish_outcome parse_publish_reply(std::string_view body, std::string_view stream) {
+    if (const auto sequence = sequence_of_plain_ack(body, stream)) {
         return {outcome_class::stored, *sequence, 0, {}};
     }
     // The parser keeps its memory from reply to reply; the relay runs on one thread.
@@ -156,11 +166,29 @@ publish_outcome parse_publish_reply(std::string_view body) {
     if (parser.parse(body.data(), body.size()).get(reply) != simdjson::SUCCESS) {
         return doubtful(body);
     }
+    std::string_view name;
+    if (reply["stream"].get(name) == simdjson::SUCCESS && name != stream) {
+        return from_another_stream(name, body);
+    }
     simdjson::dom::object failure;
     if (reply["error"].get(failure) == simdjson::SUCCESS) {
         return read_error(failure);
     }
     return read_ack(reply, body);
+}
+
+error is_another_stream(const publish_outcome& outcome, const std::string& stream) {
+    const auto& other = outcome.other_stream;
+    return {errc::broker_unsuitable,
+            "stream " + other + " has answered a message for stream " + stream +
+                ": the message's subject belongs to " + other + ", and " + stream +
+                " does not have the row",
+            "let " + stream + " alone have the subject: `nats stream info " + other +
+                "` shows which of its subjects takes it, `nats stream edit " + other +
+                " --subjects ...` leaves that out, and `nats stream edit " + stream +
+                " --subjects ...` adds it (what " + other +
+                " has taken of it stays there). Or set nats.stream or outbox.subject",
+            outcome.server_said};
 }
 
 result<std::uint64_t> parse_last_sequence(std::string_view body) {

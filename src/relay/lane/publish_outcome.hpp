@@ -36,11 +36,18 @@ struct publish_outcome {
     /// The broker says that it is at work on this Nats-Msg-Id, which need not be true: a clustered
     /// server keeps the ids of publishes that failed.
     bool id_is_taken = false;
+    /// The stream that has answered, where that is not the one that was meant: the subject belongs
+    /// to that one. Of stored and duplicate it then has the message, and this relay's has not.
+    std::string other_stream = {};
 };
 
-/// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". Anything that is not
-/// such an object is a doubt.
-[[nodiscard]] publish_outcome parse_publish_reply(std::string_view body);
+/// Reads the body of a reply, `{"stream":"S","seq":1}` or one with "error". `stream` is the one
+/// that is published into: what another one says is never an ack, but unsuitable. Anything that is
+/// not such an object, or an ack that names no stream, is a doubt.
+[[nodiscard]] publish_outcome parse_publish_reply(std::string_view body, std::string_view stream);
+
+/// Why nothing more is published, of an outcome with another stream.
+[[nodiscard]] error is_another_stream(const publish_outcome& outcome, const std::string& stream);
 
 /// The sequence that the stream ends with, out of the server's answer to STREAM.INFO. Errors:
 /// broker_unavailable, with the server's words.

@@ -26,7 +26,7 @@ std::optional<error> unusable(const broker_facts& facts, const std::string& stre
     message smallest;
     smallest.id = "1";
     smallest.add_header("Walrelay-Position", std::string(position_bytes, '0'));
-    const auto smallest_bytes = wire_bytes(smallest, stream);
+    const auto smallest_bytes = wire_bytes(smallest);
     const auto of_stream = facts.stream->max_message_bytes;
     if (facts.max_payload_bytes != 0 && facts.max_payload_bytes < smallest_bytes) {
         return error{errc::broker_unavailable,
@@ -329,6 +329,8 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
         message_was_refused(now);
     } else if (verdict == lane_verdict::id_is_taken) {
         ask_whose_it_is();
+    } else if (!outcome.other_stream.empty()) {
+        lose_broker(is_another_stream(outcome, options_.stream), now);
     } else if (verdict == lane_verdict::stream_unsuitable) {
         lose_broker({errc::broker_unsuitable,
                      "stream " + options_.stream + " does not take messages as it is set up",

@@ -211,9 +211,10 @@ void stream_copy::send() {
 }
 
 void stream_copy::take_reply(const nats::reply& answer) {
+    const auto& stream = target_.settings.nats.stream;
+    const auto outcome = relay::parse_publish_reply(answer.body, stream);
     const auto verdict =
-        lane_->on_reply({answer.epoch, answer.index}, relay::parse_publish_reply(answer.body),
-                        std::chrono::steady_clock::now());
+        lane_->on_reply({answer.epoch, answer.index}, outcome, std::chrono::steady_clock::now());
     switch (verdict) {
         case relay::lane_verdict::carry_on:
             backoff_.reset();
@@ -222,12 +223,7 @@ void stream_copy::take_reply(const nats::reply& answer) {
             lose({errc::broker_lost, lane_->last_trouble()});
             return;
         case relay::lane_verdict::stream_unsuitable:
-            refused_ = error{errc::broker_unsuitable,
-                             "stream " + target_.settings.nats.stream + " takes no messages",
-                             "change what the broker names (nats stream info " +
-                                 target_.settings.nats.stream +
-                                 " shows the stream), then run the same command again",
-                             lane_->last_trouble()};
+            refused_ = takes_no_messages(stream, outcome, lane_->last_trouble());
             wake_.cancel();
             return;
         case relay::lane_verdict::message_refused:
@@ -250,7 +246,7 @@ void stream_copy::admit(const position& where, const message& content) {
     if (!to_subject_.empty()) {
         into.subject = relay::replayed_subject(to_subject_, content.subject);
     }
-    if (const auto fits = limits_.check(into, target_.settings.nats.stream); !fits) {
+    if (const auto fits = limits_.check(into); !fits) {
         into.clear(kept_content_bytes);
         done_.leave_out(where, fits.error().what);
         return;

@@ -117,4 +117,15 @@ awaitable<result<std::optional<relay::replayed_before>>> look_at_target(servers:
     co_return std::optional(before);
 }
 
+error takes_no_messages(const std::string& stream, const relay::publish_outcome& said,
+                        std::string trouble) {
+    if (!said.other_stream.empty()) {
+        return relay::is_another_stream(said, stream);
+    }
+    return {errc::broker_unsuitable, "stream " + stream + " takes no messages",
+            "change what the broker names (nats stream info " + stream +
+                " shows the stream), then run the same command again",
+            std::move(trouble)};
+}
+
 }  // namespace walrelay::tasks

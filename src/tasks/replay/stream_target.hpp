@@ -7,6 +7,7 @@
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "postgres/tables/replay_desk.hpp"
+#include "relay/lane/publish_outcome.hpp"
 #include "relay/machine/replay_target.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "servers/run_to_end.hpp"
@@ -35,5 +36,9 @@ struct stream_target {
 /// replay_goes_on_after and of the connection.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<relay::replayed_before>>> look_at_target(
     servers::executors on, const stream_target& target, const lineage& line);
+
+/// Why the replay ends at an answer of the broker that is unsuitable.
+[[nodiscard]] error takes_no_messages(const std::string& stream, const relay::publish_outcome& said,
+                                      std::string trouble);
 
 }  // namespace walrelay::tasks

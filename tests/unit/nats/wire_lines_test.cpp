@@ -18,33 +18,43 @@ TEST(WireLines, APublishCarriesWhatTheLaneAsksFor) {
     content.add_header("Content-Type", "application/json");
     std::string lines = "PING\r\n";
     const auto counted = append_publish(
-        lines, content,
-        {.inbox = "_INBOX.a.1.", .index = 42, .stream = "OUTBOX", .expected_last_sequence = 1000});
+        lines, content, {.inbox = "_INBOX.a.1.", .index = 42, .expected_last_sequence = 1000});
     EXPECT_EQ(lines,
               "PING\r\n"
-              "HPUB events.order _INBOX.a.1.42 126 130\r\n"
+              "HPUB events.order _INBOX.a.1.42 96 100\r\n"
               "NATS/1.0\r\n"
               "Nats-Msg-Id: 17\r\n"
-              "Nats-Expected-Stream: OUTBOX\r\n"
               "Nats-Expected-Last-Sequence: 1000\r\n"
               "Content-Type: application/json\r\n"
               "\r\n"
               "{}\r\n\r\n");
-    EXPECT_EQ(counted, 130U);
+    EXPECT_EQ(counted, 100U);
 }
 
 TEST(WireLines, APublishWithoutAnExpectedSequenceHasNoHeaderForIt) {
     std::string lines;
     append_publish(lines, sample(),
-                   {.inbox = "_INBOX.a.1.",
-                    .index = 0,
-                    .stream = "S",
-                    .expected_last_sequence = std::nullopt});
+                   {.inbox = "_INBOX.a.1.", .index = 0, .expected_last_sequence = std::nullopt});
     EXPECT_EQ(lines,
-              "HPUB events.order _INBOX.a.1.0 54 58\r\n"
+              "HPUB events.order _INBOX.a.1.0 29 33\r\n"
               "NATS/1.0\r\n"
               "Nats-Msg-Id: 17\r\n"
-              "Nats-Expected-Stream: S\r\n"
+              "\r\n"
+              "{}\r\n\r\n");
+}
+
+TEST(WireLines, OnlyWhatIsNotToBeStoredNamesAStream) {
+    std::string lines;
+    append_publish(lines, sample(),
+                   {.inbox = "_INBOX.a.1.",
+                    .index = 0,
+                    .expected_last_sequence = std::nullopt,
+                    .refused_unless_stream = "none"});
+    EXPECT_EQ(lines,
+              "HPUB events.order _INBOX.a.1.0 57 61\r\n"
+              "NATS/1.0\r\n"
+              "Nats-Msg-Id: 17\r\n"
+              "Nats-Expected-Stream: none\r\n"
               "\r\n"
               "{}\r\n\r\n");
 }
@@ -57,7 +67,6 @@ TEST(WireLines, TheSizesAreThoseOfWhatFollows) {
     const auto counted = append_publish(lines, content,
                                         {.inbox = "_INBOX.a.1.",
                                          .index = ~std::uint64_t{0},
-                                         .stream = "S",
                                          .expected_last_sequence = ~std::uint64_t{0}});
     const auto line_bytes = lines.find("\r\n") + 2;
     EXPECT_EQ(lines.size() - line_bytes, counted + 2);

@@ -8,27 +8,60 @@ namespace walrelay::relay {
 namespace {
 
 TEST(PublishOutcome, ReadsAnAck) {
-    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17})");
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17})", "S");
     EXPECT_EQ(read.kind, outcome_class::stored);
     EXPECT_EQ(read.sequence, 17U);
 }
 
 TEST(PublishOutcome, ReadsADuplicate) {
-    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17,"duplicate": true})");
+    const auto read = parse_publish_reply(R"({"stream":"S", "seq":17,"duplicate": true})", "S");
     EXPECT_EQ(read.kind, outcome_class::duplicate);
     EXPECT_EQ(read.sequence, 17U);
 }
 
 TEST(PublishOutcome, TakesADuplicateWithoutSequenceForADoubt) {
-    const auto read = parse_publish_reply(R"({"stream":"S","seq":0,"duplicate":true})");
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0,"duplicate":true})", "S");
     EXPECT_EQ(read.kind, outcome_class::doubt);
 }
 
 TEST(PublishOutcome, TakesAnAckWithoutSequenceForADoubt) {
     // Sequences begin at 1: nothing is stored at 0.
-    const auto read = parse_publish_reply(R"({"stream":"S","seq":0})");
+    const auto read = parse_publish_reply(R"({"stream":"S","seq":0})", "S");
     EXPECT_EQ(read.kind, outcome_class::doubt);
     EXPECT_FALSE(read.id_is_taken);
+}
+
+TEST(PublishOutcome, NeverTakesTheAckOfAnotherStreamForItsOwn) {
+    for (const std::string name : {"T", "SS", "", "s", "S.S", "\u00e4"}) {
+        for (const std::string rest :
+             {R"(", "seq":17})", R"(","seq":17,"duplicate":true})", R"(","seq":0})", R"("})"}) {
+            const auto read = parse_publish_reply(R"({"stream":")" + name + rest, "S");
+            EXPECT_EQ(read.kind, outcome_class::unsuitable) << name << rest;
+            EXPECT_EQ(read.sequence, 0U);
+            EXPECT_EQ(read.other_stream, name);
+        }
+    }
+}
+
+TEST(PublishOutcome, TakesNothingElseFromAnotherStreamEither) {
+    const auto read = parse_publish_reply(
+        R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"},)"
+        R"("stream":"LIKE_S","seq":0})",
+        "S");
+    EXPECT_EQ(read.kind, outcome_class::unsuitable);
+    const auto why = is_another_stream(read, "S");
+    EXPECT_EQ(why.code, errc::broker_unsuitable);
+    EXPECT_NE(why.what.find("stream LIKE_S"), std::string::npos);
+    EXPECT_NE(why.what.find("S does not have the row"), std::string::npos);
+    EXPECT_NE(why.remedy.find("nats stream info LIKE_S"), std::string::npos);
+}
+
+TEST(PublishOutcome, ReadsTheNameOfAStreamAsJsonWritesIt) {
+    EXPECT_EQ(parse_publish_reply(R"({"stream":"a\"b", "seq":17})", "a\"b").kind,
+              outcome_class::stored);
+    EXPECT_EQ(parse_publish_reply(R"({"stream":"\u00e4", "seq":17})", "\u00e4").kind,
+              outcome_class::stored);
+    EXPECT_EQ(parse_publish_reply("{\"stream\":\"\u00e4\", \"seq\":17}", "\u00e4").sequence, 17U);
 }
 
 TEST(PublishOutcome, ReadsWhatAStreamEndsWith) {
@@ -51,15 +84,18 @@ TEST(PublishOutcome, TellsTheWordsOfAStreamThatDoesNotSayWhatItEndsWith) {
 }
 
 TEST(PublishOutcome, TakesWhatIsNoAckForADoubt) {
-    for (const std::string body : {"", "{", "[]", "{}", R"({"stream":"S"})", R"({"seq":"1"})",
-                                   R"({"seq":-1})", "+ACK", R"({"error":{}})"}) {
-        EXPECT_EQ(parse_publish_reply(body).kind, outcome_class::doubt) << body;
+    for (const std::string body :
+         {"", "{", "[]", "{}", R"({"stream":"S"})", R"({"seq":"1"})", R"({"seq":-1})", "+ACK",
+          R"({"error":{}})", R"({"seq":17})", R"({"stream":7,"seq":17})"}) {
+        EXPECT_EQ(parse_publish_reply(body, "S").kind, outcome_class::doubt) << body;
     }
 }
 
 TEST(PublishOutcome, KeepsCodeAndWordsOfAnError) {
     const auto read = parse_publish_reply(
-        R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"}})");
+        R"({"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 5"},)"
+        R"("stream":"S","seq":0})",
+        "S");
     EXPECT_EQ(read.kind, outcome_class::doubt);
     EXPECT_EQ(read.error_code, 10071);
     EXPECT_EQ(read.server_said, "wrong last sequence: 5");
@@ -72,7 +108,7 @@ TEST(PublishOutcome, TakesAnUnknownCodeForADoubt) {
 
 TEST(PublishOutcome, TakesACodeThatDoesNotFitForADoubt) {
     // 10054 and 2 to the power of 32: not the code of a message that is too large.
-    const auto read = parse_publish_reply(R"({"error":{"err_code":4294977350}})");
+    const auto read = parse_publish_reply(R"({"error":{"err_code":4294977350}})", "S");
     EXPECT_EQ(read.kind, outcome_class::doubt);
     EXPECT_EQ(read.error_code, 0);
 }
