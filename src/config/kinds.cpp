@@ -3,8 +3,8 @@
 
 #include "config/identifier.hpp"
 #include "config/keys.hpp"
-#include "config/nearest.hpp"
 #include "core/column_role.hpp"
+#include "core/nearest.hpp"
 
 #include <map>
 

@@ -11,6 +11,7 @@
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
 #include "preflight/slot.hpp"
+#include "preflight/table_meant.hpp"
 #include "preflight/transport.hpp"
 #include "preflight/write_backs.hpp"
 
@@ -54,13 +55,15 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     }
 }
 
-void look_at_outbox(const outbox_table& wanted, const table_facts& facts,
-                    const std::string& database, findings_list& found) {
+void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
+                    findings_list& found) {
     const auto name = to_string(facts.table);
     if (!facts.exists) {
-        found.error("table_missing", "table " + name + " does not exist in database " + database,
-                    "create it, or name another one with --table or outbox.table; a name with "
-                    "upper case or blanks needs double quotes");
+        found.error("table_missing",
+                    "table " + name + " does not exist in database " + all.database,
+                    hint_at_table(facts.table, all.other_tables) +
+                        "create it, or name another one with --table or outbox.table; a name with "
+                        "upper case or blanks needs double quotes");
         return;
     }
     if (!facts.ordinary) {
@@ -308,7 +311,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
             look_at_message_writers(wanted.tables[index], facts, found);
             continue;
         }
-        look_at_outbox(wanted.tables[index], facts.tables[index], facts.database, found);
+        look_at_outbox(wanted.tables[index], facts.tables[index], facts, found);
         if (facts.tables[index].exists) {
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
             look_at_guards(wanted.tables[index], facts.tables[index], facts, found);
