@@ -110,6 +110,16 @@ void add_status(CLI::App& command, status_options& options) {
     command.add_flag("--quiet", options.quiet, "print nothing, only set the exit code");
 }
 
+void add_drop(CLI::App& command, drop_options& options) {
+    command.add_flag("--execute", options.execute, "do it; without, it is only shown");
+    command.add_flag("--with-stream", options.with_stream,
+                     "delete the stream as well, with its messages");
+    command.add_flag(
+        "--with-schema", options.with_schema,
+        "drop the schema walrelay as well, with dead letters and the record of replays");
+    command.add_flag("--json", options.json, "print it as JSON");
+}
+
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
     run.add_flag("--skip-startup-check", line.skip_startup_check,
                  "go on past a halt, and without the rows that the startup check misses; for one "
@@ -196,6 +206,11 @@ known_commands add_commands(CLI::App& program, command_line& line) {
         "let relays continue that refuse the slot because rows are missing (exit code 3)");
     add_settings(*resume, line, "outbox");
     known.emplace_back(resume, command::resume);
+    auto* const drop = program.add_subcommand(
+        "drop", "undo init: show what walrelay made for the slot, and with --execute drop it");
+    add_settings(*drop, line);
+    add_drop(*drop, line.drop);
+    known.emplace_back(drop, command::drop);
     add_config(program, line, known);
     auto* const version = program.add_subcommand("version", "print the version");
     version->add_flag("--json", line.json,
