@@ -2,6 +2,7 @@
 
 #include "core/control.hpp"
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "preflight/columns.hpp"
@@ -55,6 +56,25 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     }
 }
 
+/// A body without payload tells consumers that something happened, and not what: mostly the column
+/// has another name than walrelay looks for.
+void look_at_payload(const outbox_table& wanted, const table_facts& facts, findings_list& found) {
+    const bool is_there = std::ranges::any_of(facts.columns, [](const column& each) {
+        return each.name == "event_data" || each.name == "payload";
+    });
+    if (wanted.body != body_format::event || wanted.columns.payload || is_there) {
+        return;
+    }
+    const auto names = joined(facts.columns, ", ", [](const column& each) { return each.name; });
+    found.error("mapping_without_columns",
+                "table " + to_string(facts.table) +
+                    " has no column event_data or payload, so that every event would come without "
+                    "its payload; its columns are " +
+                    names,
+                "name the column that holds it: columns = { payload = \"...\" }, or set payload = "
+                "\"\" there if the events are meant to have none");
+}
+
 void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
                     findings_list& found) {
     const auto name = to_string(facts.table);
@@ -88,6 +108,7 @@ void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const 
                         " in outbox.columns, outbox.subject and "
                         "outbox.message_id (docs/configuration.md)");
     }
+    look_at_payload(wanted, facts, found);
 }
 
 void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, output_plugin plugin,

@@ -82,6 +82,20 @@ TEST(PostgresPreflight, NamesTheTableThatIsThereInAnotherCaseOrSchema) {
     EXPECT_THAT(remedy_beside({"public", "inventory"}), Not(HasSubstr("did you mean")));
 }
 
+TEST(PostgresPreflight, FindsATableWithoutPayloadUnlessThatIsMeant) {
+    auto facts = sound_facts();
+    facts.tables[0].columns.back().name = "content";
+    EXPECT_THAT(only_error(facts).what,
+                HasSubstr("its columns are id, aggregate_type, event_type, content"));
+    auto asked = wanted();
+    asked.tables[0].columns.payload = "";
+    EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+    asked.tables[0].columns.payload = "content";
+    EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+    facts.tables[0].columns.back().name = "payload";
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
 TEST(PostgresPreflight, FindsTablesWhoseRowsNeverReachTheWal) {
     auto view = sound_facts();
     view.tables[0].ordinary = false;
