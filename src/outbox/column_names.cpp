@@ -34,17 +34,18 @@ constexpr std::array payload_names = {
     name("serializedevent"), name("body"),    name("messagebody"),  name("data"),
     name("content"),         name("message"), name("value"),        name("invocation"),
     name("event"),           name("json")};
-constexpr std::array metadata_names = {name("metadata"),       name("headers"),
-                                       name("messageheaders"), name("properties"),
-                                       name("attributes"),     name("meta")};
+constexpr std::array metadata_names = {
+    name("metadata"),   name("eventmetadata"), name("headers"), name("messageheaders"),
+    name("properties"), name("attributes"),    name("meta")};
 constexpr std::array version_names = {name("version"), name("aggregateversion"),
                                       name("eventversion"), name("sequencenumber")};
 constexpr std::array created_at_names = {
-    name("createdat"),       name("timestamp"),     name("occurredat"),   name("occurredon"),
-    name("occurredonutc"),   name("occurredatutc"), name("createdatutc"), name("createdonutc"),
-    name("createdon"),       name("creationtime"),  name("createdtime"),  name("eventtime"),
-    name("eventtimestamp"),  name("insertedat"),    name("addedat"),      name("added"),
-    name("publicationdate"), name("enqueuetime"),   name("created"),      name("date")};
+    name("createdat"),    name("metacreatedat"),   name("timestamp"),     name("occurredat"),
+    name("occurredon"),   name("occurredonutc"),   name("occurredatutc"), name("createdatutc"),
+    name("createdonutc"), name("createdon"),       name("creationtime"),  name("createdtime"),
+    name("eventtime"),    name("eventtimestamp"),  name("insertedat"),    name("addedat"),
+    name("added"),        name("publicationdate"), name("enqueuetime"),   name("created"),
+    name("date")};
 
 constexpr std::array states = {name("status"), name("state"), name("outboxstatus"),
                                name("eventstatus"), name("messagestatus")};
