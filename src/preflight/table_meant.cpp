@@ -31,10 +31,11 @@ std::optional<std::string> table_meant(const table_name& wanted,
             return as_written(each);
         }
         if (each.schema == wanted.schema) {
-            names.push_back(as_written(each));
+            names.push_back(each.name);
         }
     }
-    return nearest(as_written(wanted), names);
+    const auto meant = nearest(wanted.name, names);
+    return meant ? std::optional(as_written(table_name{wanted.schema, *meant})) : std::nullopt;
 }
 
 std::string hint_at_table(const table_name& wanted, const std::vector<table_name>& there) {
