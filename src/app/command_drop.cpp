@@ -121,13 +121,14 @@ awaitable<int> drop(servers::executors on, const config::settings& settings, dro
     const auto items = plan_drop(wanted, *seen);
     if (!options.json) {
         print_plan(items, options, settings);
-    } else if (!options.execute) {
-        print_json(items, false);
     }
     if (const auto obstacle = obstacle_to_drop(wanted, *seen)) {
         co_return fail(*obstacle);
     }
     if (!options.execute) {
+        if (options.json) {
+            print_json(items, false);
+        }
         co_return exit_code_of(items);
     }
     co_return co_await execute(on, *sql, settings, items, options.json);

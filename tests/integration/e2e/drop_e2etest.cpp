@@ -89,6 +89,9 @@ TEST_P(Drop, RefusesWhileARelayRuns) {
     EXPECT_THAT(refused.errors, AllOf(HasSubstr("a relay runs; nothing was dropped"),
                                       HasSubstr("stop walrelay run")));
     EXPECT_EQ(left(), before);
+    const auto as_json = bench.command({"drop", "--json"});
+    EXPECT_EQ(as_json.exit_code, 3);
+    EXPECT_EQ(as_json.output, "");
 }
 
 TEST_P(Drop, LeavesWhatItHasNotMadeAndNamesIt) {
