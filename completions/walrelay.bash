@@ -25,8 +25,10 @@ _walrelay() {
             "dead-letter:retry") command="dead-letter retry" ;;
             "dead-letter:drop") command="dead-letter drop" ;;
             ":resume") command="resume" ;;
+            ":drop") command="drop" ;;
             ":config") command="config" ;;
             ":version") command="version" ;;
+            ":help") command="help" ;;
         esac
     done
     case "$command $previous" in
@@ -282,6 +284,22 @@ _walrelay() {
         "resume --subjects") return ;;
         "resume --log-level") mapfile -t COMPREPLY < <(compgen -W "trace debug info warn error" -- "$current"); return ;;
         "resume --log-format") mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current"); return ;;
+        "drop --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        "drop --postgres") return ;;
+        "drop --slot") return ;;
+        "drop --plugin") mapfile -t COMPREPLY < <(compgen -W "auto wal2json pgoutput" -- "$current"); return ;;
+        "drop --publication") return ;;
+        "drop --snapshot") mapfile -t COMPREPLY < <(compgen -W "none pending all" -- "$current"); return ;;
+        "drop --failover") mapfile -t COMPREPLY < <(compgen -W "auto true false" -- "$current"); return ;;
+        "drop --nats") return ;;
+        "drop --stream") return ;;
+        "drop --subjects") return ;;
+        "drop --table") return ;;
+        "drop --subject") return ;;
+        "drop --message-id") return ;;
+        "drop --body") mapfile -t COMPREPLY < <(compgen -W "event payload cloudevents protobuf" -- "$current"); return ;;
+        "drop --log-level") mapfile -t COMPREPLY < <(compgen -W "trace debug info warn error" -- "$current"); return ;;
+        "drop --log-format") mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current"); return ;;
         "config --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         "config --postgres") return ;;
         "config --slot") return ;;
@@ -301,7 +319,7 @@ _walrelay() {
     esac
     local words
     case $command in
-        '') words="run init check verify status replay bookmark dead-letter resume config version --help --version" ;;
+        '') words="run init check verify status replay bookmark dead-letter resume drop config version help --help --version" ;;
         'run') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --skip-startup-check --accept-history" ;;
         'init') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --print --new-slot --switch-plugin" ;;
         'check') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json" ;;
@@ -322,8 +340,10 @@ _walrelay() {
         'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table" ;;
         'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table --yes" ;;
         'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
+        'drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --execute --with-stream --with-schema --json" ;;
         'config') words="--help --check --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;
         'version') words="--help --json" ;;
+        'help') words="--help" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

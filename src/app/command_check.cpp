@@ -1,6 +1,7 @@
 #include "app/colour.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
+#include "core/joined.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "outbox/subject.hpp"
@@ -78,7 +79,7 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
         found.push_back(
             {finding_severity::error, "slot_halted",
              "slot " + slot + " is halted since " + (*halt)->halted_at + ": " + (*halt)->reason,
-             (*halt)->fix + "; walrelay resume lets relays go on"});
+             followed_by((*halt)->fix, "walrelay resume lets relays go on")});
     }
 }
 
@@ -218,6 +219,12 @@ void print_text(const std::vector<finding>& found) {
     for (const auto& each : found) {
         text += fmt::format("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
                             one_line(each.remedy));
+    }
+    // Notes alone forbid nothing, and a reader who does not know that looks for a verdict.
+    const bool only_notes = std::ranges::all_of(
+        found, [](const finding& each) { return each.severity == finding_severity::note; });
+    if (!found.empty() && only_notes) {
+        text += "ok       nothing forbids to start; a note says what comes\n";
     }
     fmt::print("{}", for_output(std::move(text)));
 }

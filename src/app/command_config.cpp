@@ -2,9 +2,12 @@
 #include "app/exit_code.hpp"
 #include "app/read_settings.hpp"
 #include "config/sample_file.hpp"
+#include "core/joined.hpp"
 #include "core/one_line.hpp"
 #include "outbox/table_proposal.hpp"
+#include "postgres/catalog/column_hints.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "preflight/table_meant.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
@@ -14,6 +17,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -42,9 +48,7 @@ void note_columns(const table_facts& table, const outbox::table_proposal& propos
         played.push_back(fmt::format("{} = {}", to_string(role), config::toml_text(column)));
     }
     for (const auto role : all_roles) {
-        const bool is_played = std::any_of(proposal.roles.begin(), proposal.roles.end(),
-                                           [role](const auto& each) { return each.first == role; });
-        if (!is_played) {
+        if (proposal.column_of(role) == nullptr) {
             roles.emplace_back(to_string(role));
         }
     }
@@ -62,13 +66,23 @@ void propose_status(const outbox::table_proposal& proposal, config::sample& to) 
     if (proposal.status_column.empty()) {
         return;
     }
+    const auto& column = proposal.status_column;
     to.notes.push_back(
-        fmt::format("The column {} seems to say whether a row is sent. The values in pending, "
-                    "republish and on_published are guesses: put in those that the service writes, "
-                    "then remove the #.",
-                    proposal.status_column));
-    to.proposed["outbox.pending"] = config::toml_text(proposal.pending);
-    to.proposed["outbox.on_published"] = config::toml_text(proposal.on_published);
+        proposal.knows_values
+            ? fmt::format("The column {} seems to say whether a row is sent. See that pending, "
+                          "republish and on_published say what the service means, then remove "
+                          "the #.",
+                          column)
+            : fmt::format("The column {} seems to say whether a row is sent. The values in "
+                          "pending, republish and on_published are guesses: put in those that the "
+                          "service writes, then remove the #.",
+                          column));
+    if (!proposal.pending.empty()) {
+        to.proposed["outbox.pending"] = config::toml_text(proposal.pending);
+    }
+    if (!proposal.on_published.empty()) {
+        to.proposed["outbox.on_published"] = config::toml_text(proposal.on_published);
+    }
     if (!proposal.republish_value.empty()) {
         to.proposed["outbox.republish"] =
             fmt::format("{{ column = {}, value = {} }}", config::toml_text(proposal.status_column),
@@ -76,14 +90,52 @@ void propose_status(const outbox::table_proposal& proposal, config::sample& to) 
     }
 }
 
-std::string filled_file(const table_facts& table, const postgres_facts& facts,
+void note_message(const outbox::table_proposal& proposal, config::sample& to) {
+    if (!proposal.nullable.empty()) {
+        to.notes.push_back(
+            fmt::format("{} can be NULL, and the subject names it: a row without it becomes a dead "
+                        "letter. {{a|b}} takes another column in its place.",
+                        fmt::join(proposal.nullable, ", ")));
+    }
+    if (proposal.body == body_format::payload) {
+        to.notes.push_back(
+            "The payload is bytea: the body is its bytes, and the id is in the header "
+            "Nats-Msg-Id.");
+        to.set.try_emplace("outbox.body", config::toml_text("payload"));
+    }
+}
+
+std::string filled_file(const table_facts& table, const outbox::table_proposal& proposal,
                         const config::flag_values& flags) {
-    const auto proposal = outbox::propose(table.table, table.columns, facts.domains);
     auto made = sample_of(flags);
     note_columns(table, proposal, made);
+    note_message(proposal, made);
     propose_status(proposal, made);
     made.set.try_emplace("outbox.subject", config::toml_text(proposal.subject));
     return config::sample_file(made);
+}
+
+/// A file for such a table could not be used, or would publish events without their payload.
+std::optional<error> what_is_missing(const table_facts& table,
+                                     const outbox::table_proposal& proposal,
+                                     const outbox_columns& configured) {
+    std::vector<std::string_view> missing;
+    if (proposal.column_of(column_role::id) == nullptr) {
+        missing.push_back("the id");
+    }
+    if (proposal.column_of(column_role::payload) == nullptr && !configured.payload) {
+        missing.push_back("the payload");
+    }
+    if (missing.empty()) {
+        return std::nullopt;
+    }
+    const auto names = joined(table.columns, ", ", [](const column& each) { return each.name; });
+    return error{errc::postgres_unsuitable,
+                 fmt::format("no column of table {} has a name that tells that it holds {}; its "
+                             "columns are {}",
+                             to_string(table.table), fmt::join(missing, " or "), names),
+                 "name it: WALRELAY_OUTBOX_COLUMNS='{ id = \"...\", payload = \"...\" }' walrelay "
+                 "config --table ... (payload = \"\" for events that have none)"};
 }
 
 int say_why(const error& why) {
@@ -107,9 +159,21 @@ awaitable<int> print_for_table(servers::executors on, const config::settings& se
         co_return say_why(
             {errc::postgres_unsuitable,
              "table " + to_string(table.table) + " is not in the database " + facts->database,
-             "name the table with its schema, as in --table public.outbox_events"});
+             preflight::hint_at_table(table.table, facts->other_tables) +
+                 "name the table with its schema, as in --table public.outbox_events"});
     }
-    fmt::print("{}", filled_file(table, *facts, flags));
+    auto name = table.table;
+    auto hints = co_await postgres::read_column_hints(*sql, std::move(name));
+    if (!hints) {
+        co_return say_why(hints.error());
+    }
+    const auto& configured = settings.outbox.front().columns;
+    const auto proposal = outbox::propose(
+        {table.table, table.columns, facts->domains, std::move(*hints), configured});
+    if (const auto missing = what_is_missing(table, proposal, configured)) {
+        co_return say_why(*missing);
+    }
+    fmt::print("{}", filled_file(table, proposal, flags));
     co_return exit_done;
 }
 

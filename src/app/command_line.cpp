@@ -52,7 +52,7 @@ std::string value_of(const config::key& key) {
 /// The flags of the configuration, but for those of one section.
 void add_settings(CLI::App& command, command_line& line, std::string_view without = "") {
     command
-        .add_option("--config", line.config_file,
+        .add_option("-c,--config", line.config_file,
                     "configuration file (default: ./walrelay.toml, then "
                     "/etc/walrelay/walrelay.toml)")
         ->type_name("FILE");
@@ -108,6 +108,16 @@ void add_status(CLI::App& command, status_options& options) {
     command.add_flag("--json", options.json, "print what the relay answers at /status");
     command.add_flag("--watch", options.watch, "show it again every second, until Ctrl-C");
     command.add_flag("--quiet", options.quiet, "print nothing, only set the exit code");
+}
+
+void add_drop(CLI::App& command, drop_options& options) {
+    command.add_flag("--execute", options.execute, "do it; without, it is only shown");
+    command.add_flag("--with-stream", options.with_stream,
+                     "delete the stream as well, with its messages");
+    command.add_flag(
+        "--with-schema", options.with_schema,
+        "drop the schema walrelay as well, with dead letters and the record of replays");
+    command.add_flag("--json", options.json, "print it as JSON");
 }
 
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
@@ -200,11 +210,18 @@ known_commands add_commands(CLI::App& program, command_line& line) {
         "let relays continue that refuse the slot because rows are missing (exit code 3)");
     add_settings(*resume, line, "outbox");
     known.emplace_back(resume, command::resume);
+    auto* const drop = program.add_subcommand(
+        "drop", "undo init: show what walrelay made for the slot, and with --execute drop it");
+    add_settings(*drop, line);
+    add_drop(*drop, line.drop);
+    known.emplace_back(drop, command::drop);
     add_config(program, line, known);
     auto* const version = program.add_subcommand("version", "print the version");
     version->add_flag("--json", line.json,
                       "print it as JSON, with the commit it was built from and what it can do");
     known.emplace_back(version, command::version);
+    // Never parsed, see words_of: it is here to be listed.
+    program.add_subcommand("help", "print this help, or that of a command: walrelay help run");
     return known;
 }
 
@@ -227,6 +244,36 @@ known_commands set_up(CLI::App& program, command_line& line) {
     return add_commands(program, line);
 }
 
+const CLI::App* command_named(const CLI::App& in, const std::string& name) {
+    const auto all = in.get_subcommands({});
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto* each) { return each->get_name() == name; });
+    return found == all.end() ? nullptr : *found;
+}
+
+/// `help dead-letter drop` is `dead-letter drop --help`, whatever stands after it; `help fly` is
+/// answered like `fly`.
+std::vector<std::string> words_of(const CLI::App& program, int argc, const char* const* argv) {
+    const std::vector<std::string> given(argv + std::min(argc, 1), argv + argc);
+    if (given.empty() || given.front() != "help") {
+        return given;
+    }
+    std::vector<std::string> words;
+    const auto* at = &program;
+    for (auto each = given.begin() + 1; each != given.end(); ++each) {
+        at = command_named(*at, *each);
+        if (at == nullptr) {
+            break;
+        }
+        words.push_back(*each);
+    }
+    if (words.empty() && given.size() > 1) {
+        return {given[1]};
+    }
+    words.emplace_back("--help");
+    return words;
+}
+
 }  // namespace
 
 void describe_program(CLI::App& program, command_line& line) {
@@ -236,10 +283,15 @@ void describe_program(CLI::App& program, command_line& line) {
 parsed_command_line parse_command_line(int argc, const char* const* argv) {
     CLI::App program;
     command_line line;
-    line.explains = std::find(argv, argv + argc, std::string_view("--help")) != argv + argc;
+    line.explains = std::any_of(argv, argv + argc, [](const std::string_view each) {
+        return each == "--help" || each == "help";
+    });
     const auto known = set_up(program, line);
+    auto words = words_of(program, argc, argv);
+    // The library takes them from the back.
+    std::reverse(words.begin(), words.end());
     try {
-        program.parse(argc, argv);
+        program.parse(std::move(words));
     } catch (const CLI::ParseError& problem) {
         if (problem.get_exit_code() == 0) {
             program.exit(problem, std::cout, std::cerr);

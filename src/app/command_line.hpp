@@ -26,6 +26,7 @@ enum class command {
     bookmark,
     dead_letter,
     resume,
+    drop,
     status,
     config,
     version
@@ -37,6 +38,14 @@ struct status_options {
     bool watch = false;
     /// The exit code alone.
     bool quiet = false;
+};
+
+struct drop_options {
+    /// Else it is only shown what would be dropped.
+    bool execute = false;
+    bool with_stream = false;
+    bool with_schema = false;
+    bool json = false;
 };
 
 enum class bookmark_action { create, list, drop };
@@ -70,6 +79,7 @@ struct command_line {
     tasks::verify_options verify;
     tasks::replay_request replay = {};
     status_options status = {};
+    drop_options drop = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

@@ -39,6 +39,8 @@ struct init_options {
 /// Publishes rows of the past again, or shows what that would be.
 [[nodiscard]] int command_replay(const config::settings& settings,
                                  const tasks::replay_request& request);
+/// Shows what walrelay has made for the slot, and with `execute` drops it.
+[[nodiscard]] int command_drop(const config::settings& settings, drop_options options);
 /// Lets relays go on past what the slot was halted for.
 [[nodiscard]] int command_resume(const config::settings& settings);
 /// Compares the outbox tables with the stream and prints what differs.

@@ -32,6 +32,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_replay(settings, line.replay);
         case command::resume:
             return command_resume(settings);
+        case command::drop:
+            return command_drop(settings, line.drop);
         case command::status:
             return command_status(settings, line.status);
         case command::verify:

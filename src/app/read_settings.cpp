@@ -1,13 +1,13 @@
 #include "app/read_settings.hpp"
 
-#include "config/nearest.hpp"
+#include "app/file_owner.hpp"
+#include "core/nearest.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/connection.hpp"
 #include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,15 +56,6 @@ void print(const std::string& problem) {
     fmt::print(stderr, "walrelay: {}\n", problem);
 }
 
-/// A configuration is SQL that runs as walrelay's role: it is not taken from whoever left it in a
-/// folder like /tmp.
-bool is_of_somebody_else(const char* name) {
-    struct stat found {};
-    constexpr mode_t others_write = S_IWGRP | S_IWOTH;
-    return stat(name, &found) == 0 &&
-           (found.st_uid != geteuid() || (found.st_mode & others_write) != 0);
-}
-
 /// False if a file that was asked for cannot be read.
 bool find_file(const command_line& line, config::sources& into) {
     if (line.wanted == command::config && !line.check_only) {
@@ -76,7 +67,7 @@ bool find_file(const command_line& line, config::sources& into) {
         return into.file_text.has_value();
     }
     for (const auto* const name : default_files) {
-        if (name == own_folder_file && is_of_somebody_else(name)) {
+        if (name == own_folder_file && others_may_write(name)) {
             print(
                 fmt::format("{} is not read, because another user may write it; fix: chmod go-w, "
                             "chown, or name it with --config",
@@ -93,8 +84,7 @@ bool find_file(const command_line& line, config::sources& into) {
 /// Names the keyword that was mistyped, if it was that.
 error with_the_keyword(const std::string& conninfo, const error& why) {
     const auto unknown = postgres::unknown_keyword(conninfo);
-    const auto meant =
-        unknown ? config::nearest(*unknown, postgres::known_keywords()) : std::nullopt;
+    const auto meant = unknown ? nearest(*unknown, postgres::known_keywords()) : std::nullopt;
     return meant ? error{why.code, "postgres.conninfo: libpq has no keyword " + *unknown,
                          "write " + *meant + " in its place"}
                  : why;
@@ -130,7 +120,7 @@ bool reads_rows(const command_line& line) {
 /// tables are relayed. As with `run`, --table names the one table that there is.
 bool needs_no_table(const command_line& line) {
     return line.wanted == command::dead_letter || line.wanted == command::resume ||
-           line.wanted == command::status ||
+           line.wanted == command::status || line.wanted == command::drop ||
            (line.wanted == command::replay &&
             (!reads_rows(line) || line.replay.tables.size() == 1));
 }

@@ -1,6 +1,6 @@
 #include "app/usage_error.hpp"
 
-#include "config/nearest.hpp"
+#include "core/nearest.hpp"
 #include "core/one_line.hpp"
 
 #include <algorithm>
@@ -40,8 +40,28 @@ std::vector<std::string> flags_of(const CLI::App& command) {
         for (const auto& name : each->get_lnames()) {
             names.push_back("--" + name);
         }
+        for (const auto& name : each->get_snames()) {
+            names.push_back("-" + name);
+        }
     }
     return names;
+}
+
+bool has_flag(const CLI::App& command, const std::string& name) {
+    const auto names = flags_of(command);
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The command that was given, or else the first one that has the flag; null where none has.
+const CLI::App* command_with(const CLI::App& program, const std::string& flag) {
+    const auto given = program.get_subcommands();
+    if (!given.empty()) {
+        return has_flag(*given.front(), flag) ? given.front() : nullptr;
+    }
+    const auto all = program.get_subcommands({});
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto* each) { return has_flag(*each, flag); });
+    return found == all.end() ? nullptr : *found;
 }
 
 std::string fix(const understood& of, const std::optional<std::string>& meant,
@@ -51,20 +71,29 @@ std::string fix(const understood& of, const std::optional<std::string>& meant,
 }
 
 std::string unknown_argument(const understood& of, const std::vector<std::string>& unknown) {
-    const auto flag = std::find_if(unknown.begin(), unknown.end(),
-                                   [](const auto& each) { return each.starts_with('-'); });
+    const auto commands = commands_of(*of.command);
+    // Flags after a command that is mistyped are not what is wrong.
+    const bool lacks_command = !commands.empty() && !unknown.front().starts_with('-');
+    const auto flag = lacks_command
+                          ? unknown.end()
+                          : std::find_if(unknown.begin(), unknown.end(),
+                                         [](const auto& each) { return each.starts_with('-'); });
     if (flag != unknown.end()) {
         const auto name = flag->substr(0, flag->find('='));
+        if (const auto* const takes_it = command_with(*of.command, name)) {
+            return "the flag " + name +
+                   " stands before the command; fix: write it after it: " + of.name + ' ' +
+                   takes_it->get_name() + ' ' + name + " ...";
+        }
         return of.name + " has no flag " + one_line(name) +
-               fix(of, config::nearest(name, flags_of(*of.command)), "flags");
+               fix(of, nearest(name, flags_of(*of.command)), "flags");
     }
     const auto& first = unknown.front();
-    const auto commands = commands_of(*of.command);
     if (commands.empty()) {
         return of.name + " takes no argument " + one_line(first) + fix(of, std::nullopt, "flags");
     }
     return of.name + " has no command " + one_line(first) +
-           fix(of, config::nearest(first, commands), "commands");
+           fix(of, nearest(first, commands), "commands");
 }
 
 /// The library says "Exactly 1 option from [id,--all] is required".
@@ -79,6 +108,20 @@ std::string what_is_required(const std::string& said) {
     return " takes exactly one of " + names;
 }
 
+/// "--table: ...": too few values, or too many.
+std::string wrong_count(const understood& of, const std::string& said) {
+    const auto name = said.substr(0, said.find(':'));
+    const auto* const option = of.command->get_option_no_throw(name);
+    if (option == nullptr || option->count() < 2) {
+        return name + " needs a value" + fix(of, std::nullopt, "flags");
+    }
+    return name + " is given " + std::to_string(option->count()) + " times; fix: " +
+           (name == "--table"
+                ? "give it once; several tables are written into a file, one [[outbox]] with its "
+                  "table for each: walrelay config > walrelay.toml"
+                : "give it once");
+}
+
 template <class Error>
 bool is(const CLI::ParseError& problem) {
     return dynamic_cast<const Error*>(&problem) != nullptr;
@@ -88,6 +131,9 @@ bool is(const CLI::ParseError& problem) {
 
 std::string usage_error(const CLI::App& program, const CLI::ParseError& problem) {
     const auto last = last_understood(program);
+    if (const auto unknown = program.remaining(false); !unknown.empty()) {
+        return unknown_argument({&program, program.get_name()}, unknown);
+    }
     if (const auto unknown = program.remaining(true); !unknown.empty()) {
         return unknown_argument(last, unknown);
     }
@@ -102,7 +148,7 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& problem)
         return what + "; fix: give both";
     }
     if (is<CLI::ArgumentMismatch>(problem)) {
-        return what.substr(0, what.find(':')) + " needs a value" + fix(last, std::nullopt, "flags");
+        return wrong_count(last, what);
     }
     if (is<CLI::ConversionError>(problem)) {
         return "a flag has a value that it does not take" + what.substr(what.find(": ")) +

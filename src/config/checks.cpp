@@ -116,6 +116,11 @@ std::optional<complaint> check_message_prefix(const std::string& text) {
 }
 
 std::optional<complaint> check_url(const std::string& text) {
+    if (std::ranges::count(text, '@') > 1) {
+        // Everything behind the first would be taken for the host, and errors name that.
+        return complaint{"an address has an @ in its user or password",
+                         "write it as %40 there, or use nats.user with nats.password_file"};
+    }
     const auto has_host_after = [&](std::string_view scheme) {
         return text.starts_with(scheme) && text.size() > scheme.size();
     };

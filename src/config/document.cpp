@@ -79,6 +79,42 @@ std::string without_values(std::string_view description) {
     return quote == std::string_view::npos ? kept : kept + "...";
 }
 
+std::string_view line_number(std::string_view text, std::size_t number) {
+    for (; number > 1 && !text.empty(); --number) {
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    }
+    return text.substr(0, text.find('\n'));
+}
+
+std::string_view without_blanks(std::string_view text) {
+    const auto begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+    text.remove_prefix(begin);
+    return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
+/// Of a line like `slot = walrelay` or `ack_timeout = 5s`; the value can be a password, and is not
+/// shown. Empty where something else is wrong.
+std::string where_quotes_lack(std::string_view line) {
+    const auto equals = line.find('=');
+    const auto key = without_blanks(line.substr(0, equals));
+    constexpr std::string_view key_letters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    if (equals == std::string_view::npos || key.empty() ||
+        key.find_first_not_of(key_letters) != std::string_view::npos) {
+        return "";
+    }
+    auto value = without_blanks(line.substr(equals + 1));
+    const bool is_list = value.starts_with('[');
+    if (is_list) {
+        value = without_blanks(value.substr(1));
+    }
+    if (value.empty() || value.find_first_of("\"'") == 0 || value.starts_with('{')) {
+        return "";
+    }
+    return "text stands in double quotes: " + std::string(key) +
+           (is_list ? " = [\"...\"]" : " = \"...\"");
+}
+
 }  // namespace
 
 boost::system::result<value_table, problem> parse_document(std::string_view text,
@@ -90,9 +126,10 @@ boost::system::result<value_table, problem> parse_document(std::string_view text
     try {
         return convert_table(toml::parse(text), place);
     } catch (const toml::parse_error& error) {
-        return problem{place(error.source()), "",
-                       "is not TOML: " + without_values(error.description()),
-                       "correct the line; nothing of the file could be used"};
+        const auto hint = where_quotes_lack(line_number(text, error.source().begin.line));
+        return problem{
+            place(error.source()), "", "is not TOML: " + without_values(error.description()),
+            (hint.empty() ? "correct the line" : hint) + "; nothing of the file could be used"};
     }
 }
 

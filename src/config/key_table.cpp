@@ -142,7 +142,9 @@ const std::vector<key> table{
      "Which column plays which role; names are taken as they are, case included. The roles are "
      "`id`, `aggregate_type`, `aggregate_id`, `event_type`, `payload`, `metadata`, `version` and "
      "`created_at`. A role that is not named here is played by the column of its own name where "
-     "the table has it; `payload` by `event_data`, else by `payload`.",
+     "the table has it; `payload` by `event_data`, else by `payload`. A role named "
+     "`\"\"` is played by no column: `check` and `run` refuse a table without payload unless "
+     "`payload = \"\"` says that its events have none (with `body = \"event\"`).",
      "{ id = \"event_id\", payload = \"body\" }"},
     {"outbox", "subject", "--subject", text(&outbox::subject),
      "Template of the subject. `{name}` is a role or a column, `{name|other}` the first that is "

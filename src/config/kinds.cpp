@@ -3,8 +3,8 @@
 
 #include "config/identifier.hpp"
 #include "config/keys.hpp"
-#include "config/nearest.hpp"
 #include "core/column_role.hpp"
+#include "core/nearest.hpp"
 
 #include <map>
 
@@ -61,10 +61,12 @@ std::optional<complaint> check_role(const std::string& name, const std::string& 
                                : "remove it; a template may name any column without giving it a "
                                  "role"};
     }
-    return text.empty() ? std::optional(complaint{"names no column",
-                                                  "write the name of the column, or remove the "
-                                                  "role"})
-                        : std::nullopt;
+    // Of the others an empty name says that no column plays the role.
+    return text.empty() && name == "id"
+               ? std::optional(complaint{"names no column",
+                                         "write the name of the column, or remove the "
+                                         "role"})
+               : std::nullopt;
 }
 
 constexpr const char* like_a_rule = R"(write it like { column = "status", value = "pending" })";

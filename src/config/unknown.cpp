@@ -2,7 +2,7 @@
 #include "config/unknown.hpp"
 
 #include "config/keys.hpp"
-#include "config/nearest.hpp"
+#include "core/nearest.hpp"
 
 namespace walrelay::config {
 namespace {

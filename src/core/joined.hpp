@@ -21,4 +21,20 @@ template <class Things, class Text = std::identity>
     return text;
 }
 
+/// `; ` between them, once: a statement ends with a semicolon of its own.
+[[nodiscard]] inline std::string followed_by(std::string first, std::string_view next) {
+    if (!first.empty()) {
+        first += first.ends_with(';') ? " " : "; ";
+    }
+    return first.append(next);
+}
+
+/// For a line that goes on with `; `: without the semicolon of a statement at its end.
+[[nodiscard]] inline std::string clause_of(std::string text) {
+    if (text.ends_with(';')) {
+        text.pop_back();
+    }
+    return text;
+}
+
 }  // namespace walrelay

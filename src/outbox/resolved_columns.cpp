@@ -39,6 +39,9 @@ std::optional<used_column> resolver::find(std::string_view name) const {
 
 std::optional<used_column> resolver::find_for(column_role role) {
     if (const auto& configured = configured_column(plan_.columns, role)) {
+        if (configured->empty()) {
+            return std::nullopt;
+        }
         auto chosen = find(*configured);
         if (!chosen) {
             found_.problems.push_back("table " + to_string(plan_.table) + " has no column \"" +
@@ -67,7 +70,7 @@ std::optional<used_column> resolver::find_in_template(std::string_view name) con
 /// Where the column of such a role is missing, that has been said already.
 bool resolver::is_configured_role(std::string_view name) const {
     const auto role = role_named(name);
-    return role && configured_column(plan_.columns, *role);
+    return role && !configured_column(plan_.columns, *role).value_or("").empty();
 }
 
 column_indexes resolver::find_all(std::string_view setting, const text_template& form) {
@@ -88,7 +91,8 @@ column_indexes resolver::find_all(std::string_view setting, const text_template&
 
 void resolver::check_body() {
     const bool needs_payload = plan_.body != body_format::event;
-    if (needs_payload && !found_.playing(column_role::payload) && !plan_.columns.payload) {
+    if (needs_payload && !found_.playing(column_role::payload) &&
+        plan_.columns.payload.value_or("").empty()) {
         found_.problems.push_back("table " + to_string(plan_.table) +
                                   " has no column event_data or payload, and columns.payload "
                                   "names no other for the body");

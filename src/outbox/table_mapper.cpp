@@ -201,8 +201,9 @@ std::vector<std::string> table_mapper::named_columns() const {
         for (const auto& part : each->parts()) {
             for (const auto& name : part.names) {
                 const auto role = role_named(name);
-                columns.push_back(role ? configured_column(plan.columns, *role).value_or(name)
-                                       : name);
+                const auto named =
+                    role ? configured_column(plan.columns, *role).value_or("") : std::string();
+                columns.push_back(named.empty() ? name : named);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #include "core/control.hpp"
 #include "core/finding.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/table_mapper.hpp"
 #include "preflight/columns.hpp"
@@ -11,6 +12,7 @@
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
 #include "preflight/slot.hpp"
+#include "preflight/table_meant.hpp"
 #include "preflight/transport.hpp"
 #include "preflight/write_backs.hpp"
 
@@ -54,13 +56,34 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     }
 }
 
-void look_at_outbox(const outbox_table& wanted, const table_facts& facts,
-                    const std::string& database, findings_list& found) {
+/// A body without payload tells consumers that something happened, and not what: mostly the column
+/// has another name than walrelay looks for.
+void look_at_payload(const outbox_table& wanted, const table_facts& facts, findings_list& found) {
+    const bool is_there = std::ranges::any_of(facts.columns, [](const column& each) {
+        return each.name == "event_data" || each.name == "payload";
+    });
+    if (wanted.body != body_format::event || wanted.columns.payload || is_there) {
+        return;
+    }
+    const auto names = joined(facts.columns, ", ", [](const column& each) { return each.name; });
+    found.error("mapping_without_columns",
+                "table " + to_string(facts.table) +
+                    " has no column event_data or payload, so that every event would come without "
+                    "its payload; its columns are " +
+                    names,
+                "name the column that holds it: columns = { payload = \"...\" }, or set payload = "
+                "\"\" there if the events are meant to have none");
+}
+
+void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
+                    findings_list& found) {
     const auto name = to_string(facts.table);
     if (!facts.exists) {
-        found.error("table_missing", "table " + name + " does not exist in database " + database,
-                    "create it, or name another one with --table or outbox.table; a name with "
-                    "upper case or blanks needs double quotes");
+        found.error("table_missing",
+                    "table " + name + " does not exist in database " + all.database,
+                    hint_at_table(facts.table, all.other_tables) +
+                        "create it, or name another one with --table or outbox.table; a name with "
+                        "upper case or blanks needs double quotes");
         return;
     }
     if (!facts.ordinary) {
@@ -85,6 +108,7 @@ void look_at_outbox(const outbox_table& wanted, const table_facts& facts,
                         " in outbox.columns, outbox.subject and "
                         "outbox.message_id (docs/configuration.md)");
     }
+    look_at_payload(wanted, facts, found);
 }
 
 void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, output_plugin plugin,
@@ -308,7 +332,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
             look_at_message_writers(wanted.tables[index], facts, found);
             continue;
         }
-        look_at_outbox(wanted.tables[index], facts.tables[index], facts.database, found);
+        look_at_outbox(wanted.tables[index], facts.tables[index], facts, found);
         if (facts.tables[index].exists) {
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
             look_at_guards(wanted.tables[index], facts.tables[index], facts, found);

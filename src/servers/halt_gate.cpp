@@ -1,5 +1,6 @@
 #include "servers/halt_gate.hpp"
 
+#include "core/joined.hpp"
 #include "core/rethrow.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/own_tables.hpp"
@@ -99,7 +100,8 @@ awaitable<bool> keep_halt(asio::any_io_executor executor, const config::settings
 
 void halt_gate::warn(const error& why, const std::string& consequence) {
     if (!std::exchange(warned_, true)) {
-        log<"halt_not_read">(to_string(why) + "; " + consequence, with<"error">(why.code));
+        log<"halt_not_read">(clause_of(to_string(why)) + "; " + consequence,
+                             with<"error">(why.code));
     }
 }
 
@@ -159,8 +161,8 @@ awaitable<void> halt_gate::streams(postgres::connection& sql) {
                             with<"slot">(settings_.postgres.slot));
     } else {
         log<"halt_not_removed">(
-            to_string(forgotten.error()) + "; the halt of slot " + settings_.postgres.slot +
-                " is over, but still in walrelay.halt",
+            clause_of(to_string(forgotten.error())) + "; the halt of slot " +
+                settings_.postgres.slot + " is over, but still in walrelay.halt",
             with<"slot">(settings_.postgres.slot), with<"error">(forgotten.error().code));
     }
 }

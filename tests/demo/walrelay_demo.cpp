@@ -33,14 +33,17 @@ struct options {
     std::filesystem::path program;
     bool keep = false;
     std::chrono::seconds writing{9};
+    /// When `./dev demo` was typed, before it installed and built; nothing if it is not known.
+    std::optional<std::chrono::system_clock::time_point> begun_at = {};
 };
 
 constexpr const char* usage =
-    "usage: walrelay_demo --walrelay <program> [--keep] [--seconds <n>]\n"
+    "usage: walrelay_demo --walrelay <program> [--keep] [--seconds <n>] [--begun-at <time>]\n"
     "  --keep       stay up until Ctrl-C, with the dashboard's address and a writer, so that you "
     "can\n"
     "               watch it and insert rows yourself\n"
-    "  --seconds    how long to write, 9 if not given\n";
+    "  --seconds    how long to write, 9 if not given\n"
+    "  --begun-at   seconds since 1970: the time to the first event is also counted from then\n";
 
 std::optional<options> read_options(int count, char** words) {
     options chosen;
@@ -53,6 +56,9 @@ std::optional<options> read_options(int count, char** words) {
             chosen.program = std::filesystem::absolute(words[++index]);
         } else if (word == "--seconds" && has_value) {
             chosen.writing = std::chrono::seconds(std::atoi(words[++index]));
+        } else if (word == "--begun-at" && has_value) {
+            chosen.begun_at = std::chrono::system_clock::time_point(
+                std::chrono::seconds(std::atoll(words[++index])));
         } else {
             return std::nullopt;
         }
@@ -167,6 +173,18 @@ private:
         say_back(back, "it is back, and walrelay continues");
     }
 
+    void say_first_event() const {
+        const std::chrono::duration<double> here = live_list::clock::now() - started_at_;
+        auto text = fmt::format("          first event: {:.1f} s after the start of the servers",
+                                here.count());
+        if (chosen_.begun_at) {
+            const std::chrono::duration<double> all =
+                std::chrono::system_clock::now() - *chosen_.begun_at;
+            text += fmt::format(", {:.0f} s after ./dev demo", all.count());
+        }
+        say(painted(hue::good, text));
+    }
+
     static void say_back(live_list::clock::time_point since, const char* what) {
         const std::chrono::duration<double> taken = live_list::clock::now() - since;
         say(painted(hue::good, fmt::format("          {}: {:.1f} s", what, taken.count())));
@@ -174,7 +192,10 @@ private:
 
     written write(live_list& list) {
         constexpr int parts = 3;
+        const auto begun = live_list::clock::now();
         demo_writer writer(conninfo_, book_);
+        wait_for_new_event(list, begun);
+        say_first_event();
         let_pass(chosen_.writing / parts);
         kill_relay(list);
         let_pass(chosen_.writing / parts);
@@ -238,6 +259,7 @@ private:
     }
 
     options chosen_;
+    live_list::clock::time_point started_at_ = live_list::clock::now();
     latency_book book_;
     test::temporary_folder folder_{"demo"};
     test::postgres_server postgres_;

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -38,12 +39,18 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
+/// Debian has nats-server in /usr/sbin, which is not in the PATH of an ordinary user.
+std::string with_server_folders(const std::string& variable) {
+    constexpr std::string_view path = "PATH=";
+    return variable.starts_with(path) ? variable + ":/usr/local/sbin:/usr/sbin:/sbin" : variable;
+}
+
 std::vector<std::string> environment_of(const command& what) {
     std::vector<std::string> all;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string text = *entry;
         if (!what.environment.contains(text.substr(0, text.find('=')))) {
-            all.push_back(text);
+            all.push_back(with_server_folders(text));
         }
     }
     for (const auto& [name, value] : what.environment) {

@@ -23,7 +23,7 @@ struct account {
 [[nodiscard]] account find_account(const std::string& name);
 
 struct command {
-    /// With its path, or looked up in PATH.
+    /// With its path, or looked up in PATH and then where Debian has servers (/usr/sbin).
     std::string program;
     std::vector<std::string> arguments = {};
     /// On top of the environment of the test; an empty value takes the variable away.

@@ -46,13 +46,14 @@ TEST(ConfigurationText, NamesColumnsRolesAndWhatMayBeAStatus) {
                     .name = "config"},
                    patience);
     for (const std::string part :
-         {"# The columns of the table: id, tenant_id, aggregate_id,",
-          "# No column plays event_type, metadata, version.", "\ntable = \"outbox\"\n",
+         {"# The columns of the table: id, tenant_id, aggregate_id,", "# No column plays version.",
+          "\ntable = \"outbox\"\n",
           "\ncolumns = { id = \"id\", aggregate_type = \"aggregate_type\", aggregate_id = "
-          "\"aggregate_id\", payload = \"payload\", created_at = \"created_at\" }\n",
-          "\nsubject = \"events.{aggregate_type}\"\n", "# The column status seems to say",
-          "\n#pending = \"status = 'pending'\"\n",
-          "\n#republish = { column = \"status\", value = \"pending\" }\n",
+          "\"aggregate_id\", event_type = \"topic\", payload = \"payload\", metadata = "
+          "\"event_metadata\", created_at = \"created_at\" }\n",
+          "\nsubject = \"events.{aggregate_type}.{event_type}\"\n", "aggregate_type can be NULL",
+          "# The column status seems to say", "\n#pending = \"status = 'NEW'\"\n",
+          "\n#republish = { column = \"status\", value = \"NEW\" }\n",
           "\n#on_published = \"status = 'published'\"\n"}) {
         EXPECT_NE(printed.output.find(part), std::string::npos) << part << " in:\n"
                                                                 << printed.output;

@@ -109,6 +109,15 @@ result<std::uint64_t> set_description(const connect_options& to, const std::stri
     return updated ? last_sequence_in(*updated) : cause_of(connection->get(), to, updated.error());
 }
 
+result<void> remove_stream(const connect_options& to) {
+    const auto connection = connect_blocking(to);
+    if (!connection) {
+        return connection.error();
+    }
+    const auto removed = ask(connection->get(), to, "DELETE", "");
+    return removed ? result<void>{} : cause_of(connection->get(), to, removed.error());
+}
+
 result<void> step_down(const connect_options& to) {
     constexpr std::chrono::milliseconds patience{500};
     constexpr int tries = 8;

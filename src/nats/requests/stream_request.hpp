@@ -25,6 +25,9 @@ namespace walrelay::nats {
 /// Errors: as above, broker_unsuitable also where there is no cluster.
 [[nodiscard]] result<void> step_down(const connect_options& to);
 
+/// Deletes `to.stream` with all its messages and consumers. Errors: as above.
+[[nodiscard]] result<void> remove_stream(const connect_options& to);
+
 /// The message of `to.asks_for` in `to.stream`. Errors: broker_unavailable, broker_unsuitable (no
 /// permission, no such stream).
 [[nodiscard]] result<asked_message> message_of(const connect_options& to);

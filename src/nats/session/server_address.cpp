@@ -36,7 +36,8 @@ result<server_address> parse_server_address(std::string_view url) {
         return not_an_address(url);
     }
     const auto parsed = urls::parse_uri(url);
-    if (!parsed) {
+    // What follows the first @ would be the host, which every error names.
+    if (!parsed || std::ranges::count(url, '@') > 1) {
         return not_an_address(url);
     }
     server_address server;

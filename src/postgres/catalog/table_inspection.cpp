@@ -160,8 +160,10 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
         co_return tables.error();
     }
     facts.tables = read_tables(*tables, std::move(asked));
-    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
-    const std::vector<std::string> schemas{which.front(), partitioned ? "true" : "false"};
+    // Where a table is missing, a table of another schema may be meant.
+    const bool in_all_schemas = std::ranges::any_of(
+        facts.tables, [](const table_facts& each) { return each.partitioned || !each.exists; });
+    const std::vector<std::string> schemas{which.front(), in_all_schemas ? "true" : "false"};
     const auto columns = co_await sql.query(queries::columns, which);
     if (columns.has_error()) {
         co_return columns.error();

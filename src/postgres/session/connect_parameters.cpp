@@ -39,9 +39,32 @@ error unreadable_conninfo() {
             "as postgresql://user@host/dbname (special characters percent-encoded)"};
 }
 
+/// libpq takes a URI's first `@` or `/` for the end of the user's password. What follows it would
+/// be the host's name, which every error names.
+bool has_bare_mark_in_password(std::string_view conninfo) {
+    for (const std::string_view scheme : {"postgresql://", "postgres://"}) {
+        if (conninfo.starts_with(scheme)) {
+            const auto rest = conninfo.substr(scheme.size());
+            const auto addressed = rest.substr(0, rest.find('?'));
+            const auto last = addressed.rfind('@');
+            return last != std::string_view::npos && addressed.find_first_of("@/") != last;
+        }
+    }
+    return false;
+}
+
+error unreadable_password() {
+    return {errc::configuration_invalid,
+            "postgres.conninfo is a URI with an @ or a / in the user or the password",
+            "write @ as %40 and / as %2F there, or use a password file (~/.pgpass)"};
+}
+
 }  // namespace
 
 result<connect_parameters> connect_parameters::from(const connect_options& options) {
+    if (has_bare_mark_in_password(options.conninfo)) {
+        return unreadable_password();
+    }
     const pq_conninfo parsed{PQconninfoParse(options.conninfo.c_str(), nullptr)};
     if (parsed == nullptr) {
         return unreadable_conninfo();

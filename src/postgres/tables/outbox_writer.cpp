@@ -1,6 +1,7 @@
 #include "postgres/tables/outbox_writer.hpp"
 
 #include "core/control.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/catalog/fragment_path.hpp"
 #include "postgres/catalog/inspection_queries.hpp"
@@ -134,7 +135,8 @@ error outbox_writer::explain_refusal(const server_report& report, const outbox_t
     }
     auto failure = explain_write_back(report, sql_, table, statement);
     if (failure.code == errc::postgres_unsuitable && !open_schemas_.empty()) {
-        failure.remedy += "; " + explain_open_schemas(open_schemas_);
+        failure.remedy =
+            followed_by(std::move(failure.remedy), explain_open_schemas(open_schemas_));
     }
     return failure;
 }

@@ -1,6 +1,7 @@
 #include "relay/intake/control_source.hpp"
 
 #include "core/control.hpp"
+#include "core/joined.hpp"
 
 namespace walrelay::relay {
 
@@ -45,7 +46,7 @@ result<void> control_source::set_large_aside(const row_insert& row, const contro
 result<void> control_source::take_replay(const control_row& said, const reading& now) {
     const auto request = replay_request::parse(said, next_revision_++);
     if (!request) {
-        now.done.remark = to_string(request.error()) + "; it is left alone";
+        now.done.remark = clause_of(to_string(request.error())) + "; it is left alone";
         return {};
     }
     const auto owner = tables_.catalog().find(request->table());
@@ -62,7 +63,7 @@ result<void> control_source::take_replay(const control_row& said, const reading&
 result<void> control_source::take_retry(const control_row& said, const reading& now) {
     const auto request = retry_request::parse(said, next_revision_++);
     if (!request) {
-        now.done.remark = to_string(request.error()) + "; it is left alone";
+        now.done.remark = clause_of(to_string(request.error())) + "; it is left alone";
         return {};
     }
     const auto owner = tables_.catalog().find(request->table());

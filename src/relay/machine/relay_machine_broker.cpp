@@ -1,6 +1,7 @@
 // The relay machine's events of the broker: connections, the stream's tail, replies.
 
 #include "core/assert.hpp"
+#include "core/joined.hpp"
 #include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
@@ -299,7 +300,7 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     watch_.broker_lost(why);
     const auto delay = broker_.lost(now.monotonic);
     log<"broker_lost">(
-        to_string(why) + "; trying again in " + seconds_text(delay) +
+        clause_of(to_string(why)) + "; trying again in " + seconds_text(delay) +
             (then == outlook::in_doubt ? ", which tells whether anything is lost"
              : knows_slot() ? ", nothing is lost: " + counted(lane_->size(), "unacked message") +
                                   " in memory, the rest in the slot"

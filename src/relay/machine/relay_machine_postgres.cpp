@@ -1,6 +1,7 @@
 // The relay machine's events of PostgreSQL: connections and frames.
 
 #include "core/assert.hpp"
+#include "core/joined.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 
@@ -125,9 +126,9 @@ void relay_machine::stand_by(const error& why, instant now) {
     }
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {
-        log<"standing_by">(
-            to_string(why) + "; standing by: this relay takes over as soon as the slot is free",
-            with<"slot">(options_.slot), with<"error">(why.code));
+        log<"standing_by">(clause_of(to_string(why)) +
+                               "; standing by: this relay takes over as soon as the slot is free",
+                           with<"slot">(options_.slot), with<"error">(why.code));
     }
     postgres_.wait(now.monotonic, delay);
 }
@@ -164,7 +165,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
     const auto delay = postgres_.lost(now.monotonic);
     // A database that is gone has taken its slots along.
     const bool has_slot = knows_slot() && !is_locked_out;
-    auto text = to_string(why) + "; trying again in " + seconds_text(delay) +
+    auto text = clause_of(to_string(why)) + "; trying again in " + seconds_text(delay) +
                 (has_slot ? ", nothing is lost: the slot resends what is not confirmed" : "");
     if (why.code == errc::table_unknown) {
         // A new partition is no trouble.

@@ -2,6 +2,7 @@
 // they are published.
 
 #include "core/assert.hpp"
+#include "core/joined.hpp"
 #include "core/progress.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
@@ -43,7 +44,7 @@ void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, ins
         halt(why, now);
         return;
     }
-    log<"write_back_failed">(to_string(why) + "; " +
+    log<"write_back_failed">(clause_of(to_string(why)) + "; " +
                                  counted(write_backs_.rows().size(), "published row") +
                                  " to be written back, trying again in " + seconds_text(delay) +
                                  ", nothing is lost: the slot does not advance past them",

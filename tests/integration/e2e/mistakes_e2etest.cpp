@@ -1,6 +1,10 @@
 // What a person types wrong, and the first line of the answer.
 #include "integration/e2e/relay_bench.hpp"
 
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -95,6 +99,30 @@ TEST_F(Mistakes, OfAFileAreToldWithItsLine) {
                   "conninfo, or remove it");
 }
 
+TEST_F(Mistakes, OfTomlAreToldWithTheQuotesThatLack) {
+    const auto told = [this](const std::string& line) {
+        const auto file = write_file("quotes.toml", "[postgres]\n" + line + "\n");
+        return first_line_of(type("run --config " + file).errors);
+    };
+    EXPECT_THAT(told("slot = walrelay"),
+                testing::AllOf(testing::HasSubstr("quotes.toml:2: is not TOML"),
+                               testing::EndsWith("; fix: text stands in double quotes: slot = "
+                                                 "\"...\"; nothing of the file could be used")));
+    EXPECT_THAT(told("conninfo = host=127.0.0.1 password=s3cret"),
+                testing::AllOf(testing::HasSubstr("text stands in double quotes: conninfo = "),
+                               testing::Not(testing::HasSubstr("s3cret"))));
+    EXPECT_THAT(told("slot = \"walrelay"), testing::HasSubstr("; fix: correct the line;"));
+    EXPECT_THAT(told("urls = [nats://127.0.0.1:4222]"),
+                testing::HasSubstr("text stands in double quotes: urls = [\"...\"]"));
+}
+
+TEST_F(Mistakes, AreNoneWhereHelpIsAskedFor) {
+    EXPECT_EQ(type("help").output, type("--help").output);
+    EXPECT_EQ(type("help dead-letter drop").output, type("dead-letter drop --help").output);
+    EXPECT_EQ(type("help run --slot x").output, type("run --help").output);
+    EXPECT_EQ(type("help verify").exit_code, 0);
+}
+
 TEST_F(Mistakes, WhoseConfigurationItIsCounts) {
     const auto file = write_file("walrelay.toml", "[postgres]\nslot = \"theirs\"\n");
     std::filesystem::permissions(file, std::filesystem::perms::others_write,
@@ -105,6 +133,22 @@ TEST_F(Mistakes, WhoseConfigurationItIsCounts) {
               "chmod go-w, chown, or name it with --config");
     EXPECT_EQ(type("config --check --config " + file + " --postgres dbname=a --table b").exit_code,
               0);
+}
+
+/// Debian gives each user a group of the same name; with the umask 002 that group may write files.
+TEST_F(Mistakes, AGroupThatIsTheUsersOwnIsNobodyElse) {
+    const auto file = write_file("walrelay.toml",
+                                 "[postgres]\nconninfo = \"dbname=a\"\n"
+                                 "[[outbox]]\ntable = \"b\"\n");
+    std::filesystem::permissions(file, std::filesystem::perms::group_write,
+                                 std::filesystem::perm_options::add);
+    EXPECT_EQ(
+        type("config --check").output,
+        "read ./walrelay.toml\nok       the configuration can be used; no server was asked\n");
+    // Any other group may have members, also where it is the user's first.
+    const auto other = find_account("daemon").group;
+    ASSERT_EQ(chown(file.c_str(), geteuid(), other), 0) << "needs root";
+    EXPECT_EQ(type("config --check").exit_code, 2);
 }
 
 }  // namespace

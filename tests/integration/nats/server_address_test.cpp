@@ -37,8 +37,9 @@ TEST(ServerAddress, MayNameAUserOrAToken) {
 }
 
 TEST(ServerAddress, IsRefusedWithoutItsPassword) {
-    for (const std::string url : {"nats://me:p^ss@a:1", "http://me:p@a", "a:1", "nats://", "",
-                                  "nats://me:p@a b", "nats://me:p@:1", "tls:^", "nats:\xCA"}) {
+    for (const std::string url :
+         {"nats://me:p^ss@a:1", "http://me:p@a", "a:1", "nats://", "", "nats://me:p@a b",
+          "nats://me:p@ss@a:1", "nats://me:p@:1", "tls:^", "nats:\xCA"}) {
         const auto server = parse_server_address(url);
         ASSERT_FALSE(server) << url;
         EXPECT_EQ(server.error().code, errc::broker_unsuitable);

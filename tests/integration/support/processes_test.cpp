@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <set>
@@ -76,6 +77,16 @@ TEST(ChildProcess, OfAProgramThatIsNotThereEndsWith127) {
     const temporary_folder folder("child");
     child_process none({.program = "no-such-program", .folder = folder.path()});
     EXPECT_EQ(none.wait_exit(patience), 127);
+}
+
+TEST(ChildProcess, FindsAServerThatTheUsersPathLacks) {
+    const temporary_folder folder("child");
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", "/usr/bin:/bin", 1);
+    child_process server(
+        {.program = "nats-server", .arguments = {"--version"}, .folder = folder.path()});
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(server.wait_exit(patience), 0) << server.standard_error();
 }
 
 TEST(ChildProcess, EndedByASignalSaysWhich) {

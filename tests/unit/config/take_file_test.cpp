@@ -93,8 +93,24 @@ TEST(TakeFile, TellsASyntaxErrorAloneWithItsLine) {
 TEST(TakeFile, CutsASyntaxErrorBeforeItQuotesAValue) {
     EXPECT_THAT(problems_of(from_file("a = 1\nb = trap\n")),
                 ElementsAre("walrelay.toml:2: is not TOML: Error while parsing boolean: expected "
-                            "...; fix: correct the line; nothing of the file could be "
-                            "used"));
+                            "...; fix: text stands in double quotes: b = \"...\"; nothing of the "
+                            "file could be used"));
+}
+
+TEST(TakeFile, NamesTheQuotesThatLack) {
+    const auto fix_of = [](const std::string& line) {
+        const auto told = problems_of(from_file(line + "\n")).front();
+        return told.substr(told.find("; fix: ") + 7);
+    };
+    EXPECT_EQ(fix_of("slot = walrelay"),
+              "text stands in double quotes: slot = \"...\"; nothing of the file could be used");
+    EXPECT_EQ(fix_of("  urls=[nats://a:4222]"),
+              "text stands in double quotes: urls = [\"...\"]; nothing of the file could be used");
+    EXPECT_EQ(fix_of("ack_timeout = 5s"),
+              "text stands in double quotes: ack_timeout = \"...\"; nothing of the file could be "
+              "used");
+    EXPECT_EQ(fix_of("slot = \"open"), "correct the line; nothing of the file could be used");
+    EXPECT_EQ(fix_of("[postgres"), "correct the line; nothing of the file could be used");
 }
 
 TEST(TakeFile, StillJudgesVariablesAndFlagsBesideASyntaxError) {

@@ -68,6 +68,34 @@ TEST(PostgresPreflight, FindsATableThatIsMissing) {
                 HasSubstr("table public.outbox does not exist in database app"));
 }
 
+TEST(PostgresPreflight, NamesTheTableThatIsThereInAnotherCaseOrSchema) {
+    const auto remedy_beside = [](const table_name& other) {
+        auto facts = sound_facts();
+        facts.tables[0].exists = false;
+        facts.other_tables = {{"public", "users"}, other};
+        return only_error(facts).remedy;
+    };
+    EXPECT_THAT(remedy_beside({"public", "Outbox"}),
+                HasSubstr("did you mean public.\"Outbox\"? write --table 'public.\"Outbox\"'"));
+    EXPECT_THAT(remedy_beside({"shop", "out_box"}), HasSubstr("did you mean shop.out_box?"));
+    EXPECT_THAT(remedy_beside({"public", "outboxes"}), HasSubstr("did you mean public.outboxes?"));
+    EXPECT_THAT(remedy_beside({"public", "inventory"}), Not(HasSubstr("did you mean")));
+}
+
+TEST(PostgresPreflight, FindsATableWithoutPayloadUnlessThatIsMeant) {
+    auto facts = sound_facts();
+    facts.tables[0].columns.back().name = "content";
+    EXPECT_THAT(only_error(facts).what,
+                HasSubstr("its columns are id, aggregate_type, event_type, content"));
+    auto asked = wanted();
+    asked.tables[0].columns.payload = "";
+    EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+    asked.tables[0].columns.payload = "content";
+    EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+    facts.tables[0].columns.back().name = "payload";
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
 TEST(PostgresPreflight, FindsTablesWhoseRowsNeverReachTheWal) {
     auto view = sound_facts();
     view.tables[0].ordinary = false;

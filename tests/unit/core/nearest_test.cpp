@@ -1,9 +1,9 @@
 // Which known name was meant.
-#include "config/nearest.hpp"
+#include "core/nearest.hpp"
 
 #include <gtest/gtest.h>
 
-namespace walrelay::config {
+namespace walrelay {
 namespace {
 
 TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
@@ -15,6 +15,12 @@ TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
     EXPECT_EQ(edit_distance("slat", "slot"), 1U);
     EXPECT_EQ(edit_distance("solt", "slot"), 1U);
     EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+TEST(FoldedName, IsTheSameInEverySpelling) {
+    for (const auto* each : {"outboxevents", "OutboxEvents", "outbox_events", "OUTBOX_Events_"}) {
+        EXPECT_EQ(folded_name(each), "outboxevents");
+    }
 }
 
 TEST(Nearest, PicksTheNameWithTheFewestChanges) {
@@ -31,4 +37,4 @@ TEST(Nearest, FindsNothingWhereNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace walrelay::config
+}  // namespace walrelay

@@ -1,11 +1,11 @@
 // Edit distance with swaps of neighbours (optimal string alignment), three rows at a time.
-#include "config/nearest.hpp"
+#include "core/nearest.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-namespace walrelay::config {
+namespace walrelay {
 namespace {
 
 /// A name cut short or with an ending more is near, however long the rest is.
@@ -17,6 +17,16 @@ std::size_t distance(std::string_view written, std::string_view known) {
 }
 
 }  // namespace
+
+std::string folded_name(std::string_view name) {
+    std::string made;
+    for (const char each : name) {
+        if (each != '_') {
+            made += each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
+        }
+    }
+    return made;
+}
 
 std::size_t edit_distance(std::string_view left, std::string_view right) {
     std::vector<std::size_t> before(right.size() + 1);
@@ -49,4 +59,4 @@ std::optional<std::string> nearest(std::string_view written,
     return meant ? std::optional(*best) : std::nullopt;
 }
 
-}  // namespace walrelay::config
+}  // namespace walrelay

@@ -1,0 +1,98 @@
+#include "tasks/drop/drop_work.hpp"
+
+#include "nats/requests/stream_request.hpp"
+#include "postgres/catalog/slot_acts.hpp"
+#include "postgres/tables/kept_positions.hpp"
+#include "postgres/tables/kept_slots.hpp"
+#include "servers/broker_side.hpp"
+#include "servers/translate.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+using boost::asio::awaitable;
+
+awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors on,
+                                                              const config::settings& settings) {
+    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
+                                          [](const error&) {}};
+    const auto broker = co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard,
+                                                         servers::missing_stream::leave);
+    if (!broker) {
+        co_return broker.error();
+    }
+    co_return (*broker)->facts().stream;
+}
+
+awaitable<result<void>> remove(nats::connect_options to) {
+    co_return nats::remove_stream(to);
+}
+
+awaitable<result<void>> delete_stream(servers::executors on, const config::settings& settings) {
+    auto to = servers::nats_options_of(settings);
+    auto removing = remove(std::move(to));
+    auto done = co_await boost::asio::co_spawn(on.blocking, std::move(removing),
+                                               boost::asio::use_awaitable);
+    if (!done && done.error().remedy.empty()) {
+        auto why = done.error();
+        why.remedy = "as a user of the broker who may: nats stream rm " + settings.nats.stream;
+        co_return why;
+    }
+    co_return done;
+}
+
+}  // namespace
+
+awaitable<result<drop_sight>> look_before_drop(servers::executors on, postgres::connection& sql,
+                                               const config::settings& settings,
+                                               const drop_wish& wanted) {
+    drop_sight seen;
+    auto database = co_await postgres::look_at_removal(sql, wanted.slot, wanted.publication);
+    if (!database) {
+        co_return database.error();
+    }
+    seen.database = std::move(*database);
+    auto kept = co_await postgres::read_kept_positions(sql, wanted.slot);
+    if (!kept) {
+        co_return kept.error();
+    }
+    seen.kept = std::move(*kept);
+    if (wanted.with_stream) {
+        auto stream = co_await look_at_stream(on, settings);
+        if (!stream) {
+            co_return stream.error();
+        }
+        seen.stream = std::move(*stream);
+    }
+    co_return std::move(seen);
+}
+
+awaitable<result<void>> drop_one(servers::executors on, postgres::connection& sql,
+                                 const config::settings& settings, const drop_item& item) {
+    auto name = item.name;
+    auto tables = item.tables;
+    switch (item.kind) {
+        case drop_kind::slot:
+            co_return co_await postgres::drop_slot(sql, std::move(name));
+        case drop_kind::kept_position:
+            co_return co_await postgres::drop_kept_slot(sql, std::move(name));
+        case drop_kind::publication:
+            co_return co_await postgres::drop_publication(sql, std::move(name));
+        case drop_kind::stream:
+            co_return co_await delete_stream(on, settings);
+        case drop_kind::records: {
+            auto slot = settings.postgres.slot;
+            co_return co_await postgres::forget_slot(sql, std::move(slot), std::move(tables));
+        }
+        case drop_kind::schema:
+            co_return co_await postgres::drop_own_schema(sql, std::move(tables));
+    }
+    co_return result<void>{};
+}
+
+}  // namespace walrelay::tasks
