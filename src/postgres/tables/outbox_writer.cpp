@@ -218,7 +218,8 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
             xids.insert(*row.xid);
         }
     }
-    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
+    std::vector<transaction_id> writers(xids.begin(), xids.end());
+    const auto seen = co_await wait_until_visible(sql_, std::move(writers));
     if (!seen) {
         co_return about(table, seen.error());
     }
@@ -336,7 +337,8 @@ awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows
         letters.push_back({row.letter, std::move(*status)});
     }
     // The letters are not given out again for another try: relay/stall_watch tells of the wait.
-    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()}, std::nullopt);
+    std::vector<transaction_id> writers(xids.begin(), xids.end());
+    const auto seen = co_await wait_until_visible(sql_, std::move(writers), std::nullopt);
     if (!seen) {
         co_return seen.error();
     }

@@ -208,7 +208,8 @@ awaitable<result<replay_outcome>> replay_writer::run() {
     if (of_.rows_written > 0) {
         unconfirmed_.push_back(pace->written);
     }
-    const auto outcome = of_.reads_table() ? co_await write_rows_of_table() : co_await write_all();
+    auto writing = of_.reads_table() ? write_rows_of_table() : write_all();
+    const auto outcome = co_await std::move(writing);
     if (!outcome || *outcome == replay_outcome::cancelled) {
         co_return outcome;
     }
