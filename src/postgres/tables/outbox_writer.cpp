@@ -10,6 +10,7 @@
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
+#include "postgres/tables/letter_owner.hpp"
 #include "postgres/tables/visibility.hpp"
 
 #include <fmt/format.h>
@@ -41,8 +42,15 @@ SELECT format_type(a.atttypid, -1),
    AND a.attnum > 0 AND NOT a.attisdropped
 )sql";
 
-constexpr const char* dead_letters_among_sql =
-    "SELECT position FROM walrelay.dead_letter WHERE position = ANY ($1::text[])";
+/// The slot's own, also those whose key names it.
+std::string dead_letters_among_sql() {
+    return fmt::format(
+        "SELECT pg_catalog.split_part(letter.position, '@', 1) FROM {} WHERE {} AND "
+        "(letter.position = ANY "
+        "($3::text[]) OR letter.position = ANY (ARRAY(SELECT each || '@' || $1 FROM "
+        "pg_catalog.unnest($3::text[]) AS each)))",
+        letters_sql, is_own_letter_sql);
+}
 
 /// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
 /// use, an operator's intervention, the system, an internal error.
@@ -104,7 +112,8 @@ error about(const outbox_table& table, error why) {
 
 awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
                                                      connect_options options,
-                                                     std::vector<table_name> outboxes) {
+                                                     std::vector<table_name> outboxes,
+                                                     std::string slot) {
     auto sql = co_await connection::open(executor, std::move(options));
     if (!sql) {
         co_return sql.error();
@@ -124,6 +133,7 @@ awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executo
         co_return path.error();
     }
     outbox_writer made{std::move(*sql), std::move(outboxes), std::move(path->open_schemas)};
+    made.slot_ = std::move(slot);
     co_return std::move(made);
 }
 
@@ -181,8 +191,13 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     if (doubtful.empty()) {
         co_return result<void>{};
     }
-    std::vector<std::string> which{array_literal(doubtful)};
-    const auto found = co_await sql_.ask(dead_letters_among_sql, std::move(which));
+    const auto owner = co_await find_letter_owner(sql_, slot_);
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> which{owner->slot, owner->unnamed(), array_literal(doubtful)};
+    auto statement = dead_letters_among_sql();
+    const auto found = co_await sql_.ask(std::move(statement), std::move(which));
     if (found.has_error()) {
         if (is_missing(found.error())) {
             co_return result<void>{};
@@ -334,7 +349,7 @@ awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows
         if (*status && row.letter->xid) {
             xids.insert(*row.letter->xid);
         }
-        letters.push_back({row.letter, std::move(*status)});
+        letters.push_back({row.letter, std::move(*status), slot_});
     }
     // The letters are not given out again for another try: relay/stall_watch tells of the wait.
     std::vector<transaction_id> writers(xids.begin(), xids.end());
