@@ -19,8 +19,9 @@ BEGIN
         CREATE TABLE IF NOT EXISTS walrelay.dead_letter (
             id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             -- As in Walrelay-Position, <system>.<timeline>.<commit LSN>.<row LSN>.<index>: a row
-            -- that is met again after a restart is the same dead letter. Of a row that an operator
-            -- went on without: left out of <slot>: <message id>.
+            -- that is met again after a restart is the same dead letter. Where another slot has a
+            -- letter of the same row: <position>@<slot>. Of a row that an operator went on without:
+            -- left out of <slot>: <message id>.
             position      text NOT NULL UNIQUE,
             source_schema text NOT NULL,
             source_table  text NOT NULL,
@@ -41,8 +42,30 @@ BEGIN
             -- -1: dropped, or left out when an operator went on without the row. It has no content
             -- and is not shown; it only keeps walrelay from taking the row for lost.
             retries       int NOT NULL DEFAULT 0,
-            retried_at    timestamptz
+            retried_at    timestamptz,
+            -- Of the relay that set it aside, and that is asked to publish it. NULL: one of 0.2.0
+            -- did. It counts for the slots of this database where there is one alone.
+            slot          text,
+            -- Of the last retry: the stream's last sequence before it, and what became of it:
+            -- 'stored', 'dead_letter' (another one), 'lost', or NULL: not known yet.
+            retry_sequence bigint,
+            retry_fate     text
         );
+    -- A table of an earlier version, where its owner runs this. Relays of that version go on with
+    -- it: their statements name their columns.
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
+                       WHERE attrelid = to_regclass('walrelay.dead_letter')
+                         AND attname = 'retry_fate' AND NOT attisdropped)
+        AND pg_catalog.pg_has_role(
+            (SELECT relowner FROM pg_catalog.pg_class
+              WHERE oid = to_regclass('walrelay.dead_letter')), 'USAGE')
+    THEN
+        -- Others wait for what waits for a lock: not for long.
+        PERFORM pg_catalog.set_config('lock_timeout', '2s', true);
+        ALTER TABLE walrelay.dead_letter
+            ADD COLUMN IF NOT EXISTS slot text,
+            ADD COLUMN IF NOT EXISTS retry_sequence bigint,
+            ADD COLUMN IF NOT EXISTS retry_fate text;
     END IF;
 END
 $$;

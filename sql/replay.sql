@@ -48,8 +48,25 @@ BEGIN
             rows_planned bigint NOT NULL,
             rows_written bigint NOT NULL DEFAULT 0,
             started_at   timestamptz NOT NULL DEFAULT pg_catalog.now(),
-            changed_at   timestamptz NOT NULL DEFAULT pg_catalog.now()
+            changed_at   timestamptz NOT NULL DEFAULT pg_catalog.now(),
+            -- What was written is published only where the stream, or a dead letter, has it. Its
+            -- messages come after this sequence of the stream; so many were found there when the
+            -- replay was done.
+            stream_sequence bigint,
+            rows_stored     bigint
         );
+    -- A table of an earlier version, where its owner runs this.
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
+                       WHERE attrelid = to_regclass('walrelay.replay')
+                         AND attname = 'rows_stored' AND NOT attisdropped)
+        AND pg_catalog.pg_has_role(
+            (SELECT relowner FROM pg_catalog.pg_class
+              WHERE oid = to_regclass('walrelay.replay')), 'USAGE')
+    THEN
+        PERFORM pg_catalog.set_config('lock_timeout', '2s', true);
+        ALTER TABLE walrelay.replay
+            ADD COLUMN IF NOT EXISTS stream_sequence bigint,
+            ADD COLUMN IF NOT EXISTS rows_stored bigint;
     END IF;
 END
 $$;

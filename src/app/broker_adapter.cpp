@@ -102,9 +102,9 @@ asio::awaitable<void> broker_adapter::make_connection(relay::connect_broker want
     auto told = events(epoch);
     const auto policy =
         known.was_there ? servers::missing_stream::report : servers::missing_stream::create;
-    auto ready =
-        co_await servers::prepare_broker(on_.loop, on_.blocking, settings_, epoch, std::move(told),
-                                         policy, {wanted.look_back, wanted.asks_for});
+    const servers::wanted_messages which{wanted.look_back, wanted.asks_for};
+    auto ready = co_await servers::prepare_broker(on_.loop, on_.blocking, settings_, epoch,
+                                                  std::move(told), policy, which);
     if (!driver_.wants_broker(epoch)) {
         co_return;
     }

@@ -131,8 +131,12 @@ awaitable<result<void>> make_bookmark(servers::executors on, postgres::connectio
     }
     if (failover) {
         auto replication = co_await servers::open_replication(on.loop, settings);
-        auto set = replication ? co_await postgres::let_kept_slot_fail_over(*replication, slot)
-                               : result<void>(replication.error());
+        result<void> set{};
+        if (replication) {
+            set = co_await postgres::let_kept_slot_fail_over(*replication, slot);
+        } else {
+            set = replication.error();
+        }
         if (!set) {
             auto why = set.error();
             why.what = "the bookmark is made, and standbys do not keep it yet: " + why.what;

@@ -7,8 +7,11 @@
 #include "core/progress.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/dead_letter_desk.hpp"
+#include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
+#include "tasks/retry_fates.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +21,7 @@
 #include <cstdio>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace walrelay::app {
@@ -71,9 +75,20 @@ void print_json(const postgres::row_set& rows) {
     fmt::print("]}}\n");
 }
 
-awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request) {
+/// What cannot be looked at stays queued, and is said.
+awaitable<void> look_for_retries(servers::executors on, postgres::connection& sql,
+                                 const config::settings& settings) {
+    const auto seen = co_await tasks::look_at_retries(std::move(on), settings, sql);
+    if (!seen) {
+        fmt::print(stderr, "what became of queued retries is not known: {}\n",
+                   to_string(seen.error()));
+    }
+}
+
+awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
+                    const std::string& slot) {
     const auto rows =
-        co_await list_dead_letters(sql, request.limit, request.table, form_of(request));
+        co_await list_dead_letters(sql, slot, request.limit, request.table, form_of(request));
     if (!rows) {
         co_return fail(rows.error());
     }
@@ -107,9 +122,10 @@ void print_members(const char* title, const postgres::row_set& members) {
     }
 }
 
-awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request& request) {
+awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request& request,
+                    const std::string& slot) {
     const auto id = request.ids.front();
-    const auto letter = co_await find_dead_letter(sql, id, form_of(request));
+    const auto letter = co_await find_dead_letter(sql, slot, id, form_of(request));
     if (!letter) {
         co_return fail(letter.error());
     }
@@ -134,15 +150,25 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
     co_return exit_done;
 }
 
-awaitable<int> retry(postgres::connection& sql, const tasks::dead_letter_request& request,
-                     const config::settings& settings) {
+awaitable<int> retry(servers::executors on, postgres::connection& sql,
+                     const tasks::dead_letter_request& request, const config::settings& settings) {
     const auto& of = settings.postgres;
+    const auto complete =
+        co_await complete_dead_letters(sql, servers::published_tables_of(settings));
+    if (!complete) {
+        co_return fail(complete.error());
+    }
     const auto possible = co_await check_slot_for_retries(sql, of.slot, of.publication);
     if (!possible) {
         co_return fail(possible.error());
     }
+    std::optional<std::uint64_t> sequence;
+    const auto stream = co_await servers::glance_at_stream(on.blocking, settings);
+    if (stream && *stream) {
+        sequence = (*stream)->usage.last_sequence;
+    }
     auto which = selection_of(request);
-    const auto rows = co_await retry_dead_letters(sql, std::move(which));
+    const auto rows = co_await retry_dead_letters(sql, of.slot, sequence, std::move(which));
     if (!rows) {
         co_return fail(rows.error());
     }
@@ -172,11 +198,12 @@ bool is_confirmed(std::size_t count) {
     return answer == "y" || answer == "yes";
 }
 
-awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request& request) {
+awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request& request,
+                    const std::string& slot) {
     if (request.all && !request.is_sure) {
         constexpr auto every = std::numeric_limits<std::int64_t>::max();
         const auto there =
-            co_await list_dead_letters(sql, every, request.table, dead_letter_form::columns);
+            co_await list_dead_letters(sql, slot, every, request.table, dead_letter_form::columns);
         if (!there) {
             co_return fail(there.error());
         }
@@ -185,7 +212,7 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
         }
     }
     auto which = selection_of(request);
-    const auto rows = co_await drop_dead_letters(sql, std::move(which));
+    const auto rows = co_await drop_dead_letters(sql, slot, std::move(which));
     if (!rows) {
         co_return fail(rows.error());
     }
@@ -220,15 +247,19 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
             co_return exit_usage;
         }
     }
+    if (request.action != tasks::dead_letter_action::drop) {
+        co_await look_for_retries(on, *sql, settings);
+    }
+    const auto& slot = settings.postgres.slot;
     switch (request.action) {
         case tasks::dead_letter_action::list:
-            co_return co_await list(*sql, request);
+            co_return co_await list(*sql, request, slot);
         case tasks::dead_letter_action::show:
-            co_return co_await show(*sql, request);
+            co_return co_await show(*sql, request, slot);
         case tasks::dead_letter_action::retry:
-            co_return co_await retry(*sql, request, settings);
+            co_return co_await retry(std::move(on), *sql, request, settings);
         case tasks::dead_letter_action::drop:
-            co_return co_await drop(*sql, request);
+            co_return co_await drop(*sql, request, slot);
     }
     co_return exit_usage;
 }

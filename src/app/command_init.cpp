@@ -347,7 +347,9 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     }
     const bool uses_publication = preflight::choose_plugin(servers::expectations_of(settings),
                                                            *facts) == output_plugin::pgoutput;
-    if (co_await servers::complete_control(*sql, settings, *facts, uses_publication)) {
+    const bool completed =
+        co_await servers::complete_control(*sql, settings, *facts, uses_publication);
+    if (completed) {
         // Some things can only be tried with the table.
         facts = co_await inspect_all(*sql, settings, *stream, new_slot);
         if (!facts) {

@@ -32,22 +32,31 @@ int no_such_replay(const config::settings& settings, std::int64_t number) {
     return exit_findings;
 }
 
-awaitable<int> list(postgres::connection& sql, const config::settings& settings, bool json) {
+/// What cannot be looked at is not known, and shown so.
+awaitable<open_replays> look_at_stream(servers::executors on, postgres::connection& sql,
+                                       const config::settings& settings) {
+    auto found = co_await tasks::look_at_open_replays(std::move(on), settings, sql);
+    co_return found ? std::move(*found) : open_replays{};
+}
+
+awaitable<int> list(servers::executors on, postgres::connection& sql,
+                    const config::settings& settings, bool json) {
     auto slot = settings.postgres.slot;
     const auto all = co_await postgres::list_replays(sql, std::move(slot));
     if (!all) {
         co_return fail(all.error());
     }
+    const auto open = co_await look_at_stream(std::move(on), sql, settings);
     if (json) {
         std::string text;
         for (const auto& each : *all) {
-            text += (text.empty() ? "" : ",") + json_of_replay(each);
+            text += (text.empty() ? "" : ",") + json_of_replay(each, open);
         }
         fmt::print("{{\"replays\":[{}]}}\n", text);
     } else if (all->empty()) {
         fmt::print("no replays\n");
     } else {
-        fmt::print("{}", text_of_replays(*all));
+        fmt::print("{}", text_of_replays(*all, open));
     }
     co_return exit_done;
 }
@@ -62,8 +71,10 @@ awaitable<int> cancel(postgres::connection& sql, const kept_replay& one) {
         fmt::print(stderr, "walrelay: replay {} is {} already\n", one.number, to_string(one.state));
         co_return exit_findings;
     }
-    fmt::print("cancelled replay {}: {} of {} were written, and are published\n", one.number,
-               with_thousands(one.rows_written), counted(one.rows_planned, "row"));
+    fmt::print(
+        "cancelled replay {}: {} of {} were written; the relay publishes what it has not read of "
+        "them yet\n",
+        one.number, with_thousands(one.rows_written), counted(one.rows_planned, "row"));
     co_return exit_done;
 }
 
@@ -82,11 +93,11 @@ awaitable<int> carry_out(servers::executors on, postgres::connection& sql,
             fmt::format("walrelay replay resume {} (it goes on at the exact row)", number);
         co_return fail(why);
     }
-    if (*outcome == tasks::replay_outcome::cancelled) {
+    if (outcome->cancelled) {
         fmt::print("replay {} was cancelled\n", number);
         co_return exit_findings;
     }
-    fmt::print("replay {} is done: {} published\n", number, counted(progress.rows(), "row"));
+    fmt::print("{}", text_of_outcome(number, *outcome));
     co_return exit_done;
 }
 
@@ -114,6 +125,10 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
         co_return fail(ready.error());
     }
     scope.rows_planned = plan.all.rows;
+    const auto stream = co_await servers::glance_at_stream(on.blocking, settings);
+    if (stream && *stream) {
+        scope.stream_sequence = (*stream)->usage.last_sequence;
+    }
     const auto number = co_await postgres::begin_replay(sql, scope);
     if (!number) {
         co_return fail(number.error());
@@ -192,10 +207,11 @@ awaitable<int> with_number(servers::executors on, postgres::connection& sql,
     if (request.action == tasks::replay_action::resume) {
         co_return co_await resume(std::move(on), sql, settings, **found);
     }
+    const auto open = co_await look_at_stream(std::move(on), sql, settings);
     if (request.json) {
-        fmt::print("{}\n", json_of_replay(**found));
+        fmt::print("{}\n", json_of_replay(**found, open));
     } else {
-        fmt::print("{}", text_of_replay(**found));
+        fmt::print("{}", text_of_replay(**found, open));
     }
     co_return exit_done;
 }
@@ -207,7 +223,7 @@ awaitable<int> work(servers::executors on, const config::settings& settings,
         co_return fail(sql.error());
     }
     if (request.action == tasks::replay_action::list) {
-        co_return co_await list(*sql, settings, request.json);
+        co_return co_await list(std::move(on), *sql, settings, request.json);
     }
     if (!request.rewind.empty()) {
         co_return co_await replay_rewind(std::move(on), *sql, settings, request);

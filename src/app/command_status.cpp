@@ -54,7 +54,7 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
         if (halt) {
             said.halt = *halt;
         }
-        said.letters = co_await postgres::count_dead_letters(*sql);
+        said.letters = co_await postgres::count_dead_letters(*sql, settings.postgres.slot);
         auto kept = co_await postgres::read_kept_positions(*sql, settings.postgres.slot);
         said.kept = kept ? result<std::optional<kept_positions>>(std::move(*kept)) : kept.error();
     } else {

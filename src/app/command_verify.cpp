@@ -25,7 +25,7 @@ boost::asio::awaitable<int> compare(servers::executors on, const config::setting
                                     servers::message_prefixes_of(settings)};
     fmt::print("{}", options.json ? tasks::json_of(*done, names)
                                   : for_output(tasks::text_of(*done, names)));
-    co_return done->report.clean() ? exit_done : exit_findings;
+    co_return done->clean() ? exit_done : exit_findings;
 }
 
 }  // namespace

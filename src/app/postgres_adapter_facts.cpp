@@ -28,10 +28,11 @@ asio::awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::str
 
 /// Returns how long to leave the table alone: very many rows are counted less often.
 asio::awaitable<std::chrono::steady_clock::duration> count_letters(postgres::connection& sql,
+                                                                   const std::string& slot,
                                                                    status_board& board) {
     constexpr int pauses_of_a_count = 50;
     const auto started = now().monotonic;
-    auto totals = co_await postgres::count_dead_letters(sql);
+    auto totals = co_await postgres::count_dead_letters(sql, slot);
     const auto ended = now();
     board.letters_were_counted(totals ? *totals : std::nullopt, ended);
     co_return pauses_of_a_count*(ended.monotonic - started);
@@ -57,7 +58,8 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
             co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
         }
         if (over->for_facts && !over->closed && now().monotonic >= letters_at) {
-            const auto pause = co_await count_letters(*over->for_facts, *board_);
+            const auto pause =
+                co_await count_letters(*over->for_facts, settings_.postgres.slot, *board_);
             letters_at = now().monotonic + pause;
         }
         timer.expires_after(ask_every);

@@ -7,6 +7,7 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/session/commit_wait.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/partition_memory.hpp"
 #include "postgres/tables/slot_start.hpp"
@@ -171,7 +172,12 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
     session.slot_confirmed = place->confirmed.value_or(session.slot_confirmed);
     session.server.wal_end = std::max(session.server.wal_end, place->wal_end);
     if (settings.delivery.on_poison == config::poison_policy::dead_letter) {
-        auto letters = co_await postgres::dead_letters_after(sql, session.slot_confirmed);
+        if (!facts.in_recovery) {
+            auto tables = servers::published_tables_of(settings);
+            co_await postgres::upgrade_dead_letters(sql, std::move(tables));
+        }
+        auto letters = co_await postgres::dead_letters_after(sql, session.slot_confirmed,
+                                                             settings.postgres.slot);
         if (!letters) {
             co_return letters.error();
         }

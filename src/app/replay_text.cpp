@@ -154,6 +154,37 @@ std::vector<std::string> names_of(const std::vector<table_name>& tables) {
     return names;
 }
 
+const tasks::open_replay* find_open(const kept_replay& one, const open_replays& open) {
+    const auto found = std::ranges::find(open, one.number, &tasks::open_replay::number);
+    return found == open.end() ? nullptr : &*found;
+}
+
+/// Nothing where it is not known.
+std::optional<std::uint64_t> published_of(const kept_replay& one, const open_replays& open) {
+    if (one.state == postgres::replay_state::running && one.rows_written == 0) {
+        return 0;
+    }
+    const auto* const found = find_open(one, open);
+    return found != nullptr ? found->stored : one.rows_stored;
+}
+
+std::string words_of_lost(const kept_replay& one, const open_replays& open) {
+    const auto* const found = find_open(one, open);
+    if (found == nullptr || found->lost == 0) {
+        return "";
+    }
+    return fmt::format(
+        "replay {0}: {1} that {2} written for the relay {3} in neither the stream nor the dead "
+        "letters, and the slot will not bring {4}\n"
+        "fix: walrelay replay resume {0} (publishes exactly {4})\n",
+        one.number, counted(found->lost, "row"), found->lost == 1 ? "was" : "were",
+        found->lost == 1 ? "is" : "are", found->lost == 1 ? "it" : "them");
+}
+
+std::string number_or(const std::optional<std::uint64_t>& number, const char* otherwise) {
+    return number ? with_thousands(*number) : otherwise;
+}
+
 }  // namespace
 
 std::string text_of_plan(const replay_words& words) {
@@ -220,26 +251,34 @@ std::string json_of_plan(const replay_words& words) {
         words.to_stream.empty() ? "null" : json_string(words.to_stream), words.rows_there);
 }
 
-std::string text_of_replays(const std::vector<kept_replay>& all) {
+std::string text_of_replays(const std::vector<kept_replay>& all, const open_replays& open) {
+    std::string lost;
     std::vector<std::vector<postgres::cell>> rows;
     rows.reserve(all.size());
     for (const auto& each : all) {
         rows.push_back({std::to_string(each.number), to_string(each.state),
                         fmt::format("{} of {}", with_thousands(each.rows_written),
                                     with_thousands(each.rows_planned)),
+                        number_or(published_of(each, open), "?"),
                         each.reads_table() ? "(table)" : each.kept_slot, each.started_at,
                         each.changed_at});
+        lost += words_of_lost(each, open);
     }
-    return text_table(
-        {{"number", "state", "rows", "kept slot", "started", "changed"}, std::move(rows)});
+    return text_table({{"number", "state", "rows", "published", "kept slot", "started", "changed"},
+                       std::move(rows)}) +
+           lost;
 }
 
-std::string text_of_replay(const kept_replay& one) {
+std::string text_of_replay(const kept_replay& one, const open_replays& open) {
     auto text = fmt::format("replay {} of slot {} {}\n", one.number, one.slot, range_of(one));
     add_line(text, "state", to_string(one.state));
     add_line(
         text, "rows",
         with_thousands(one.rows_written) + " of " + with_thousands(one.rows_planned) + " written");
+    add_line(text, "published",
+             number_or(published_of(one, open),
+                       "not known yet: the relay has not read all of it, or "
+                       "the stream cannot be read"));
     add_line(text, "at", one.at ? to_string(*one.at) : "nothing written yet");
     if (!one.tables.empty()) {
         add_line(text, "tables",
@@ -256,20 +295,49 @@ std::string text_of_replay(const kept_replay& one) {
     }
     add_line(text, "started", one.started_at + " UTC");
     add_line(text, "changed", one.changed_at + " UTC");
+    return text + words_of_lost(one, open);
+}
+
+std::string text_of_outcome(std::int64_t number, const tasks::replay_outcome& outcome) {
+    auto text =
+        fmt::format("replay {} is done: {} published\n", number, counted(outcome.published, "row"));
+    if (outcome.dead_letters > 0) {
+        text += fmt::format("{} of them became dead letters (walrelay dead-letter list)\n",
+                            with_thousands(outcome.dead_letters));
+    }
+    if (outcome.again > 0) {
+        text += fmt::format(
+            "{} of them had been written before, and were in neither the stream nor the dead "
+            "letters: they were written again\n",
+            with_thousands(outcome.again));
+    }
+    if (outcome.gone > 0) {
+        text += fmt::format("{} of the plan {} not published: not in the table any more\n",
+                            counted(outcome.gone, "row"), outcome.gone == 1 ? "was" : "were");
+    }
+    if (outcome.untold > 0) {
+        text += fmt::format(
+            "{} of them are not in the stream: it has removed messages since the replay began, and "
+            "which cannot be told\n",
+            with_thousands(outcome.untold));
+    }
     return text;
 }
 
-std::string json_of_replay(const kept_replay& one) {
+std::string json_of_replay(const kept_replay& one, const open_replays& open) {
+    const auto* const found = find_open(one, open);
+    const auto published = published_of(one, open);
     return fmt::format(
         R"({{"number":{},"slot":{},"state":{},"kept_slot":{},"from":{},"until":{},"since":{},)"
         R"("before":{},"tables":{},"subject":{},"aggregates":{},"to_subject":{},"position":{},)"
-        R"("rows_planned":{},"rows_written":{}}})",
+        R"("rows_planned":{},"rows_written":{},"rows_published":{},"rows_lost":{}}})",
         one.number, json_string(one.slot), json_string(to_string(one.state)),
         json_string(one.kept_slot), json_string(to_string(one.from.commit)),
         json_string(to_string(one.until)), json_or_null(one.since), json_or_null(one.before),
         json_of_names(names_of(one.tables)), json_string(one.subject),
         json_of_names(one.aggregates), json_string(one.to_subject),
-        one.at ? json_string(to_string(*one.at)) : "null", one.rows_planned, one.rows_written);
+        one.at ? json_string(to_string(*one.at)) : "null", one.rows_planned, one.rows_written,
+        published ? std::to_string(*published) : "null", found != nullptr ? found->lost : 0);
 }
 
 }  // namespace walrelay::app

@@ -4,8 +4,11 @@
 #include "nats/requests/stream_request.hpp"
 #include "postgres/tables/replay_desk.hpp"
 #include "relay/replay/replay_plan.hpp"
+#include "tasks/replay/replay_work.hpp"
 #include "tasks/replay/stream_share.hpp"
+#include "tasks/replayed_rows.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,9 +33,18 @@ struct replay_words {
 /// One line: `{"replay": {...}, "plan": {...}}`.
 [[nodiscard]] std::string json_of_plan(const replay_words& words);
 
-/// A head and a line for each.
-[[nodiscard]] std::string text_of_replays(const std::vector<postgres::kept_replay>& all);
-[[nodiscard]] std::string text_of_replay(const postgres::kept_replay& one);
-[[nodiscard]] std::string json_of_replay(const postgres::kept_replay& one);
+/// What the stream has of those that are under way, or were broken off.
+using open_replays = std::vector<tasks::open_replay>;
+
+/// A head and a line for each, and what is to be done.
+[[nodiscard]] std::string text_of_replays(const std::vector<postgres::kept_replay>& all,
+                                          const open_replays& open);
+[[nodiscard]] std::string text_of_replay(const postgres::kept_replay& one,
+                                         const open_replays& open);
+[[nodiscard]] std::string json_of_replay(const postgres::kept_replay& one,
+                                         const open_replays& open = {});
+/// One that is done.
+[[nodiscard]] std::string text_of_outcome(std::int64_t number,
+                                          const tasks::replay_outcome& outcome);
 
 }  // namespace walrelay::app

@@ -79,6 +79,7 @@ constexpr short_entry short_list[] = {
     {"replay_same_stream", "wal2json", 3, 2000},
     {"replay_other_stream", "pgoutput", 3, 2000},
     {"replay_rewind", "wal2json", 1, 0},
+    {"replay_lost_slot", "pgoutput", 2, 0},
 };
 
 const scenario& find(const std::vector<scenario>& all, const std::string& name) {

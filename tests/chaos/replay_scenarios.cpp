@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -224,6 +225,18 @@ void break_one(trial& one, replaying& command, std::uint64_t victim, dice& rando
     }
 }
 
+/// Until it has confirmed all that is committed.
+void wait_for_slot(arena& where) {
+    constexpr auto patience = 600s;
+    auto session = where.session();
+    const auto end = session.value_of("SELECT pg_current_wal_flush_lsn()");
+    const auto is_confirmed = [&] {
+        return session.value_of("SELECT confirmed_flush_lsn >= '" + end +
+                                "' FROM pg_replication_slots WHERE slot_name = 'chaos'") == "t";
+    };
+    require(test::eventually(patience, is_confirmed), "the slot does not move");
+}
+
 /// The rows that are to be replayed, in transactions of many sizes.
 void fill(trial& one) {
     constexpr std::uint64_t largest = 2000;
@@ -237,12 +250,7 @@ void fill(trial& one) {
         first = last + 1;
     }
     one.wait_for_marker(patience);
-    const auto end = session.value_of("SELECT pg_current_wal_flush_lsn()");
-    const auto is_confirmed = [&] {
-        return session.value_of("SELECT confirmed_flush_lsn >= '" + end +
-                                "' FROM pg_replication_slots WHERE slot_name = 'chaos'") == "t";
-    };
-    require(test::eventually(patience, is_confirmed), "the slot does not move");
+    wait_for_slot(one.where());
 }
 
 /// What differs between the two streams.
@@ -378,10 +386,85 @@ void rewind(trial& one) {
     judge_rows(one, {.ids = ids_of(where)}, response::went_on);
 }
 
+// ---- the slot takes along what a replay has written ---------------------------------------------
+
+/// Each row of the range is replayed once.
+void judge_each_once(trial& one, std::uint64_t rows) {
+    std::set<std::string> seen;
+    test::stream_reader reader(one.where().broker_url());
+    reader.for_each(stream_name, 0, [&](const test::stored_message& message) {
+        const auto position = message.header("Walrelay-Original-Position");
+        if (!position.empty() && !seen.insert(position).second) {
+            one.result().complaints.push_back("replayed twice: " + position);
+        }
+    });
+    if (seen.size() != rows) {
+        one.result().complaints.push_back(
+            fmt::format("{} rows were replayed of {}", seen.size(), rows));
+    }
+}
+
+/// Relay and command are killed between the writing of batches and their reading; the slot moves on
+/// without them, by hand or because it was made again and healed.
+void lose_between(trial& one, const std::string& accident) {
+    constexpr std::uint64_t rows = 1500;
+    auto& where = one.where();
+    begin(one);
+    const auto made = where.command({"bookmark", "create", "before"});
+    require(made.exit_code == 0, "no bookmark: " + made.errors);
+    where.session().execute(test::insert_events(1, rows));
+    one.wait_for_marker(recovery_patience);
+    wait_for_slot(where);
+    const auto until = slot_confirmed(where);
+    where.relay().kill_9();
+    {
+        auto command =
+            where.begin({"replay", "--from", "bookmark:before", "--until", until, "--execute"});
+        require(test::eventually(recovery_patience, [&] { return rows_written(where) > 0; }),
+                "the replay writes nothing: " + command.log());
+        command.kill_9();
+    }
+    require(test::eventually(recovery_patience,
+                             [&] {
+                                 return where.session().value_of(
+                                            "SELECT count(*) FROM pg_replication_slots WHERE "
+                                            "slot_name = 'chaos' AND active") == "0";
+                             }),
+            "the slot stays in use");
+    where.session().execute(accident);
+    where.start_relay();
+    one.wait_for_marker(recovery_patience);
+    const auto verified = where.command({"verify"});
+    require(verified.exit_code == 1 &&
+                verified.output.find("walrelay replay resume 1") != std::string::npos,
+            "verify does not miss what was written: " + verified.output);
+    const auto done = where.command({"replay", "resume", "1"});
+    require(done.exit_code == 0, "the replay is not resumed: " + done.errors);
+    stop_relay(one);
+    const auto replayed = where.session().value_of("SELECT rows_planned FROM walrelay.replay");
+    judge_each_once(one, std::stoull(replayed));
+}
+
+scenario lost_between() {
+    return scenario_of(
+        "replay_lost_slot",
+        "a slot is moved, or lost and healed, between the writing of a replay and its reading",
+        {{.name = "moved by hand",
+          .run =
+              [](trial& one) {
+                  lose_between(one,
+                               "SELECT pg_replication_slot_advance('chaos', pg_current_wal_lsn())");
+              }},
+         {.name = "lost and healed",
+          .arrange = [](arena_options& options) { options.delivery += "on_slot_loss = 'heal'\n"; },
+          .run =
+              [](trial& one) { lose_between(one, "SELECT pg_drop_replication_slot('chaos')"); }}});
+}
+
 }  // namespace
 
 std::vector<scenario> replay_scenarios() {
-    return {same_stream(), into_another_stream(),
+    return {same_stream(), into_another_stream(), lost_between(),
             scenario_of("replay_rewind",
                         "the broker forgets messages, and the slot is put back to a bookmark",
                         {{.name = "a bookmark", .run = rewind}})};

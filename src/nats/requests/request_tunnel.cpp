@@ -215,7 +215,8 @@ asio::awaitable<void> request_tunnel::works::carry_to_client() {
             }
             server.consume(count);
         }
-        if (const auto failure = co_await server.read_more()) {
+        const auto failure = co_await server.read_more();
+        if (failure) {
             break;
         }
     }

@@ -130,8 +130,10 @@ boost::asio::awaitable<plugin_trouble> trouble_with_wal2json(connection& sql, st
         co_return plugin_trouble::none;
     }
     if (!known.slot.has_value()) {
-        co_return known.slots_free > 0 ? co_await try_temporary_slot(sql, known)
-                                       : plugin_trouble::none;
+        if (known.slots_free <= 0) {
+            co_return plugin_trouble::none;
+        }
+        co_return co_await try_temporary_slot(sql, known);
     }
     if (known.slot->plugin != "wal2json" || known.slot->active) {
         co_return plugin_trouble::none;

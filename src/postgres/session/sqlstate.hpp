@@ -14,6 +14,7 @@ inline constexpr std::string_view invalid_password = "28P01";
 inline constexpr std::string_view invalid_catalog_name = "3D000";
 inline constexpr std::string_view undefined_schema = "3F000";
 inline constexpr std::string_view insufficient_privilege = "42501";
+inline constexpr std::string_view undefined_column = "42703";
 inline constexpr std::string_view undefined_object = "42704";
 inline constexpr std::string_view duplicate_object = "42710";
 inline constexpr std::string_view undefined_table = "42P01";

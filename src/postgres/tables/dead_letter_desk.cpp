@@ -4,6 +4,8 @@
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/session/fact_reader.hpp"
+#include "postgres/tables/letter_owner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,26 +18,32 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// The newest $1, of the table $2.$3 or, where $2 is empty, of any.
-constexpr const char* list_sql = R"sql(
-SELECT id, date_trunc('second', dead_at) AS dead_at,
-       source_schema || '.' || source_table AS "table",
-       message_id, reason, attempts, retries
-  FROM (SELECT * FROM walrelay.dead_letter
-         WHERE retries >= 0 AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
-         ORDER BY id DESC LIMIT $1::bigint) AS newest
+/// What has become of the last retry.
+constexpr std::string_view state_sql =
+    "CASE WHEN letter.retries = 0 THEN 'open' WHEN letter.retry_fate = 'lost' THEN 'lost' "
+    "WHEN letter.retry_fate IS NULL THEN 'queued' ELSE 'retried' END";
+
+/// The newest $3, of the table $4.$5 or, where $4 is empty, of any. {0}: columns.
+constexpr const char* list_format = R"sql(
+SELECT {0}
+  FROM (SELECT letter.*, {1} AS state FROM {2} WHERE {3} AND letter.retries >= 0
+           AND ($4 = '' OR (letter.source_schema = $4 AND letter.source_table = $5))
+         ORDER BY letter.id DESC LIMIT $3::bigint) AS newest
  ORDER BY id
 )sql";
 
-constexpr const char* list_json_sql = R"sql(
-SELECT row_to_json(each)
-  FROM (SELECT id, dead_at, source_schema, source_table, message_id, reason, error_code, attempts,
-               retries, retried_at
-          FROM (SELECT * FROM walrelay.dead_letter
-                 WHERE retries >= 0 AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
-                 ORDER BY id DESC LIMIT $1::bigint) AS newest
-         ORDER BY id) AS each
-)sql";
+constexpr std::string_view list_columns =
+    "id, date_trunc('second', dead_at) AS dead_at, source_schema || '.' || source_table AS "
+    "\"table\", message_id, reason, attempts, retries, state";
+constexpr std::string_view list_json =
+    "(SELECT row_to_json(each) FROM (SELECT newest.id, newest.dead_at, newest.source_schema, "
+    "newest.source_table, newest.message_id, newest.reason, newest.error_code, newest.attempts, "
+    "newest.retries, newest.retried_at, newest.state, newest.slot) AS each)";
+
+std::string list_sql(dead_letter_form form) {
+    return fmt::format(list_format, form == dead_letter_form::json ? list_json : list_columns,
+                       state_sql, letters_sql, may_be_own_letter_sql);
+}
 
 constexpr const char* knows_table_sql = R"sql(
 SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -45,15 +53,23 @@ SELECT FROM walrelay.dead_letter WHERE source_schema = $1 AND source_table = $2
  LIMIT 1
 )sql";
 
-constexpr const char* find_sql = R"sql(
-SELECT id, position, source_schema AS schema, source_table AS "table", message_id, subject, reason,
-       error_code, attempts, committed_at, dead_at, retries, retried_at
-  FROM walrelay.dead_letter WHERE id = $1::bigint AND retries >= 0
-)sql";
+constexpr std::string_view shown_columns =
+    "id, split_part(position, '@', 1) AS position, source_schema AS schema, source_table AS "
+    "\"table\", message_id, subject, reason, error_code, attempts, committed_at, dead_at, retries, "
+    "retried_at, state, slot";
+constexpr std::string_view shown_json =
+    "(SELECT row_to_json(each) FROM (SELECT one.id, split_part(one.position, '@', 1) AS position, "
+    "one.source_schema, one.source_table, one.message_id, one.subject, one.headers, one.event, "
+    "one.reason, one.error_code, one.attempts, one.committed_at, one.dead_at, one.retries, "
+    "one.retried_at, one.state, one.slot) AS each)";
 
-constexpr const char* find_json_sql =
-    "SELECT row_to_json(d) FROM walrelay.dead_letter AS d "
-    "WHERE id = $1::bigint AND retries >= 0";
+std::string find_sql(dead_letter_form form) {
+    return fmt::format(
+        "SELECT {} FROM (SELECT letter.*, {} AS state FROM {} WHERE {} AND letter.id = $3::bigint "
+        "AND letter.retries >= 0) AS one",
+        form == dead_letter_form::json ? shown_json : shown_columns, state_sql, letters_sql,
+        may_be_own_letter_sql);
+}
 
 constexpr const char* headers_sql =
     "SELECT h.key, h.value FROM walrelay.dead_letter, json_each_text(headers) AS h "
@@ -65,18 +81,29 @@ SELECT c.value ->> 'name', format_type((c.value ->> 'type')::oid, NULL), c.value
  WHERE id = $1::bigint ORDER BY c.place
 )sql";
 
-/// Of the ids $1, or of all where $4 is set; as for the rest see list_sql. One that was dropped has
-/// no event any more. For every relay of the
-/// table, as a letter does not say of which slot it is.
-constexpr const char* retry_sql = R"sql(
+/// The ids of those that are asked for: the ids $3, or all where $6 is set; of the table $4.$5.
+constexpr const char* chosen_format = R"sql(
+(SELECT letter.id FROM {0}
+  WHERE ((letter.id = ANY ($3::bigint[]) AND {1}) OR ($6::bool AND {3} AND {2}))
+    AND ($4 = '' OR (letter.source_schema = $4 AND letter.source_table = $5)))
+)sql";
+
+std::string chosen_sql(std::string_view of_all) {
+    return fmt::format(chosen_format, letters_sql, may_be_own_letter_sql, is_own_letter_sql,
+                       of_all);
+}
+
+/// One that was dropped has no event any more. The letter is the slot's from here on.
+constexpr const char* retry_format = R"sql(
 WITH chosen AS (
-    UPDATE walrelay.dead_letter SET retries = retries + 1, retried_at = now()
-     WHERE (id = ANY ($1::bigint[]) OR ($4::bool AND retries = 0))
-       AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
-       AND event IS NOT NULL
+    UPDATE walrelay.dead_letter
+       SET retries = retries + 1, retried_at = now(), slot = $1, retry_fate = NULL,
+           retry_sequence = nullif($7, '')::bigint
+     WHERE id IN {} AND event IS NOT NULL
     RETURNING id, retries, source_schema, source_table, event)
-INSERT INTO walrelay.control (place, kind, dead_letter, retry, source_schema, source_table, event)
-SELECT row_number() OVER (ORDER BY id), 'retry', id, retries, source_schema, source_table, event
+INSERT INTO walrelay.control (place, kind, slot, dead_letter, retry, source_schema, source_table,
+                              event)
+SELECT row_number() OVER (ORDER BY id), 'retry', $1, id, retries, source_schema, source_table, event
   FROM chosen ORDER BY id
 )sql";
 
@@ -88,17 +115,44 @@ WITH gone AS (
 SELECT dead_letter, occasion FROM gone ORDER BY place
 )sql";
 
+/// A letter that came of the retry has its occasion, or, where it has no id, the same row.
+constexpr const char* queued_format = R"sql(
+SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
+       EXISTS (SELECT FROM walrelay.dead_letter AS again
+                WHERE again.id > letter.id AND again.dead_at >= letter.retried_at
+                  AND (again.message_id LIKE format('%%;retry-%s-%s', letter.id, letter.retries)
+                       OR (again.message_id IS NULL AND again.event::text = letter.event::text)))
+  FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate IS NULL
+ ORDER BY letter.id LIMIT 10000
+)sql";
+
+constexpr const char* settle_sql = R"sql(
+UPDATE walrelay.dead_letter AS d SET retry_fate = $3
+  FROM unnest($1::bigint[], $2::int[]) AS seen (id, retries)
+ WHERE d.id = seen.id AND d.retries = seen.retries
+)sql";
+
+std::string lost_sql() {
+    return fmt::format(
+        "SELECT letter.id FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate = 'lost' "
+        "ORDER BY letter.id",
+        letters_sql, is_own_letter_sql);
+}
+
 /// What is left says of the row that nobody is to miss it.
-constexpr const char* drop_sql = R"sql(
+constexpr const char* drop_format = R"sql(
 WITH gone AS (
     UPDATE walrelay.dead_letter
-       SET retries = -1, event = NULL, headers = '{}', subject = NULL,
+       SET retries = -1, event = NULL, headers = '{{}}', subject = NULL,
            reason = format('dropped at %s', date_trunc('second', now()))
-     WHERE (id = ANY ($1::bigint[]) OR $4::bool) AND retries >= 0
-       AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
+     WHERE id IN {} AND retries >= 0
     RETURNING id)
 SELECT id FROM gone ORDER BY id
 )sql";
+
+constexpr const char* knows_slots_sql =
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.dead_letter') "
+    "AND attname = 'retry_fate' AND NOT attisdropped";
 
 /// The plugin of the slot $1; and of the publication $2, whether it has walrelay.control.
 constexpr const char* slot_sql = R"sql(
@@ -116,9 +170,14 @@ std::vector<std::string> with_table(std::vector<std::string> parameters,
     return parameters;
 }
 
-std::vector<std::string> parameters_of(const dead_letter_selection& which) {
+std::string list_of(const std::vector<std::int64_t>& ids) {
+    return fmt::format("{{{}}}", fmt::join(ids, ","));
+}
+
+std::vector<std::string> parameters_of(const letter_owner& owner,
+                                       const dead_letter_selection& which) {
     WALRELAY_ASSERT(which.all == which.ids.empty());
-    auto parameters = with_table({fmt::format("{{{}}}", fmt::join(which.ids, ","))}, which.table);
+    auto parameters = with_table({owner.slot, owner.unnamed(), list_of(which.ids)}, which.table);
     parameters.emplace_back(which.all ? "true" : "false");
     return parameters;
 }
@@ -134,19 +193,19 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
 
 }  // namespace
 
-awaitable<result<row_set>> list_dead_letters(connection& sql, std::int64_t limit,
+awaitable<result<row_set>> list_dead_letters(connection& sql, std::string slot, std::int64_t limit,
                                              std::optional<table_name> table,
                                              dead_letter_form form) {
-    auto parameters = with_table({std::to_string(limit)}, table);
-    const auto* const statement = form == dead_letter_form::json ? list_json_sql : list_sql;
-    co_return co_await run(sql, statement, std::move(parameters));
+    auto parameters = with_table({std::move(slot), "true", std::to_string(limit)}, table);
+    auto statement = list_sql(form);
+    co_return co_await run(sql, std::move(statement), std::move(parameters));
 }
 
-awaitable<result<row_set>> find_dead_letter(connection& sql, std::int64_t id,
+awaitable<result<row_set>> find_dead_letter(connection& sql, std::string slot, std::int64_t id,
                                             dead_letter_form form) {
-    std::vector<std::string> parameters{std::to_string(id)};
-    const auto* const statement = form == dead_letter_form::json ? find_json_sql : find_sql;
-    co_return co_await run(sql, statement, std::move(parameters));
+    std::vector<std::string> parameters{std::move(slot), "true", std::to_string(id)};
+    auto statement = find_sql(form);
+    co_return co_await run(sql, std::move(statement), std::move(parameters));
 }
 
 awaitable<result<row_set>> headers_of_dead_letter(connection& sql, std::int64_t id) {
@@ -159,11 +218,19 @@ awaitable<result<row_set>> columns_of_dead_letter(connection& sql, std::int64_t 
     co_return co_await run(sql, columns_sql, std::move(parameters));
 }
 
-awaitable<result<row_set>> retry_dead_letters(connection& sql, dead_letter_selection which) {
-    statement chosen{retry_sql};
-    for (auto& each : parameters_of(which)) {
+awaitable<result<row_set>> retry_dead_letters(connection& sql, std::string slot,
+                                              std::optional<std::uint64_t> sequence,
+                                              dead_letter_selection which) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    statement chosen{fmt::format(retry_format,
+                                 chosen_sql("(letter.retries = 0 OR letter.retry_fate = 'lost')"))};
+    for (auto& each : parameters_of(*owner, which)) {
         chosen.parameters.emplace_back(std::move(each));
     }
+    chosen.parameters.emplace_back(sequence ? std::to_string(*sequence) : "");
     std::vector<statement> all{std::move(chosen), {retried_sql}};
     auto rows = co_await sql.ask_together(std::move(all));
     if (rows.has_error()) {
@@ -183,8 +250,103 @@ awaitable<result<bool>> knows_table(connection& sql, table_name table) {
     co_return !found->empty();
 }
 
-awaitable<result<row_set>> drop_dead_letters(connection& sql, dead_letter_selection which) {
-    co_return co_await run(sql, drop_sql, parameters_of(which));
+awaitable<result<row_set>> drop_dead_letters(connection& sql, std::string slot,
+                                             dead_letter_selection which) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    auto statement = fmt::format(drop_format, chosen_sql("true"));
+    co_return co_await run(sql, std::move(statement), parameters_of(*owner, which));
+}
+
+awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std::string slot) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    auto statement = fmt::format(queued_format, letters_sql, is_own_letter_sql);
+    std::vector<std::string> which{owner->slot, owner->unnamed()};
+    const auto rows = co_await run(sql, std::move(statement), std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader facts(*rows);
+    std::vector<queued_retry> all;
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        all.push_back({facts.number<std::int64_t>(row, 0), facts.number<std::int64_t>(row, 1),
+                       facts.number<std::uint64_t>(row, 2), rows->flag(row, 3)});
+    }
+    co_return facts.failure() ? result<std::vector<queued_retry>>(*facts.failure())
+                              : std::move(all);
+}
+
+std::string occasion_of(const queued_retry& retry) {
+    return fmt::format("retry-{}-{}", retry.letter, retry.count);
+}
+
+awaitable<result<void>> settle_retries(connection& sql, std::vector<queued_retry> which,
+                                       retry_fate fate) {
+    std::vector<std::int64_t> ids;
+    std::vector<std::int64_t> counts;
+    for (const auto& each : which) {
+        ids.push_back(each.letter);
+        counts.push_back(each.count);
+    }
+    const auto* const name = fate == retry_fate::stored        ? "stored"
+                             : fate == retry_fate::dead_letter ? "dead_letter"
+                                                               : "lost";
+    std::vector<std::string> parameters{list_of(ids), list_of(counts), name};
+    const auto done = co_await run(sql, settle_sql, std::move(parameters));
+    co_return done ? result<void>{} : done.error();
+}
+
+awaitable<result<std::vector<std::int64_t>>> lost_retries(connection& sql, std::string slot) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> parameters{owner->slot, owner->unnamed()};
+    auto statement = lost_sql();
+    const auto rows = co_await run(sql, std::move(statement), std::move(parameters));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader facts(*rows);
+    std::vector<std::int64_t> ids;
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        ids.push_back(facts.number<std::int64_t>(row, 0));
+    }
+    co_return ids;
+}
+
+awaitable<void> upgrade_dead_letters(connection& sql, std::vector<table_name> outboxes) {
+    const auto there = co_await has_table(sql, own_table::dead_letter);
+    if (there && *there) {
+        (void)co_await complete_dead_letters(sql, std::move(outboxes));
+    }
+}
+
+awaitable<result<void>> complete_dead_letters(connection& sql, std::vector<table_name> outboxes) {
+    auto known = co_await sql.query(knows_slots_sql);
+    if (known && known->empty()) {
+        const auto made = co_await create_table(sql, own_table::dead_letter, std::move(outboxes));
+        if (!made) {
+            co_return made.error();
+        }
+        known = co_await sql.query(knows_slots_sql);
+    }
+    if (!known) {
+        co_return known.error();
+    }
+    if (!known->empty()) {
+        co_return result<void>{};
+    }
+    co_return error{
+        errc::postgres_unsuitable,
+        "the table walrelay.dead_letter is one of an earlier version, in which a letter "
+        "belongs to no slot; nothing was changed",
+        "walrelay init (or sql/dead_letter.sql in psql) as its owner"};
 }
 
 awaitable<result<void>> check_slot_for_retries(connection& sql, std::string slot,

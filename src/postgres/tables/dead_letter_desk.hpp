@@ -18,7 +18,9 @@
 
 namespace walrelay::postgres {
 
-/// Those of these ids, or all, that were not dropped; of one table, or of any.
+/// Those of these ids, or all, that were not dropped; of one table, or of any. All functions look
+/// at the letters of one slot alone, and at those that have none (letter_owner.hpp); of the latter
+/// `all` takes those that are certainly its own.
 struct dead_letter_selection {
     bool all = false;
     std::vector<std::int64_t> ids = {};
@@ -34,13 +36,15 @@ enum class dead_letter_form {
 
 /// The newest `limit`, oldest of them first, without their rows.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> list_dead_letters(
-    connection& sql, std::int64_t limit, std::optional<table_name> table, dead_letter_form form);
+    connection& sql, std::string slot, std::int64_t limit, std::optional<table_name> table,
+    dead_letter_form form);
 
 /// Whether the database has a table of this name, or a letter is of one.
 [[nodiscard]] boost::asio::awaitable<result<bool>> knows_table(connection& sql, table_name table);
 
 /// All of one letter; with `columns` apart from its headers and its row. No row if there is none.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> find_dead_letter(connection& sql,
+                                                                       std::string slot,
                                                                        std::int64_t id,
                                                                        dead_letter_form form);
 
@@ -53,15 +57,52 @@ enum class dead_letter_form {
                                                                              std::int64_t id);
 
 /// Writes the row of each letter through walrelay.control into the WAL, for the relay of the slot
-/// to publish, and counts the retry, in one transaction. `all` are those that were never retried: a
-/// retry that fails makes a dead letter of its own. Gives id and occasion of each, by id.
+/// to publish, and notes the retry, in one transaction. `all` are those that are open: that were
+/// never retried, or whose retry was lost; a retry that fails makes a dead letter of its own.
+/// `sequence` is the stream's last one, where it is known. Gives id and occasion of each, by id.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
-    connection& sql, dead_letter_selection which);
+    connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
+    dead_letter_selection which);
+
+/// A retry of which nobody has seen yet what became of it.
+struct queued_retry {
+    std::int64_t letter = 0;
+    std::int64_t count = 0;
+    /// Its message comes after this one; 0 where that is not known.
+    std::uint64_t after_sequence = 0;
+    /// It became a dead letter again.
+    bool failed = false;
+};
+/// The oldest 10,000 of the slot.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<queued_retry>>> queued_retries(
+    connection& sql, std::string slot);
+
+/// In the message id of a retry, after its last `;`.
+[[nodiscard]] std::string occasion_of(const queued_retry& retry);
+
+enum class retry_fate { stored, dead_letter, lost };
+/// Notes it for those that have not been retried again since.
+[[nodiscard]] boost::asio::awaitable<result<void>> settle_retries(connection& sql,
+                                                                  std::vector<queued_retry> which,
+                                                                  retry_fate fate);
+
+/// Letters whose retry was lost, by id.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<std::int64_t>>> lost_retries(
+    connection& sql, std::string slot);
 
 /// Takes the content out of each and hides it; what is left keeps its row from being missed, and
 /// from being offered again. Gives the ids.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> drop_dead_letters(
-    connection& sql, dead_letter_selection which);
+    connection& sql, std::string slot, dead_letter_selection which);
+
+/// Makes of a table of an earlier version one that knows slots, where there is one and the role
+/// may; else nothing.
+[[nodiscard]] boost::asio::awaitable<void> upgrade_dead_letters(connection& sql,
+                                                                std::vector<table_name> outboxes);
+
+/// The same. errc::postgres_unsuitable where the role may not.
+[[nodiscard]] boost::asio::awaitable<result<void>> complete_dead_letters(
+    connection& sql, std::vector<table_name> outboxes);
 
 /// Sees to it that a retry reaches a relay on this slot, and makes walrelay.control where it is
 /// missing. errc::postgres_unsuitable if it may not, if the slot is missing, or if with pgoutput

@@ -6,6 +6,7 @@
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/session/sqlstate.hpp"
+#include "postgres/tables/letter_owner.hpp"
 
 #include <fmt/format.h>
 
@@ -22,54 +23,82 @@ using boost::asio::awaitable;
 /// PostgreSQL ends the connection over a message of 1 GiB and more; this leaves room for the rest.
 constexpr std::size_t stored_bytes_limit = 1'000'000'000;
 
-constexpr const char* insert_sql = R"sql(
+/// {0}: the position, {1} and {2}: the slot's column and value, {3}: a condition.
+constexpr const char* insert_format = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, subject,
-                                  headers, event, reason, error_code, attempts, committed_at)
-VALUES ($1, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::text[]),
-        nullif($8, '')::json, $9, $10::int, least($11::bigint, 2147483647)::int,
-        timestamptz 'epoch' + $12::bigint * interval '1 microsecond')
+                                  headers, event, reason, error_code, attempts, committed_at{1})
+SELECT {0}, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::text[]),
+       nullif($8, '')::json, $9, $10::int, least($11::bigint, 2147483647)::int,
+       timestamptz 'epoch' + $12::bigint * interval '1 microsecond'{2}
+ WHERE {3}
     ON CONFLICT (position) DO NOTHING
 )sql";
 
-/// Such a row has no place in the WAL that anybody knows.
-constexpr const char* leave_out_sql = R"sql(
+/// The table's key is the position alone, which relays of 0.2.0 ask for. position_and_slot: where
+/// it is that of another slot's letter; after the other one, to see what that has waited for.
+/// without_slot: into a table of an earlier version.
+enum class letter_key { without_slot, position, position_and_slot };
+
+std::string insert_sql(letter_key key) {
+    switch (key) {
+        case letter_key::without_slot:
+            return fmt::format(insert_format, "$1", "", "", "true");
+        case letter_key::position:
+            return fmt::format(insert_format, "$1", ", slot", ", nullif($13, '')", "true");
+        default:
+            return fmt::format(insert_format, "$1 || '@' || $13", ", slot", ", $13",
+                               "$13 <> '' AND EXISTS (SELECT FROM walrelay.dead_letter AS other "
+                               "WHERE other.position = $1 AND other.slot IS DISTINCT FROM $13)");
+    }
+}
+
+/// Such a row has no place in the WAL that anybody knows. {0}: the slot's column, {1}: its value.
+constexpr const char* leave_out_format = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
-                                  reason, error_code, attempts, committed_at, retries)
+                                  reason, error_code, attempts, committed_at, retries{0})
 SELECT format('left out of %s: %s', $1::text, row.message_id), row.source_schema, row.source_table,
-       row.message_id, '{}', format('left out at %s: neither in the stream nor brought by slot %s',
-                                    date_trunc('second', now()),
-                                    $1::text),
-       0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1
+       row.message_id, '{{}}',
+       format('left out at %s: neither in the stream nor brought by slot %s',
+              date_trunc('second', now()), $1::text),
+       0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1{1}
   FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[])
        AS row (source_schema, source_table, message_id, created_at)
     ON CONFLICT (position) DO NOTHING
 )sql";
 
 /// A slot sends the transactions whose commits end after what it has confirmed.
-constexpr const char* positions_sql = R"sql(
-SELECT position FROM walrelay.dead_letter
- WHERE split_part(position, '.', 3) COLLATE "C" >= $1
-)sql";
+std::string positions_sql() {
+    return fmt::format(
+        "SELECT pg_catalog.split_part(letter.position, '@', 1) FROM {} WHERE {} AND "
+        "pg_catalog.split_part(letter.position, '.', 3) COLLATE \"C\" >= $3",
+        letters_sql, is_own_letter_sql);
+}
 
-std::vector<std::string> parameters_of(const dead_letter& letter) {
+std::vector<std::string> parameters_of(const dead_letter& letter, std::string_view slot,
+                                       letter_key key) {
     std::vector<std::string> names;
     std::vector<std::string> values;
     for (const auto& [name, value] : letter.headers) {
         names.push_back(name);
         values.push_back(value);
     }
-    return {to_string(letter.where),
-            letter.source.schema,
-            letter.source.name,
-            letter.message_id,
-            letter.subject,
-            array_literal(names),
-            array_literal(values),
-            letter.event,
-            letter.reason,
-            std::to_string(letter.error_code),
-            std::to_string(letter.attempts),
-            std::to_string(letter.committed_at.time_since_epoch().count())};
+    std::vector<std::string> parameters{
+        to_string(letter.where),
+        letter.source.schema,
+        letter.source.name,
+        letter.message_id,
+        letter.subject,
+        array_literal(names),
+        array_literal(values),
+        letter.event,
+        letter.reason,
+        std::to_string(letter.error_code),
+        std::to_string(letter.attempts),
+        std::to_string(letter.committed_at.time_since_epoch().count())};
+    if (key != letter_key::without_slot) {
+        parameters.emplace_back(slot);
+    }
+    return parameters;
 }
 
 std::size_t size_of(const std::vector<std::string>& parameters) {
@@ -130,27 +159,28 @@ std::string beginning_of(const std::string& text, std::size_t bytes) {
 }
 
 /// The letter, and the status of its row only where the letter is new.
-statement with_status(const dead_letter& letter, const dead_letter_status& status,
-                      std::size_t error_bytes) {
-    auto parameters = parameters_of(letter);
+statement with_status(const letter_to_store& each, letter_key key, std::size_t error_bytes) {
+    const auto& letter = *each.letter;
+    const auto& status = *each.status;
+    auto parameters = parameters_of(letter, each.slot, key);
     const auto next = [&](std::string value) {
         parameters.push_back(std::move(value));
         return "$" + std::to_string(parameters.size());
     };
-    const auto key = next(status.key);
+    const auto row = next(status.key);
     const auto why = next(beginning_of(letter.reason, error_bytes));
     const auto attempts = next(std::to_string(letter.attempts));
     return {fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
-                        insert_sql, status.make_update(key, why, attempts)),
+                        insert_sql(key), status.make_update(row, why, attempts)),
             {parameters.begin(), parameters.end()}};
 }
 
-statement statement_of(const letter_to_store& each, std::size_t error_bytes) {
+statement statement_of(const letter_to_store& each, letter_key key, std::size_t error_bytes) {
     if (each.status) {
-        return with_status(*each.letter, *each.status, error_bytes);
+        return with_status(each, key, error_bytes);
     }
-    const auto parameters = parameters_of(*each.letter);
-    return {insert_sql, {parameters.begin(), parameters.end()}};
+    const auto parameters = parameters_of(*each.letter, each.slot, key);
+    return {insert_sql(key), {parameters.begin(), parameters.end()}};
 }
 
 bool is_marked(const letter_to_store& each) {
@@ -158,7 +188,7 @@ bool is_marked(const letter_to_store& each) {
 }
 
 /// Marked as walrelay's own where that is needed.
-std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
+std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters, bool names_slot,
                                       std::size_t error_bytes) {
     const bool marked = std::ranges::any_of(letters, is_marked);
     std::vector<statement> all{{wait_for_others_sql}};
@@ -166,7 +196,12 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
         all.push_back({mark_as_own_sql});
     }
     for (const auto& each : letters) {
-        all.push_back(statement_of(each, error_bytes));
+        if (!names_slot) {
+            all.push_back(statement_of(each, letter_key::without_slot, error_bytes));
+            continue;
+        }
+        all.push_back(statement_of(each, letter_key::position, error_bytes));
+        all.push_back(statement_of(each, letter_key::position_and_slot, error_bytes));
     }
     if (marked) {
         all.push_back({empty_control_sql});
@@ -204,11 +239,11 @@ error explain_letter(const server_report& report, const connection& sql,
                        : explain_insert(report, sql, *each.letter);
 }
 
-awaitable<answer> insert(connection& sql, const letter_to_store& each) {
+awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
     constexpr std::size_t fewest_bytes = 16;
     for (auto error_bytes = each.letter->reason.size();; error_bytes /= 2) {
         std::vector<letter_to_store> alone{each};
-        auto all = transaction_of(alone, error_bytes);
+        auto all = transaction_of(alone, names_slot, error_bytes);
         auto done = co_await sql.ask_together(std::move(all));
         const bool is_too_long = each.status && done.has_error() &&
                                  done.error().sqlstate == sqlstate::too_long_for_column &&
@@ -228,12 +263,27 @@ awaitable<result<void>> make_missing(connection& sql, const server_report& repor
     return create_table(sql, table, std::move(outboxes));
 }
 
+/// And not about a column of the outbox.
+bool is_about_slot(const server_report& report) {
+    return report.message.find("slot") != std::string::npos;
+}
+
 awaitable<result<void>> store(connection& sql, const letter_to_store& each,
                               std::vector<table_name> outboxes) {
-    if (size_of(parameters_of(*each.letter)) > stored_bytes_limit) {
+    if (size_of(parameters_of(*each.letter, each.slot, letter_key::position)) >
+        stored_bytes_limit) {
         co_return too_large(*each.letter);
     }
     auto done = co_await insert(sql, each);
+    if (done.has_error() && lacks_column(done.error()) && is_about_slot(done.error())) {
+        // Changed where this role may.
+        std::vector<table_name> of_all(outboxes);
+        const auto changed = co_await create_table(sql, own_table::dead_letter, std::move(of_all));
+        done = co_await insert(sql, each, changed.has_value());
+        if (done.has_error() && lacks_column(done.error())) {
+            done = co_await insert(sql, each, false);
+        }
+    }
     if (done.has_error() && is_missing(done.error())) {
         const auto made =
             co_await make_missing(sql, done.error(), *each.letter, std::move(outboxes));
@@ -252,12 +302,12 @@ awaitable<result<void>> store(connection& sql, const letter_to_store& each,
 awaitable<bool> store_together(connection& sql, const std::vector<letter_to_store>& letters) {
     std::size_t bytes = 0;
     for (const auto& each : letters) {
-        bytes += size_of(parameters_of(*each.letter));
+        bytes += size_of(parameters_of(*each.letter, each.slot, letter_key::position));
     }
     if (bytes > stored_bytes_limit) {
         co_return false;
     }
-    auto all = transaction_of(letters, std::string::npos);
+    auto all = transaction_of(letters, true, std::string::npos);
     const auto done = co_await sql.ask_together(std::move(all));
     co_return !done.has_error();
 }
@@ -300,13 +350,18 @@ awaitable<result<void>> leave_out(connection& sql, std::string slot, std::vector
     const std::vector<std::string> values{std::move(slot), array_literal(schemas),
                                           array_literal(names), array_literal(ids),
                                           array_literal(times)};
-    auto done = co_await sql.ask(leave_out_sql, values);
-    if (done.has_error() && is_missing(done.error())) {
+    const auto with_slot = fmt::format(leave_out_format, ", slot", ", $1");
+    auto done = co_await sql.ask(with_slot, values);
+    if (done.has_error() && (is_missing(done.error()) || lacks_column(done.error()))) {
         const auto made = co_await create_table(sql, own_table::dead_letter, std::move(outboxes));
-        if (!made) {
+        if (!made && is_missing(done.error())) {
             co_return made.error();
         }
-        done = co_await sql.ask(leave_out_sql, values);
+        done = co_await sql.ask(with_slot, values);
+    }
+    if (done.has_error() && lacks_column(done.error())) {
+        const auto without_slot = fmt::format(leave_out_format, "", "");
+        done = co_await sql.ask(without_slot, values);
     }
     if (done.has_error()) {
         co_return explain_use(done.error(), sql, own_table::dead_letter);
@@ -314,9 +369,16 @@ awaitable<result<void>> leave_out(connection& sql, std::string slot, std::vector
     co_return result<void>{};
 }
 
-awaitable<result<std::vector<position>>> dead_letters_after(connection& sql, lsn confirmed) {
-    std::vector<std::string> from{fmt::format("{:016X}", confirmed.value)};
-    const auto rows = co_await sql.ask(positions_sql, std::move(from));
+awaitable<result<std::vector<position>>> dead_letters_after(connection& sql, lsn confirmed,
+                                                            std::string slot) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> from{owner->slot, owner->unnamed(),
+                                  fmt::format("{:016X}", confirmed.value)};
+    auto statement = positions_sql();
+    const auto rows = co_await sql.ask(std::move(statement), std::move(from));
     std::vector<position> found;
     if (rows.has_error()) {
         if (is_missing(rows.error())) {

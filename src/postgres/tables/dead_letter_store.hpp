@@ -35,12 +35,15 @@ struct dead_letter_status {
 struct letter_to_store {
     const dead_letter* letter = nullptr;
     std::optional<dead_letter_status> status = {};
+    /// Of the relay that sets it aside.
+    std::string slot = {};
 };
 
 /// Returns once all of them are committed and flushed; makes the table where it is missing. Those
 /// that PostgreSQL takes in one transaction go in one; else one by one, so that some can be stored
-/// although there is an error. A letter that is there already, by its position, is left as it is,
-/// and its row with it. An error text that is too long for its column is shortened.
+/// although there is an error. A letter of the slot that is there already, by its position, is left
+/// as it is, and its row with it. An error text that is too long for its column is shortened. A
+/// table of an earlier version, which this role may not change, gets the letter without its slot.
 /// errc::postgres_unsuitable, with the SQL that fixes it, if PostgreSQL would refuse it for ever;
 /// else what `connection::query` gives. `outboxes` as in own_tables.hpp, in addition to the
 /// letters'.
@@ -59,9 +62,9 @@ struct row_left_out {
                                                              std::vector<row_left_out> rows,
                                                              std::vector<table_name> outboxes);
 
-/// Those of rows that a slot sends again which has confirmed no more than `confirmed`, on whichever
-/// timeline. None where there is no such table.
+/// The slot's own, of rows that it sends again where it has confirmed no more than `confirmed`, on
+/// whichever timeline. None where there is no such table.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<position>>> dead_letters_after(
-    connection& sql, lsn confirmed);
+    connection& sql, lsn confirmed, std::string slot);
 
 }  // namespace walrelay::postgres

@@ -6,6 +6,7 @@
 #include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
 #include "postgres/session/sqlstate.hpp"
+#include "postgres/tables/letter_owner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,11 +46,14 @@ SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 )sql";
 
 /// One that was dropped and has no id would stand for any row that has none.
-constexpr const char* dead_letters_sql = R"sql(
-SELECT id, source_schema, source_table, coalesce(message_id, '') FROM walrelay.dead_letter
- WHERE id > $1::int8 AND (retries >= 0 OR message_id IS NOT NULL)
- ORDER BY id LIMIT $2::int8
-)sql";
+std::string dead_letters_sql() {
+    return fmt::format(
+        "SELECT letter.id, letter.source_schema, letter.source_table, "
+        "coalesce(letter.message_id, '') FROM {} WHERE {} AND letter.id > $3::int8 "
+        "AND (letter.retries >= 0 OR letter.message_id IS NOT NULL) "
+        "ORDER BY letter.id LIMIT $4::int8",
+        letters_sql, is_own_letter_sql);
+}
 
 awaitable<result<std::uint64_t>> expected_rows(connection& sql, table_name table) {
     std::vector<std::string> which{table.schema, table.name};
@@ -216,7 +220,7 @@ awaitable<result<slot_progress>> read_slot_progress(connection& sql, std::string
     co_return progress;
 }
 
-awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(connection& sql,
+awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(connection& sql, std::string slot,
                                                                  std::string& after,
                                                                  std::size_t rows_max) {
     std::vector<dead_letter_id> letters;
@@ -227,8 +231,14 @@ awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(connection& sql
     if (there->empty()) {
         co_return letters;
     }
-    std::vector<std::string> which{after.empty() ? "0" : after, std::to_string(rows_max)};
-    const auto rows = co_await sql.ask(dead_letters_sql, std::move(which));
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> which{owner->slot, owner->unnamed(), after.empty() ? "0" : after,
+                                   std::to_string(rows_max)};
+    auto statement = dead_letters_sql();
+    const auto rows = co_await sql.ask(std::move(statement), std::move(which));
     if (rows.has_error()) {
         co_return may_not_read(sql, rows.error(), "walrelay.dead_letter", "");
     }

@@ -68,9 +68,9 @@ struct dead_letter_id {
     table_name source = {};
     std::string message_id = {};  // empty where the row has none
 };
-/// Of all dead letters that walrelay keeps, at most `rows_max` after the row `after`, which is
-/// moved; none at the end, and where there is no table of dead letters.
+/// Of the slot's own dead letters (letter_owner.hpp), at most `rows_max` after the row `after`,
+/// which is moved; none at the end, and where there is no table of dead letters.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(
-    connection& sql, std::string& after, std::size_t rows_max);
+    connection& sql, std::string slot, std::string& after, std::size_t rows_max);
 
 }  // namespace walrelay::postgres

@@ -11,6 +11,7 @@
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
+#include "postgres/tables/letter_owner.hpp"
 #include "postgres/tables/visibility.hpp"
 
 #include <fmt/format.h>
@@ -42,8 +43,15 @@ SELECT format_type(a.atttypid, -1),
    AND a.attnum > 0 AND NOT a.attisdropped
 )sql";
 
-constexpr const char* dead_letters_among_sql =
-    "SELECT position FROM walrelay.dead_letter WHERE position = ANY ($1::text[])";
+/// The slot's own, also those whose key names it.
+std::string dead_letters_among_sql() {
+    return fmt::format(
+        "SELECT pg_catalog.split_part(letter.position, '@', 1) FROM {} WHERE {} AND "
+        "(letter.position = ANY "
+        "($3::text[]) OR letter.position = ANY (ARRAY(SELECT each || '@' || $1 FROM "
+        "pg_catalog.unnest($3::text[]) AS each)))",
+        letters_sql, is_own_letter_sql);
+}
 
 /// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
 /// use, an operator's intervention, the system, an internal error.
@@ -105,7 +113,8 @@ error about(const outbox_table& table, error why) {
 
 awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
                                                      connect_options options,
-                                                     std::vector<table_name> outboxes) {
+                                                     std::vector<table_name> outboxes,
+                                                     std::string slot) {
     auto sql = co_await connection::open(executor, std::move(options));
     if (!sql) {
         co_return sql.error();
@@ -125,6 +134,7 @@ awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executo
         co_return path.error();
     }
     outbox_writer made{std::move(*sql), std::move(outboxes), std::move(path->open_schemas)};
+    made.slot_ = std::move(slot);
     co_return std::move(made);
 }
 
@@ -183,8 +193,13 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     if (doubtful.empty()) {
         co_return result<void>{};
     }
-    std::vector<std::string> which{array_literal(doubtful)};
-    const auto found = co_await sql_.ask(dead_letters_among_sql, std::move(which));
+    const auto owner = co_await find_letter_owner(sql_, slot_);
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> which{owner->slot, owner->unnamed(), array_literal(doubtful)};
+    auto statement = dead_letters_among_sql();
+    const auto found = co_await sql_.ask(std::move(statement), std::move(which));
     if (found.has_error()) {
         if (is_missing(found.error())) {
             co_return result<void>{};
@@ -220,7 +235,8 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
             xids.insert(*row.xid);
         }
     }
-    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()});
+    std::vector<transaction_id> writers(xids.begin(), xids.end());
+    const auto seen = co_await wait_until_visible(sql_, std::move(writers));
     if (!seen) {
         co_return about(table, seen.error());
     }
@@ -335,10 +351,11 @@ awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows
         if (*status && row.letter->xid) {
             xids.insert(*row.letter->xid);
         }
-        letters.push_back({row.letter, std::move(*status)});
+        letters.push_back({row.letter, std::move(*status), slot_});
     }
     // The letters are not given out again for another try: relay/stall_watch tells of the wait.
-    const auto seen = co_await wait_until_visible(sql_, {xids.begin(), xids.end()}, std::nullopt);
+    std::vector<transaction_id> writers(xids.begin(), xids.end());
+    const auto seen = co_await wait_until_visible(sql_, std::move(writers), std::nullopt);
     if (!seen) {
         co_return seen.error();
     }

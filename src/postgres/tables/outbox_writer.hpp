@@ -39,10 +39,11 @@ struct written_row {
 class outbox_writer {
 public:
     /// Values and functions in the configuration's fragments, and triggers, see the search_path of
-    /// postgres/fragment_path. Commits wait for their flush. `outboxes` are all that are written.
+    /// postgres/fragment_path. Commits wait for their flush. `outboxes` are all that are written,
+    /// `slot` is the relay's, whose letters these are.
     [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> open(
         boost::asio::any_io_executor executor, connect_options options,
-        std::vector<table_name> outboxes);
+        std::vector<table_name> outboxes, std::string slot);
 
     /// Runs outbox.on_published, or deletes, for the rows in one statement. `retried`: also those
     /// that are not pending. Errors: postgres_unsuitable where PostgreSQL would refuse it again,
@@ -103,6 +104,7 @@ private:
 
     connection sql_;
     std::vector<table_name> outboxes_;
+    std::string slot_;
     std::vector<std::string> open_schemas_;
     std::map<table_name, key_kind> key_kinds_;
 };

@@ -17,27 +17,31 @@ namespace {
 using boost::asio::awaitable;
 
 constexpr const char* has_columns_sql =
-    "SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.control') "
-    "AND attname = 'replay' AND NOT attisdropped";
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 "
+    "AND NOT attisdropped";
 
 constexpr const char* begin_sql = R"sql(
 INSERT INTO walrelay.replay (slot, kept_slot, range_from, range_until, range_last, since, before,
-                             tables, subject, aggregates, to_subject, rows_planned, ids)
+                             tables, subject, aggregates, to_subject, rows_planned, ids,
+                             stream_sequence)
 VALUES ($1, $2, $3, $4::pg_lsn, $5, $6::bigint, $7::bigint, $8::text[], $9, $10::text[], $11,
-        $12::bigint, $13::text[])
+        $12::bigint, $13::text[], $14::bigint)
 RETURNING id
 )sql";
 
-/// Lists with a unit separator between their elements, which is in none of them.
+/// Lists with a unit separator between their elements, which is in none of them. A name that the
+/// table does not have, as one of an earlier version, is that of the outer item.
 constexpr const char* read_replay_sql = R"sql(
 SELECT id, slot, state, kept_slot, range_from, range_until, range_last, since, before,
        array_to_string(tables, chr(31)), subject, array_to_string(aggregates, chr(31)),
        to_subject, position,
        rows_planned, rows_written, taken, date_trunc('second', started_at AT TIME ZONE 'UTC'),
-       date_trunc('second', changed_at AT TIME ZONE 'UTC')
-  FROM (SELECT * FROM walrelay.replay
-         WHERE slot = $1 AND ($2 = '' OR id = nullif($2, '')::bigint)
-         ORDER BY id DESC LIMIT 100) AS newest
+       date_trunc('second', changed_at AT TIME ZONE 'UTC'), known_sequence, known_stored
+  FROM (SELECT NULL::bigint AS stream_sequence, NULL::bigint AS rows_stored) AS lacking,
+       LATERAL (SELECT r.*, stream_sequence AS known_sequence, rows_stored AS known_stored
+                  FROM walrelay.replay AS r
+                 WHERE slot = $1 AND ($2 = '' OR id = nullif($2, '')::bigint)
+                 ORDER BY id DESC LIMIT 100) AS newest
  ORDER BY id
 )sql";
 
@@ -72,11 +76,6 @@ constexpr const char* still_runs_sql =
 constexpr const char* ids_sql =
     "SELECT unnest(ids[$2::bigint + 1 : $2::bigint + $3::bigint]) FROM walrelay.replay WHERE id = "
     "$1::bigint";
-
-constexpr const char* pace_sql = R"sql(
-SELECT pg_current_wal_insert_lsn(), s.confirmed_flush_lsn, s.active
-  FROM (SELECT) AS one LEFT JOIN pg_replication_slots AS s ON s.slot_name::text = $1
-)sql";
 
 std::string micros_of(wall_time time) {
     return std::to_string(time.time_since_epoch().count());
@@ -154,7 +153,9 @@ private:
         written,
         taken,
         started,
-        changed
+        changed,
+        sequence,
+        stored
     };
     /// What was asked for; false where its beginning cannot be read.
     [[nodiscard]] bool read_request(kept_replay& into);
@@ -200,6 +201,12 @@ void replay_fields::read_progress(kept_replay& into) {
     into.rows_planned = facts_.number<std::uint64_t>(row_, planned);
     into.rows_written = facts_.number<std::uint64_t>(row_, written);
     into.taken = facts_.number<std::uint64_t>(row_, taken);
+    if (rows_.at(row_, sequence)) {
+        into.stream_sequence = facts_.number<std::uint64_t>(row_, sequence);
+    }
+    if (rows_.at(row_, stored)) {
+        into.rows_stored = facts_.number<std::uint64_t>(row_, stored);
+    }
     into.started_at = text(started);
     into.changed_at = text(changed);
 }
@@ -233,17 +240,24 @@ awaitable<result<void>> prepare_replays(connection& sql, std::string slot, std::
     if (!heard) {
         co_return heard.error();
     }
-    const auto columns = co_await sql.query(has_columns_sql);
-    if (!columns) {
-        co_return columns.error();
+    for (const auto& [table, column] :
+         {std::pair{own_table::control, "replay"}, std::pair{own_table::replay, "rows_stored"}}) {
+        std::vector<std::string> which{to_string(table), column};
+        const auto columns = co_await sql.query(has_columns_sql, std::move(which));
+        if (!columns) {
+            co_return columns.error();
+        }
+        if (columns->empty()) {
+            co_return error{
+                errc::postgres_unsuitable,
+                fmt::format("the table {} is one of an earlier version, which takes no replayed "
+                            "rows; nothing was changed",
+                            to_string(table)),
+                fmt::format("walrelay init (or sql/{}.sql in psql) as its owner",
+                            table == own_table::control ? "control" : "replay")};
+        }
     }
-    if (!columns->empty()) {
-        co_return result<void>{};
-    }
-    co_return error{errc::postgres_unsuitable,
-                    "the table walrelay.control is one of an earlier version, which takes no "
-                    "replayed rows; nothing was changed",
-                    "walrelay init (or sql/control.sql in psql) as its owner"};
+    co_return result<void>{};
 }
 
 awaitable<result<std::int64_t>> begin_replay(connection& sql, kept_replay wanted) {
@@ -260,7 +274,9 @@ awaitable<result<std::int64_t>> begin_replay(connection& sql, kept_replay wanted
         array_literal(wanted.aggregates),
         unless_empty(wanted.to_subject),
         std::to_string(wanted.rows_planned),
-        wanted.reads_table() ? std::optional(array_literal(wanted.ids)) : std::nullopt};
+        wanted.reads_table() ? std::optional(array_literal(wanted.ids)) : std::nullopt,
+        wanted.stream_sequence ? std::optional(std::to_string(*wanted.stream_sequence))
+                               : std::nullopt};
     std::vector<statement> all{{begin_sql, std::move(values)}};
     const auto begun = co_await sql.ask_together(std::move(all));
     if (begun.has_error()) {
@@ -372,18 +388,6 @@ awaitable<result<std::vector<std::string>>> read_replay_ids(connection& sql, std
         ids.push_back(rows->text(row, 0));
     }
     co_return ids;
-}
-
-awaitable<result<replay_pace>> read_replay_pace(connection& sql, std::string slot) {
-    std::vector<std::string> which{std::move(slot)};
-    const auto rows = co_await sql.query(pace_sql, std::move(which));
-    if (!rows) {
-        co_return rows.error();
-    }
-    fact_reader facts(*rows);
-    const replay_pace pace{facts.maybe_lsn(0, 0).value_or(lsn{}), facts.maybe_lsn(0, 1),
-                           rows->flag(0, 2)};
-    co_return facts.failure() ? result<replay_pace>(*facts.failure()) : pace;
 }
 
 }  // namespace walrelay::postgres

@@ -60,6 +60,10 @@ struct kept_replay {
     std::optional<position> at = {};
     std::uint64_t rows_planned = 0;
     std::uint64_t rows_written = 0;
+    /// The stream's last sequence before it began; nothing where it is not known.
+    std::optional<std::uint64_t> stream_sequence = {};
+    /// Of one that is done: so many of its rows were found in the stream and in the dead letters.
+    std::optional<std::uint64_t> rows_stored = {};
     [[nodiscard]] bool reads_table() const { return kept_slot.empty(); }
 
     /// As PostgreSQL prints them in UTC.
@@ -69,7 +73,7 @@ struct kept_replay {
 
 /// Makes walrelay.replay where it is missing, and sees to it that a relay on the slot gets what is
 /// written. Errors: those of create_table and of check_slot_for_retries; postgres_unsuitable where
-/// walrelay.control is one of an earlier version.
+/// walrelay.control or walrelay.replay is one of an earlier version.
 [[nodiscard]] boost::asio::awaitable<result<void>> prepare_replays(
     connection& sql, std::string slot, std::string publication, std::vector<table_name> outboxes);
 
@@ -104,17 +108,5 @@ struct replay_row {
 [[nodiscard]] boost::asio::awaitable<result<bool>> write_replay_batch(connection& sql,
                                                                       kept_replay of,
                                                                       std::vector<replay_row> rows);
-
-/// How far the relay has come.
-struct replay_pace {
-    /// The end of the WAL: of all that was written before this was asked.
-    lsn written = {};
-    /// Nothing where the slot is not there.
-    std::optional<lsn> confirmed = {};
-    /// A relay streams from it.
-    bool active = false;
-};
-[[nodiscard]] boost::asio::awaitable<result<replay_pace>> read_replay_pace(connection& sql,
-                                                                           std::string slot);
 
 }  // namespace walrelay::postgres

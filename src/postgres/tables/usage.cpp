@@ -1,5 +1,9 @@
 #include "postgres/tables/usage.hpp"
 
+#include "postgres/tables/letter_owner.hpp"
+
+#include <fmt/format.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -25,10 +29,13 @@ constexpr const char* letters_readable_sql =
     "SELECT coalesce(has_table_privilege(to_regclass('walrelay.dead_letter')::oid, 'SELECT'),"
     " false)";
 
-constexpr const char* letter_totals_sql =
-    "SELECT count(*) FILTER (WHERE error_code = 0 AND attempts = 0),"
-    " count(*) FILTER (WHERE error_code <> 0 OR attempts > 0)"
-    " FROM walrelay.dead_letter WHERE retries >= 0";
+std::string letter_totals_sql() {
+    return fmt::format(
+        "SELECT count(*) FILTER (WHERE letter.error_code = 0 AND letter.attempts = 0),"
+        " count(*) FILTER (WHERE letter.error_code <> 0 OR letter.attempts > 0)"
+        " FROM {} WHERE {} AND letter.retries >= 0",
+        letters_sql, may_be_own_letter_sql);
+}
 
 /// 0 for NULL, and for what is below 0: the end of the WAL is asked for a moment before.
 std::uint64_t size_in(const row_set& rows, std::size_t column) {
@@ -63,7 +70,8 @@ awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, st
     co_return found{std::move(usage)};
 }
 
-awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql) {
+awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql,
+                                                                   std::string slot) {
     using found = std::optional<letter_totals>;
     const auto readable = co_await sql.query(letters_readable_sql);
     if (!readable) {
@@ -72,7 +80,9 @@ awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& s
     if (!readable->flag(0, 0)) {
         co_return found{};
     }
-    const auto rows = co_await sql.query(letter_totals_sql);
+    std::vector<std::string> which{std::move(slot), "true"};
+    auto statement = letter_totals_sql();
+    const auto rows = co_await sql.query(std::move(statement), std::move(which));
     if (!rows) {
         co_return rows.error();
     }

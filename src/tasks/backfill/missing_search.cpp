@@ -193,7 +193,8 @@ result<void> missing_search::scan_stream() {
 missing_search::outcome<> missing_search::read_dead_letters(postgres::connection& sql) {
     std::string last;
     for (;;) {
-        const auto letters = co_await postgres::read_dead_letters(sql, last, ids_of_a_piece);
+        const auto letters = co_await postgres::read_dead_letters(sql, settings_.postgres.slot,
+                                                                  last, ids_of_a_piece);
         if (!letters) {
             co_return letters.error();
         }

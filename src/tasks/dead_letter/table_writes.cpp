@@ -50,8 +50,8 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     postgres::connect_options options;
     options.conninfo = settings_.postgres.conninfo;
     auto tables = servers::published_tables_of(settings_);
-    auto opened =
-        co_await postgres::outbox_writer::open(executor_, std::move(options), std::move(tables));
+    auto opened = co_await postgres::outbox_writer::open(
+        executor_, std::move(options), std::move(tables), settings_.postgres.slot);
     if (!opened) {
         co_return opened.error();
     }

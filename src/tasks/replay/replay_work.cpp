@@ -1,7 +1,10 @@
 #include "tasks/replay/replay_work.hpp"
 
+#include "core/progress.hpp"
+#include "postgres/tables/replay_outcome.hpp"
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/replay/table_rows.hpp"
+#include "tasks/replayed_rows.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -38,8 +41,16 @@ public:
     awaitable<result<replay_outcome>> run();
 
 private:
-    awaitable<result<replay_outcome>> write_all();
-    awaitable<result<replay_outcome>> write_rows_of_table();
+    /// As flush.
+    awaitable<result<bool>> write_range();
+    awaitable<result<bool>> write_rows_of_table();
+    awaitable<result<bool>> open_source();
+    /// Looks which of the rows that were written are published. If some are not, begins again;
+    /// those that are published are left out then.
+    awaitable<result<bool>> look_back();
+    awaitable<result<replay_outcome>> finish();
+    [[nodiscard]] error never_published() const;
+    [[nodiscard]] bool is_published(const relay::replayed_row& row);
     /// False where the replay was cancelled.
     awaitable<result<bool>> flush();
     /// Until at most `ahead` batches are not confirmed.
@@ -59,12 +70,33 @@ private:
     std::optional<postgres::connection> held_;
     std::vector<postgres::replay_row> batch_;
     std::size_t batch_bytes_ = 0;
+    /// Of what was written before; nothing where nothing was.
+    std::optional<replayed_rows> published_;
+    /// Dead letters without an id that were recognised by their rows.
+    std::uint64_t unnamed_letters_ = 0;
+    std::uint64_t again_ = 0;
+    bool all_published_ = true;
     /// Where the WAL ended after each batch that the slot has not confirmed.
     std::deque<lsn> unconfirmed_;
 };
 
+bool replay_writer::is_published(const relay::replayed_row& row) {
+    if (!published_) {
+        return false;
+    }
+    const bool known = !of_.reads_table()
+                           ? published_->has(row.where)
+                           : row.content != nullptr && published_->has_id(row.content->id);
+    if (known) {
+        return true;
+    }
+    const bool is_letter = published_->take_event(row.event);
+    unnamed_letters_ += is_letter ? 1U : 0U;
+    return is_letter;
+}
+
 void replay_writer::take(relay::replayed_row&& row) {
-    if (row.row.too_large_bytes > 0) {
+    if (row.row.too_large_bytes > 0 || is_published(row)) {
         return;
     }
     if (of_.reads_table()) {
@@ -128,7 +160,7 @@ awaitable<result<void>> replay_writer::wait_for_slot(std::size_t ahead) {
     }
 }
 
-awaitable<result<replay_outcome>> replay_writer::write_all() {
+awaitable<result<bool>> replay_writer::write_range() {
     for (;;) {
         auto read = co_await past_->next();
         if (!read) {
@@ -143,16 +175,16 @@ awaitable<result<replay_outcome>> replay_writer::write_all() {
                 co_return goes_on.error();
             }
             if (!*goes_on) {
-                co_return replay_outcome::cancelled;
+                co_return false;
             }
         }
         if (read->ended) {
-            co_return replay_outcome::done;
+            co_return true;
         }
     }
 }
 
-awaitable<result<replay_outcome>> replay_writer::write_rows_of_table() {
+awaitable<result<bool>> replay_writer::write_rows_of_table() {
     auto rows = co_await table_rows::open(settings_, sql_, of_.tables.front());
     if (!rows) {
         co_return rows.error();
@@ -164,7 +196,7 @@ awaitable<result<replay_outcome>> replay_writer::write_rows_of_table() {
             co_return ids.error();
         }
         if (ids->empty()) {
-            co_return replay_outcome::done;
+            co_return true;
         }
         const auto count = ids->size();
         const auto read = co_await (*rows)->read(
@@ -181,47 +213,129 @@ awaitable<result<replay_outcome>> replay_writer::write_rows_of_table() {
             co_return goes_on.error();
         }
         if (!*goes_on) {
-            co_return replay_outcome::cancelled;
+            co_return false;
         }
     }
 }
 
-awaitable<result<replay_outcome>> replay_writer::run() {
-    if (!of_.reads_table()) {
-        auto past = co_await kept_stream::open(on_, settings_, sql_, of_);
-        if (!past) {
-            co_return past.error();
-        }
-        past_ = std::move(*past);
-    } else {
+/// Again for each time: what was read before is behind.
+awaitable<result<bool>> replay_writer::open_source() {
+    past_.reset();
+    held_.reset();
+    if (of_.reads_table()) {
         auto held = co_await hold_replay_slot(on_, settings_, of_.slot);
         if (!held) {
             co_return held.error();
         }
         held_.emplace(std::move(*held));
+        co_return true;
     }
-    // What an earlier run has written is published before the replay is done.
-    const auto pace = co_await postgres::read_replay_pace(sql_, of_.slot);
-    if (!pace) {
-        co_return pace.error();
+    auto past = co_await kept_stream::open(on_, settings_, sql_, of_);
+    if (!past) {
+        co_return past.error();
     }
-    if (of_.rows_written > 0) {
-        unconfirmed_.push_back(pace->written);
+    past_ = std::move(*past);
+    co_return true;
+}
+
+awaitable<result<bool>> replay_writer::look_back() {
+    auto found = co_await find_replayed_rows(on_, settings_, sql_, of_);
+    if (!found) {
+        co_return found.error();
     }
-    const auto outcome = of_.reads_table() ? co_await write_rows_of_table() : co_await write_all();
-    if (!outcome || *outcome == replay_outcome::cancelled) {
-        co_return outcome;
+    published_.emplace(std::move(*found));
+    const auto known = published_->count();
+    const auto missing = of_.rows_written - std::min(of_.rows_written, known);
+    all_published_ = missing <= published_->removed() + published_->letters_without_row();
+    if (all_published_) {
+        co_return true;
     }
-    const auto published = co_await wait_for_slot(0);
-    if (!published) {
-        co_return published.error();
+    if (published_->removed() > 0) {
+        // Which of them were published cannot be told.
+        co_return never_published();
     }
-    const auto ended =
-        co_await postgres::end_replay(sql_, of_.number, postgres::replay_state::done);
+    const auto restarted = co_await postgres::restart_replay(sql_, of_.number, known);
+    if (!restarted || !*restarted) {
+        co_return restarted;
+    }
+    unnamed_letters_ = 0;
+    again_ += missing;
+    of_.rows_written = known;
+    of_.at.reset();
+    of_.taken = 0;
+    co_return co_await open_source();
+}
+
+error replay_writer::never_published() const {
+    const auto lost = of_.rows_written - std::min(of_.rows_written, published_->count());
+    return {errc::postgres_unsuitable,
+            counted(lost, "row") + " of replay " + std::to_string(of_.number) +
+                " were written for the relay, and are in neither the stream nor the dead letters",
+            "walrelay status shows whether slot " + of_.slot +
+                " was lost or moved meanwhile; once its relay streams"};
+}
+
+awaitable<result<replay_outcome>> replay_writer::finish() {
+    const auto known = published_->count();
+    const auto ended = co_await postgres::finish_replay(sql_, of_.number, known + unnamed_letters_);
     if (!ended) {
         co_return ended.error();
     }
-    co_return *ended ? replay_outcome::done : replay_outcome::cancelled;
+    replay_outcome outcome;
+    outcome.cancelled = !*ended;
+    outcome.untold = of_.rows_written - std::min(of_.rows_written, known);
+    outcome.published = known + unnamed_letters_ + outcome.untold;
+    outcome.dead_letters = published_->named_letters() + unnamed_letters_;
+    if (of_.reads_table()) {
+        outcome.gone = of_.rows_planned - std::min(of_.rows_planned, outcome.published);
+    }
+    outcome.again = again_ - std::min(again_, unnamed_letters_);
+    co_return outcome;
+}
+
+awaitable<result<replay_outcome>> replay_writer::run() {
+    constexpr int rounds_max = 5;
+    replay_outcome cancelled;
+    cancelled.cancelled = true;
+    auto going = co_await open_source();
+    if (going && of_.rows_written > 0) {
+        // What an earlier run has written: is it published, too?
+        const auto pace = co_await postgres::read_replay_pace(sql_, of_.slot);
+        if (!pace) {
+            co_return pace.error();
+        }
+        unconfirmed_.push_back(pace->written);
+        const auto waited = co_await wait_for_slot(0);
+        if (!waited) {
+            co_return waited.error();
+        }
+        going = co_await look_back();
+    }
+    for (int round = 0; going && *going && round < rounds_max; ++round) {
+        auto writing = of_.reads_table() ? write_rows_of_table() : write_range();
+        going = co_await std::move(writing);
+        if (!going || !*going) {
+            break;
+        }
+        const auto read = co_await wait_for_slot(0);
+        if (!read) {
+            co_return read.error();
+        }
+        going = co_await look_back();
+        if (!going || !*going) {
+            break;
+        }
+        if (all_published_) {
+            co_return co_await finish();
+        }
+    }
+    if (!going) {
+        co_return going.error();
+    }
+    if (!*going) {
+        co_return cancelled;
+    }
+    co_return never_published();
 }
 
 }  // namespace

@@ -42,11 +42,25 @@ using tell_progress = std::function<void(const replay_progress&)>;
     servers::executors on, const config::settings& settings, postgres::connection& sql,
     postgres::kept_replay of, tell_progress tell);
 
-enum class replay_outcome { done, cancelled };
+struct replay_outcome {
+    bool cancelled = false;
+    std::uint64_t published = 0;
+    /// Of these: rows that became dead letters.
+    std::uint64_t dead_letters = 0;
+    /// Of these: they are not found, but the stream has removed messages since, which may have been
+    /// theirs.
+    std::uint64_t untold = 0;
+    /// That were written and not published, as the slot was lost or moved, and were written again.
+    std::uint64_t again = 0;
+    /// Rows of the plan that are not in their table any more, and were not published.
+    std::uint64_t gone = 0;
+};
 
-/// Goes on after the row that was written last, up to the end of the range, and until the relay has
-/// published all of it. Never more than two batches are written that the slot has not confirmed, so
-/// that live rows wait for no more than these.
+/// Goes on after the row that was written last, up to the end of the range, and until all of it is
+/// published: rows that were written and that neither the stream nor a dead letter has, as the slot
+/// that would have brought them was lost or moved, are written again, and no others. Never more
+/// than two batches are written that the slot has not confirmed, so that live rows wait for no more
+/// than these. Errors: also where rows cannot be written again, with how many.
 [[nodiscard]] boost::asio::awaitable<result<replay_outcome>> carry_out_replay(
     servers::executors on, const config::settings& settings, postgres::connection& sql,
     postgres::kept_replay of, tell_progress tell);

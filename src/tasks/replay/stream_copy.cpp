@@ -112,9 +112,9 @@ awaitable<result<void>> stream_copy::connect() {
         auto events = events_of(epoch_);
         const auto policy =
             made_at_ ? servers::missing_stream::report : servers::missing_stream::create;
+        const servers::wanted_messages which{lane_->wanted_look_back(), 0};
         auto fresh = co_await servers::prepare_broker(on_.loop, on_.blocking, target_.settings,
-                                                      epoch_, std::move(events), policy,
-                                                      {lane_->wanted_look_back(), 0});
+                                                      epoch_, std::move(events), policy, which);
         result<void> begun = fresh ? result<void>{} : fresh.error();
         if (fresh) {
             begun = co_await begin_on(std::move(*fresh));

@@ -137,14 +137,16 @@ awaitable<result<relay::roll>> read_roll(asio::any_io_executor executor, postgre
 
 using id_set = std::unordered_set<std::string>;
 
-/// Takes out what is a dead letter, and as many as there are dead letters that tell no id: any of
-/// the rest may be one of them.
-awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql, id_set& ids) {
+/// Takes out what is a dead letter of the slot, and as many as there are dead letters that tell no
+/// id: any of the rest may be one of them.
+awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql,
+                                                   const std::string& slot, id_set& ids) {
     constexpr std::size_t letters_of_a_piece = 5000;
     std::string last;
     std::size_t without_id = 0;
     for (;;) {
-        const auto letters = co_await postgres::read_dead_letters(sql, last, letters_of_a_piece);
+        const auto letters =
+            co_await postgres::read_dead_letters(sql, slot, last, letters_of_a_piece);
         if (!letters) {
             co_return letters.error();
         }
@@ -217,7 +219,7 @@ awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors 
     if (!sql) {
         co_return sql.error();
     }
-    const auto without_id = co_await strike_dead_letters(*sql, left);
+    const auto without_id = co_await strike_dead_letters(*sql, settings.postgres.slot, left);
     if (!without_id) {
         co_return without_id.error();
     }

@@ -5,6 +5,7 @@
 #include "postgres/tables/slot_start.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
+#include "tasks/retry_fates.hpp"
 #include "tasks/temporary_place.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -77,7 +78,26 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
         co_return found.error();
     }
     verify_outcome done{std::move(*found), slot_, snapshot_.end};
+    const auto looked = co_await look_at_requests(done);
+    if (!looked) {
+        co_return looked.error();
+    }
     co_return done;
+}
+
+verification::outcome<> verification::look_at_requests(verify_outcome& done) {
+    auto retries = co_await look_at_retries(on_, settings_, *sql_);
+    if (!retries) {
+        co_return retries.error();
+    }
+    done.lost_retries = std::move(retries->lost);
+    auto replays = co_await look_at_open_replays(on_, settings_, *sql_);
+    if (!replays) {
+        co_return replays.error();
+    }
+    std::erase_if(*replays, [](const open_replay& each) { return each.lost == 0; });
+    done.lost_replays = std::move(*replays);
+    co_return result<void>{};
 }
 
 // The blocking calls of the broker's side are made right here: nothing else waits for this thread.
@@ -250,8 +270,8 @@ boost::asio::awaitable<void> verification::read_history() {
 
 verification::outcome<> verification::read_dead_letters() {
     for (;;) {
-        const auto letters =
-            co_await postgres::read_dead_letters(*sql_, last_dead_letter_, rows_of_a_fetch);
+        const auto letters = co_await postgres::read_dead_letters(
+            *sql_, settings_.postgres.slot, last_dead_letter_, rows_of_a_fetch);
         if (!letters) {
             co_return letters.error();
         }

@@ -10,12 +10,14 @@
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "servers/run_to_end.hpp"
+#include "tasks/replayed_rows.hpp"
 #include "tasks/verify/verify_options.hpp"
 #include "tasks/verify/verify_progress.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +31,14 @@ struct verify_outcome {
     std::optional<postgres::slot_progress> slot = {};
     /// Every row that was compared was committed before it.
     lsn snapshot_end = {};
+    /// Asked for through the WAL, and in no message: the slot that would have brought it was lost
+    /// or moved.
+    std::vector<std::int64_t> lost_retries = {};
+    std::vector<open_replay> lost_replays = {};
+
+    [[nodiscard]] bool clean() const {
+        return report.clean() && lost_retries.empty() && lost_replays.empty();
+    }
 };
 
 class verification {
@@ -55,6 +65,8 @@ private:
     boost::asio::awaitable<void> read_history();
     outcome<> read_dead_letters();
     outcome<audit::finding_kind> settle();
+    /// What was asked for through the WAL.
+    outcome<> look_at_requests(verify_outcome& done);
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
     [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 

@@ -3,6 +3,7 @@
 #include "core/json_string.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <string>
@@ -200,6 +201,38 @@ std::string notes_of(const verify_names& names) {
     return text;
 }
 
+std::string text_of_requests(const verify_outcome& outcome) {
+    std::string text;
+    if (!outcome.lost_retries.empty()) {
+        const auto ids = fmt::format("{}", fmt::join(outcome.lost_retries, " "));
+        text += fmt::format(
+            "unpublished  {} retried, and the slot that would have brought {} was lost or moved: "
+            "walrelay dead-letter retry {}\n",
+            outcome.lost_retries.size() == 1
+                ? "1 dead letter was"
+                : of(outcome.lost_retries.size(), "dead letter") + " were",
+            outcome.lost_retries.size() == 1 ? "it" : "them", ids);
+    }
+    for (const auto& each : outcome.lost_replays) {
+        text += fmt::format(
+            "unpublished  {} of replay {} {} written for the relay, and the slot that would have "
+            "brought {} was lost or moved: walrelay replay resume {}\n",
+            of(each.lost, "row"), each.number, each.lost == 1 ? "was" : "were",
+            each.lost == 1 ? "it" : "them", each.number);
+    }
+    return text;
+}
+
+std::string json_of_requests(const verify_outcome& outcome) {
+    std::string replays;
+    for (const auto& each : outcome.lost_replays) {
+        replays += fmt::format(R"({}{{"number":{},"rows":{}}})", replays.empty() ? "" : ",",
+                               each.number, each.lost);
+    }
+    return fmt::format(R"("lost_retries":[{}],"lost_replays":[{}])",
+                       fmt::join(outcome.lost_retries, ","), replays);
+}
+
 std::string list_of(const std::vector<std::string>& texts) {
     std::string list;
     for (const auto& text : texts) {
@@ -238,7 +271,8 @@ std::string text_of(const verify_outcome& outcome, const verify_names& names) {
             text += text_of(kind, report, remedy_of(kind, outcome, names));
         }
     }
-    if (report.clean()) {
+    text += text_of_requests(outcome);
+    if (outcome.clean()) {
         return text +
                "ok           nothing is missing, twice, out of order, foreign or orphaned\n" +
                notes_on_others(report) + note_on_history(report) + notes_of(names);
@@ -258,13 +292,13 @@ std::string json_of(const verify_outcome& outcome, const verify_names& names) {
         R"({{"clean":{},"rows":{},"messages":{},"dead_lettered":{},"republished":{},)"
         R"("without_row":{},"by_others":{},"not_judged":{},"earlier":{},)"
         R"("first_sequence":{},"deleted_messages":{},"history_known":{},)"
-        R"("first_orphan":{},"last_orphan":{},"not_compared":[{}],)"
+        R"("first_orphan":{},"last_orphan":{},"not_compared":[{}],{},)"
         R"("findings":{{{}}}}})"
         "\n",
-        report.clean(), report.rows, report.messages, report.dead_lettered, report.republished,
+        outcome.clean(), report.rows, report.messages, report.dead_lettered, report.republished,
         report.without_row, report.by_others, report.not_judged, report.earlier,
         report.first_sequence, report.deleted_messages, report.history_known, report.first_orphan,
-        report.last_orphan, list_of(names.message_prefixes), kinds);
+        report.last_orphan, list_of(names.message_prefixes), json_of_requests(outcome), kinds);
 }
 
 }  // namespace walrelay::tasks

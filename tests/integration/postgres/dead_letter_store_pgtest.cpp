@@ -29,10 +29,11 @@ dead_letter sample(std::uint64_t ordinal = 0) {
 
 class DeadLetterStore : public postgres_fixture {
 protected:
-    result<void> store_with(postgres::connection& sql, const std::vector<dead_letter>& letters) {
+    result<void> store_with(postgres::connection& sql, const std::vector<dead_letter>& letters,
+                            const std::string& slot = "relay") {
         std::vector<postgres::letter_to_store> all;
         for (const auto& letter : letters) {
-            all.push_back({&letter});
+            all.push_back({&letter, {}, slot});
         }
         return run(postgres::store_dead_letters(sql, std::move(all)));
     }
@@ -78,7 +79,7 @@ TEST_F(DeadLetterStore, MakesTheTableAndKeepsEveryField) {
 
 TEST_F(DeadLetterStore, GivesThoseThatASlotSendsAgain) {
     auto sql = connect();
-    const auto nowhere = run(postgres::dead_letters_after(sql, lsn{0}));
+    const auto nowhere = run(postgres::dead_letters_after(sql, lsn{0}, "relay"));
     ASSERT_TRUE(nowhere.has_value()) << to_string(nowhere.error());
     EXPECT_TRUE(nowhere->empty());
     std::vector<position> kept;
@@ -88,9 +89,56 @@ TEST_F(DeadLetterStore, GivesThoseThatASlotSendsAgain) {
         store(letter);
         kept.push_back(letter.where);
     }
-    const auto found = run(postgres::dead_letters_after(sql, lsn{0x1000}));
+    const auto found = run(postgres::dead_letters_after(sql, lsn{0x1000}, "relay"));
     ASSERT_TRUE(found.has_value()) << to_string(found.error());
     EXPECT_THAT(*found, testing::UnorderedElementsAre(kept[1], kept[2], kept[3]));
+}
+
+TEST_F(DeadLetterStore, KeepsALetterOfEachSlotThatSetsARowAside) {
+    auto sql = connect();
+    const std::vector<dead_letter> both{sample(1), sample(2)};
+    for (const auto* const slot : {"relay", "other", "relay", "other"}) {
+        const auto kept = store_with(sql, both, slot);
+        ASSERT_TRUE(kept.has_value()) << to_string(kept.error());
+    }
+    EXPECT_EQ(stored("count(*)"), "4");
+    EXPECT_EQ(stored("count(DISTINCT slot)"), "2");
+    for (const auto* const slot : {"relay", "other"}) {
+        const auto found = run(postgres::dead_letters_after(sql, lsn{0}, slot));
+        ASSERT_TRUE(found.has_value()) << to_string(found.error());
+        EXPECT_THAT(*found, testing::UnorderedElementsAre(both[0].where, both[1].where));
+    }
+    const auto nobody = run(postgres::dead_letters_after(sql, lsn{0}, "nobody"));
+    EXPECT_TRUE(nobody->empty());
+}
+
+/// As 0.2.0 made it.
+constexpr const char* earlier_table =
+    "CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (id bigint GENERATED ALWAYS AS "
+    "IDENTITY PRIMARY KEY, position text NOT NULL UNIQUE, source_schema text NOT NULL, "
+    "source_table text NOT NULL, message_id text, subject text, headers json NOT NULL, event json, "
+    "reason text NOT NULL, error_code int NOT NULL, attempts int NOT NULL, committed_at "
+    "timestamptz NOT NULL, dead_at timestamptz NOT NULL DEFAULT now(), retries int NOT NULL "
+    "DEFAULT 0, retried_at timestamptz)";
+
+TEST_F(DeadLetterStore, GivesTheTableOfAnEarlierVersionASlot) {
+    writer_->execute(earlier_table);
+    store(sample());
+    EXPECT_EQ(stored("slot"), "relay");
+}
+
+TEST_F(DeadLetterStore, KeepsLettersInATableOfAnEarlierVersionThatItMayNotChange) {
+    writer_->execute(earlier_table);
+    const auto role = make_role();
+    writer_->execute("GRANT USAGE ON SCHEMA walrelay TO " + role +
+                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO " + role);
+    auto sql = connect_as(role);
+    const auto kept = store_with(sql, {sample(1), sample(2)});
+    ASSERT_TRUE(kept.has_value()) << to_string(kept.error());
+    EXPECT_EQ(stored("count(*)"), "2");
+    const auto found = run(postgres::dead_letters_after(sql, lsn{0}, "relay"));
+    ASSERT_TRUE(found.has_value()) << to_string(found.error());
+    EXPECT_EQ(found->size(), 2U) << "no other slot is there";
 }
 
 TEST_F(DeadLetterStore, KeepsOddCharactersAsTheyAre) {

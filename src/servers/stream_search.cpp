@@ -1,0 +1,74 @@
+#include "servers/stream_search.hpp"
+
+#include "postgres/tables/replay_outcome.hpp"
+#include "servers/translate.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::servers {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+
+awaitable<result<searched_part>> search(nats::connect_options to, std::uint64_t after,
+                                        std::function<void(const nats::scanned_message&)> visit) {
+    auto stream = nats::stream_scan::open(std::move(to));
+    if (!stream) {
+        co_return stream.error();
+    }
+    const auto end = stream->facts().last_sequence;
+    const auto begin = end < after ? 0 : after;
+    stream->begin_at(begin + 1);
+    searched_part part;
+    auto last = begin;
+    const auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
+        ++part.messages;
+        last = one.sequence;
+        visit(one);
+        return {};
+    });
+    if (!read) {
+        co_return read.error();
+    }
+    part.removed = std::max(last, end) - begin - part.messages;
+    co_return part;
+}
+
+}  // namespace
+
+awaitable<result<bool>> slot_has_read_all(executors on, postgres::connection& sql, std::string slot,
+                                          std::chrono::milliseconds patience) {
+    constexpr std::chrono::milliseconds pause{50};
+    std::optional<lsn> end;
+    for (std::chrono::milliseconds waited{0};; waited += pause) {
+        const auto pace = co_await postgres::read_replay_pace(sql, slot);
+        if (!pace) {
+            co_return pace.error();
+        }
+        end = end ? end : pace->written;
+        if (!pace->confirmed || *pace->confirmed >= *end) {
+            co_return true;
+        }
+        if (!pace->active || waited >= patience) {
+            co_return false;
+        }
+        asio::steady_timer timer(on.loop, pause);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+awaitable<result<searched_part>> search_stream(
+    executors on, const config::settings& settings, std::uint64_t after,
+    std::function<void(const nats::scanned_message&)> visit) {
+    auto to = nats_options_of(settings);
+    auto searching = search(std::move(to), after, std::move(visit));
+    co_return co_await asio::co_spawn(on.blocking, std::move(searching), asio::use_awaitable);
+}
+
+}  // namespace walrelay::servers

@@ -1,0 +1,37 @@
+// Looks in the stream for what was asked of the relay through the WAL: it is done when its message
+// is stored, not when its control row is written.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/requests/stream_scan.hpp"
+#include "postgres/session/connection.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace walrelay::servers {
+
+/// Whether all that is committed now was read by whoever has the slot, or will be by nobody, as
+/// there is no slot. Waits no longer than `patience`, and not at all where no relay streams.
+[[nodiscard]] boost::asio::awaitable<result<bool>> slot_has_read_all(
+    executors on, postgres::connection& sql, std::string slot, std::chrono::milliseconds patience);
+
+struct searched_part {
+    std::uint64_t messages = 0;
+    /// So many are not there any more; what they were is not known.
+    std::uint64_t removed = 0;
+};
+
+/// Shows every message after this sequence to `visit`, on the thread for blocking calls. After all
+/// of them where the stream is not the one that had the sequence. Errors: those of stream_scan.
+[[nodiscard]] boost::asio::awaitable<result<searched_part>> search_stream(
+    executors on, const config::settings& settings, std::uint64_t after,
+    std::function<void(const nats::scanned_message&)> visit);
+
+}  // namespace walrelay::servers

@@ -1,0 +1,144 @@
+#include "tasks/retry_fates.hpp"
+
+#include "core/occasion.hpp"
+#include "postgres/catalog/own_tables.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
+#include "servers/stream_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+using boost::asio::awaitable;
+using postgres::queued_retry;
+
+constexpr std::chrono::seconds patience{5};
+
+/// The last occasion of each of its forms: a message that came of a retry may have been published
+/// again.
+void note_occasions(std::string_view id, std::unordered_set<std::string>& wanted) {
+    if (id.find(";retry-") == std::string_view::npos) {
+        return;
+    }
+    for_each_row_id(id, [&](std::string_view each) {
+        const auto mark = each.rfind(occasion_mark);
+        if (mark != std::string_view::npos) {
+            wanted.erase(std::string(each.substr(mark + 1)));
+        }
+    });
+}
+
+struct sorted_retries {
+    std::vector<queued_retry> stored;
+    std::vector<queued_retry> failed;
+    std::vector<queued_retry> lost;
+    std::uint64_t unknown = 0;
+};
+
+awaitable<result<sorted_retries>> sort_retries(servers::executors on,
+                                               const config::settings& settings,
+                                               const std::vector<queued_retry>& queued) {
+    std::unordered_set<std::string> wanted;
+    auto after = queued.front().after_sequence;
+    for (const auto& each : queued) {
+        after = std::min(after, each.after_sequence);
+        wanted.insert(postgres::occasion_of(each));
+    }
+    const std::function<void(const nats::scanned_message&)> visit =
+        [&wanted](const nats::scanned_message& one) { note_occasions(one.id, wanted); };
+    const auto part = co_await servers::search_stream(std::move(on), settings, after, visit);
+    if (!part) {
+        co_return part.error();
+    }
+    sorted_retries sorted;
+    for (const auto& each : queued) {
+        if (!wanted.contains(postgres::occasion_of(each))) {
+            sorted.stored.push_back(each);
+        } else if (each.failed) {
+            sorted.failed.push_back(each);
+        } else if (part->removed == 0) {
+            sorted.lost.push_back(each);
+        } else {
+            ++sorted.unknown;
+        }
+    }
+    co_return sorted;
+}
+
+}  // namespace
+
+awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
+                                                  const config::settings& settings,
+                                                  postgres::connection& sql) {
+    retry_outcomes outcomes;
+    const auto there = co_await has_table(sql, postgres::own_table::dead_letter);
+    if (!there) {
+        co_return there.error();
+    }
+    if (!*there) {
+        co_return outcomes;
+    }
+    const auto& slot = settings.postgres.slot;
+    auto known = co_await postgres::lost_retries(sql, slot);
+    if (!known) {
+        co_return known.error();
+    }
+    outcomes.lost = std::move(*known);
+    const auto before = co_await postgres::queued_retries(sql, slot);
+    if (!before) {
+        co_return before.error();
+    }
+    if (before->empty()) {
+        co_return outcomes;
+    }
+    const auto read = co_await servers::slot_has_read_all(on, sql, slot, patience);
+    if (!read) {
+        co_return read.error();
+    }
+    if (!*read) {
+        outcomes.unknown = before->size();
+        co_return outcomes;
+    }
+    // Once more: what the relay has made dead letters of meanwhile. One that was queued meanwhile
+    // is none of these.
+    auto queued = co_await postgres::queued_retries(sql, slot);
+    if (!queued) {
+        co_return queued.error();
+    }
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;
+    for (const auto& each : *before) {
+        seen.emplace(each.letter, each.count);
+    }
+    std::erase_if(*queued, [&](const queued_retry& each) {
+        return !seen.contains({each.letter, each.count});
+    });
+    if (queued->empty()) {
+        co_return outcomes;
+    }
+    auto sorted = co_await sort_retries(on, settings, *queued);
+    if (!sorted) {
+        co_return sorted.error();
+    }
+    outcomes.unknown = sorted->unknown;
+    for (const auto& each : sorted->lost) {
+        outcomes.lost.push_back(each.letter);
+    }
+    std::ranges::sort(outcomes.lost);
+    // What cannot be noted is looked for again the next time.
+    (void)co_await postgres::settle_retries(sql, std::move(sorted->stored),
+                                            postgres::retry_fate::stored);
+    (void)co_await postgres::settle_retries(sql, std::move(sorted->failed),
+                                            postgres::retry_fate::dead_letter);
+    (void)co_await postgres::settle_retries(sql, std::move(sorted->lost),
+                                            postgres::retry_fate::lost);
+    co_return outcomes;
+}
+
+}  // namespace walrelay::tasks

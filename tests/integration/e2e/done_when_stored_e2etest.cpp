@@ -1,0 +1,274 @@
+// What goes through the WAL is done when it is stored: replays and retries whose rows were written,
+// and never read, because the slot was lost or moved in between.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+enum class accident { advanced, healed };
+
+class DoneWhenStored : public e2e_test {
+protected:
+    void SetUp() override {
+        bench.create_table();
+        bench.set_delivery("on_slot_loss = 'heal'");
+        ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+        bench.start();
+    }
+
+    void settle() {
+        const auto end = bench.wal_end();
+        ASSERT_TRUE(eventually(patience, [&] { return bench.confirmed_reaches(end); }));
+    }
+    void insert(std::uint64_t first, std::uint64_t last) {
+        bench.execute(insert_events(first, last, "order-1"));
+        settle();
+    }
+    void keep_position() const {
+        bench.execute("SELECT pg_copy_logical_replication_slot('" + bench.name() + "', '" +
+                      bench.name() + "_at_before')");
+    }
+
+    /// While no relay runs.
+    void lose_what_was_written(accident how) {
+        ASSERT_TRUE(eventually(patience, [&] { return bench.slot("active") == "f"; }));
+        const auto slot = as_literal(bench.name());
+        bench.execute(how == accident::advanced
+                          ? "SELECT pg_replication_slot_advance(" + slot + ", pg_current_wal_lsn())"
+                          : "SELECT pg_drop_replication_slot(" + slot + ")");
+    }
+
+    std::string written(std::int64_t number = 1) {
+        return bench.session().value_of(
+            "SELECT coalesce(max(rows_written), 0) FROM walrelay.replay WHERE id = " +
+            std::to_string(number));
+    }
+
+    /// Writes two batches that no relay reads.
+    void write_unread(const std::vector<std::string>& words, const std::string& rows) {
+        bench.stop();
+        auto command = bench.begin(words);
+        ASSERT_TRUE(eventually(patience, [&] { return written() == rows; }))
+            << command.log() << written();
+        command.kill_9();
+    }
+
+    /// How often each row was replayed.
+    std::map<std::string, int> replayed() {
+        std::map<std::string, int> times;
+        for (const auto& each : bench.messages()) {
+            const auto id = each.header("Nats-Msg-Id");
+            if (!each.header("Walrelay-Replay").empty()) {
+                ++times[id.substr(0, id.find(';'))];
+            }
+        }
+        return times;
+    }
+    void expect_each_once(std::size_t count) {
+        const auto times = replayed();
+        EXPECT_EQ(times.size(), count);
+        EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each.second == 1; }));
+    }
+    std::vector<std::string> replayed_positions() {
+        std::vector<std::string> positions;
+        for (const auto& each : bench.messages()) {
+            if (!each.header("Walrelay-Replay").empty()) {
+                positions.push_back(each.header("Walrelay-Original-Position"));
+            }
+        }
+        return positions;
+    }
+
+    /// What nobody may call done, and what fixes it.
+    void expect_resumed(const std::string& lost, std::size_t count) {
+        for (const auto& words : {std::vector<std::string>{"replay", "list"},
+                                  std::vector<std::string>{"replay", "show", "1"}}) {
+            const auto said = bench.command(words);
+            EXPECT_THAT(said.output, HasSubstr(lost + " that were written")) << said.errors;
+            EXPECT_THAT(said.output, HasSubstr("walrelay replay resume 1"));
+        }
+        const auto before = bench.command({"verify"});
+        EXPECT_EQ(before.exit_code, 1) << before.output;
+        EXPECT_THAT(before.output, HasSubstr("walrelay replay resume 1"));
+        const auto done = bench.command({"replay", "resume", "1"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        EXPECT_THAT(done.output, HasSubstr("had been written before"));
+        settle();
+        expect_each_once(count);
+        const auto after = bench.command({"verify"});
+        EXPECT_EQ(after.exit_code, 0) << after.output;
+        EXPECT_THAT(bench.command({"replay", "list"}).output, Not(HasSubstr("resume")));
+    }
+
+    std::string letter(const std::string& column) {
+        return bench.session().value_of("SELECT coalesce(max(" + column +
+                                        "::text), '') FROM walrelay.dead_letter");
+    }
+};
+
+TEST_P(DoneWhenStored, RowsThatAMovedSlotTookAlongArePublishedByResume) {
+    keep_position();
+    insert(1, 1300);
+    write_unread({"replay", "--from", "bookmark:before", "--execute"}, "1000");
+    lose_what_was_written(accident::advanced);
+    bench.start();
+    settle();
+    expect_resumed("1,000 rows", 1300);
+    EXPECT_TRUE(std::ranges::is_sorted(replayed_positions()));
+}
+
+TEST_P(DoneWhenStored, RowsThatALostSlotTookAlongArePublishedByResume) {
+    keep_position();
+    insert(1, 1300);
+    write_unread({"replay", "--from", "bookmark:before", "--execute"}, "1000");
+    lose_what_was_written(accident::healed);
+    bench.start();
+    settle();
+    expect_resumed("1,000 rows", 1300);
+    EXPECT_TRUE(std::ranges::is_sorted(replayed_positions()));
+}
+
+TEST_P(DoneWhenStored, RowsOfATableThatAMovedSlotTookAlongArePublishedByResume) {
+    insert(1, 700);
+    write_unread({"replay", "--rows", "true", "--table", "public.outbox_events", "--execute"},
+                 "48");
+    lose_what_was_written(accident::advanced);
+    bench.start();
+    settle();
+    expect_resumed("48 rows", 700);
+}
+
+TEST_P(DoneWhenStored, AReplayThatGoesOnOverALossLeavesNoHole) {
+    keep_position();
+    insert(1, 1300);
+    bench.stop();
+    auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
+    ASSERT_TRUE(eventually(patience, [&] { return written() == "1000"; })) << command.log();
+    lose_what_was_written(accident::advanced);
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] { return !command.process().running(); }));
+    EXPECT_THAT(bench.command({"replay", "show", "1"}).output, HasSubstr("done"));
+    expect_each_once(1300);
+}
+
+TEST_P(DoneWhenStored, ResumeThatIsKilledWhileItFillsAHoleIsResumed) {
+    keep_position();
+    insert(1, 3000);
+    write_unread({"replay", "--from", "bookmark:before", "--execute"}, "1000");
+    lose_what_was_written(accident::advanced);
+    bench.start();
+    settle();
+    for (int round = 0; round < 4; ++round) {
+        const auto before = bench.broker().state(bench.stream_name())->last_sequence;
+        auto command = bench.begin({"replay", "resume", "1"});
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.broker().state(bench.stream_name())->last_sequence > before ||
+                   !command.process().running();
+        }));
+        command.kill_9();
+        if (round == 1) {
+            bench.kill_9();
+            lose_what_was_written(accident::advanced);
+            bench.start();
+        }
+    }
+    const auto done = bench.command({"replay", "resume", "1"});
+    EXPECT_THAT(done.exit_code, testing::AnyOf(0, 1)) << done.errors;
+    settle();
+    expect_each_once(3000);
+}
+
+/// A header that is too large for any broker.
+TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
+    bench.stop();
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+        "headers = { 'Large' = '{event_data}' }");
+    bench.start();
+    insert(1, 2);
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
+        "status, version, created_at) VALUES ('" +
+        event_id(3) +
+        "', 'order-1', 'order', 'placed', jsonb_build_object('text', repeat('x', 70000)), "
+        "'pending', 3, now())");
+    settle();
+    ASSERT_EQ(letter("id"), "1");
+    EXPECT_EQ(letter("slot"), bench.name());
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    const auto queued = bench.command({"dead-letter", "retry", "1"});
+    EXPECT_EQ(queued.exit_code, 0) << queued.errors;
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("queued"));
+    lose_what_was_written(accident::advanced);
+    bench.start();
+    settle();
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("lost"));
+    const auto before = bench.command({"verify"});
+    EXPECT_EQ(before.exit_code, 1) << before.output;
+    EXPECT_THAT(before.output, HasSubstr("walrelay dead-letter retry 1"));
+    EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                HasSubstr("queued dead letter 1 for retry as retry-1-2"));
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("retried"));
+    EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                HasSubstr("no dead letters that were never retried"));
+    const auto after = bench.command({"verify"});
+    EXPECT_EQ(after.exit_code, 0) << after.output;
+    EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
+}
+
+/// With a PostgreSQL of its own, which goes away.
+class ReplayOutage : public testing::TestWithParam<const char*> {
+protected:
+    postgres_server postgres;
+    relay_bench bench{postgres, shared_nats(), GetParam()};
+};
+
+TEST_P(ReplayOutage, IsSaidAndSurvived) {
+    bench.create_table();
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    bench.start();
+    bench.execute(insert_events(1, 1300, "order-1"));
+    const auto end = bench.wal_end();
+    ASSERT_TRUE(eventually(patience, [&] { return bench.confirmed_reaches(end); }));
+    bench.stop();
+    for (const auto& words : {std::vector<std::string>{"replay", "--rows", "true", "--table",
+                                                       "public.outbox_events", "--execute"},
+                              std::vector<std::string>{"replay", "resume", "1"}}) {
+        auto command = bench.begin(words);
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT (SELECT count(*) FROM pg_replication_slots WHERE temporary) || ' ' "
+                       "|| coalesce(max(rows_written), 0) FROM walrelay.replay") == "1 48";
+        })) << command.log();
+        postgres.stop(postgres_stop::immediate);
+        const auto code = command.process().wait_exit(patience);
+        ASSERT_TRUE(code.has_value());
+        EXPECT_EQ(*code, 3) << command.log();
+        EXPECT_THAT(command.log(), HasSubstr("walrelay replay resume 1"));
+        postgres.start();
+    }
+    bench.start();
+    const auto done = bench.command({"replay", "resume", "1"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, DoneWhenStored, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(Plugins, ReplayOutage, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
