@@ -55,6 +55,7 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
     auto subjects = preflight::subjects_to_try(expected, (*broker)->facts());
     const auto tried =
         co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
+    co_await (*broker)->try_reading();
     found = preflight::broker_findings(expected, (*broker)->facts());
     if (!tried) {
         found.push_back(finding_of(tried.error()));

@@ -50,19 +50,27 @@ missing_rows::missing_rows(missing_rows_options options, spill_file file, store_
       store_(file_, shape),
       tables_(options_.tables) {}
 
-result<void> missing_rows::add_row(std::uint32_t table, std::string_view id) {
+void missing_rows::add(table_state& table, row_traits traits) {
+    ++table.rows;
+    table.pending.push_back(traits.is_pending);
+    table.begins_a_time.push_back(traits.begins_a_time);
+}
+
+result<void> missing_rows::add_row(std::uint32_t table, std::string_view id, row_traits traits) {
     auto& here = tables_.at(table);
     record one;
     one.kind = record_kind::row;
-    one.number = here.rows++;
+    one.number = here.rows;
     one.group = table;
     one.id = id;
+    add(here, traits);
     return store_.add(one);
 }
 
-void missing_rows::add_row_without_id(std::uint32_t table) {
+void missing_rows::add_row_without_id(std::uint32_t table, row_traits traits) {
     auto& here = tables_.at(table);
-    here.without_id.push_back(here.rows++);
+    here.without_id.push_back(here.rows);
+    add(here, traits);
 }
 
 result<void> missing_rows::add_message(std::string_view id) {
@@ -107,19 +115,23 @@ result<void> missing_rows::find() {
             hold(table, table.without_id[index]);
         }
     }
-    return for_each_id(store_, file_, options_.bucket_bytes,
-                       [this](std::string_view /*id*/, const id_facts& facts) -> result<void> {
-                           const auto others =
-                               facts.messages + facts.republications + facts.dead_letters;
-                           // Where several rows have one id, the others become dead letters, as
-                           // they would have from the slot.
-                           if (facts.rows > 0 && others > 0) {
-                               auto& table = tables_.at(facts.last_row.group);
-                               hold(table, facts.last_row.number);
-                               table.published[facts.last_row.number] = facts.dead_letters == 0;
-                           }
-                           return {};
-                       });
+    return for_each_id(
+        store_, file_, options_.bucket_bytes,
+        [this](std::string_view /*id*/, const id_facts& facts) -> result<void> {
+            const auto others = facts.messages + facts.republications + facts.dead_letters;
+            // Where several rows have one id, the others become dead letters, as
+            // they would have from the slot.
+            if (facts.rows > 0 && others > 0) {
+                auto& table = tables_.at(facts.last_row.group);
+                const auto row = facts.last_row.number;
+                hold(table, row);
+                if (others > facts.dead_letters) {
+                    table.first_stored = std::min(table.first_stored.value_or(row), row);
+                }
+                table.published[row] = facts.dead_letters == 0 && table.pending[row];
+            }
+            return {};
+        });
 }
 
 void missing_rows::hold(table_state& table, std::uint64_t row) {
@@ -157,10 +169,31 @@ std::uint64_t missing_rows::missing_count(std::uint32_t table) const {
     return static_cast<std::uint64_t>(std::count(rows.begin(), rows.end(), true));
 }
 
-void missing_rows::excuse_before(std::uint32_t table, std::uint64_t row) {
-    auto& rows = tables_.at(table).missing;
-    WALRELAY_ASSERT(row <= rows.size());
-    std::fill(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(row), false);
+std::uint64_t missing_rows::pending_count(std::uint32_t table) const {
+    const auto& here = at(table);
+    std::uint64_t count = 0;
+    for (std::uint64_t row = 0; row < here.rows; ++row) {
+        count += here.missing[row] && here.pending[row] ? 1U : 0U;
+    }
+    return count;
+}
+
+std::uint64_t missing_rows::excuse_older(std::uint32_t table, const excuse& which) {
+    auto& here = tables_.at(table);
+    const auto& first = which.by_messages ? here.first_stored : here.first_held;
+    auto end = first.value_or(here.rows);
+    // Of rows of one time nobody knows which came first.
+    while (first && end > 0 && !here.begins_a_time[end]) {
+        --end;
+    }
+    std::uint64_t excused = 0;
+    for (std::uint64_t row = 0; row < end && excused < which.at_most; ++row) {
+        if (here.missing[row] && !(which.but_pending && here.pending[row])) {
+            here.missing[row] = false;
+            ++excused;
+        }
+    }
+    return excused;
 }
 
 }  // namespace walrelay::audit

@@ -249,6 +249,10 @@ struct stream_facts {
     std::uint64_t last_sequence = 0;
     std::uint64_t message_count = 0;
     std::uint64_t byte_count = 0;
+    /// What it was made to count from: its first_seq, which nats-server has since 2.10.
+    std::uint64_t counts_from = 1;
+    /// When the last message was stored, also where it is gone; nothing where none is known of.
+    std::optional<wall_time> last_stored = {};
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.
     bool last_message_there = false;
     /// The greatest Walrelay-Position among the messages that were looked at: the last one, or many
@@ -276,6 +280,16 @@ struct stream_facts {
     /// None is missing between them.
     bool placed_is_whole = false;
     std::optional<asked_message> asked = {};
+
+    /// It is empty and has been from the beginning.
+    [[nodiscard]] bool is_new() const {
+        return message_count == 0 && last_sequence + 1 == counts_from && !last_stored;
+    }
+    /// Messages that are gone from its beginning: limits or a purge have removed them.
+    [[nodiscard]] std::uint64_t removed_count() const {
+        const auto begins = message_count == 0 ? last_sequence + 1 : first_sequence;
+        return begins > counts_from ? begins - counts_from : 0;
+    }
 };
 
 /// What the broker says to publishes that it takes none of: they are tried, and not made.
@@ -286,12 +300,24 @@ struct publish_trial {
     std::size_t too_long_line_bytes = 0;
 };
 
+/// How the last messages of the stream can be read, as all are where a reading needs them.
+struct reading_trial {
+    /// Why not at all; else empty.
+    std::string failed = {};
+    /// One by one, without a consumer: what the server says against one. Else empty.
+    std::string no_consumer = {};
+    /// Only one of several that were asked for has come.
+    bool one_for_each_request = false;
+};
+
 struct broker_facts {
     std::string server_version = {};
     std::uint64_t max_payload_bytes = 0;      // from INFO
     std::optional<stream_facts> stream = {};  // nothing if the stream does not exist
     /// What it would refuse of walrelay's publishes; nothing where that was not tried.
     std::optional<publish_trial> trial = {};
+    /// Likewise.
+    std::optional<reading_trial> reading = {};
     /// A password or a token went to it as everybody on the way can read it.
     bool told_in_clear = false;
 };

@@ -77,10 +77,10 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "Where it lasts, look for long transactions in pg_stat_activity."},
     {"snapshot_progress", log_severity::info, "rows total_rows",
      "How far the snapshot is read, every few seconds.", ""},
-    {"table_not_in_stream", log_severity::warning, "stream table rows",
-     "The stream has no message of this table: its rows are taken as older than walrelay's first "
-     "run and are not published.",
-     "Where they must be published, see docs/operating.md."},
+    {"older_rows_left_out", log_severity::warning, "stream table rows",
+     "Healing does not publish rows that the stream lacks, because its limits can have removed "
+     "their messages, or because it is not known which rows came before the slot.",
+     "Where they must be published, do what the line says."},
     {"cleanup_not_begun", log_severity::warning, "error",
      "Published rows are not deleted yet; walrelay tries again by itself.",
      "Where it lasts, do what the line says."},

@@ -4,6 +4,7 @@
 #include "nats/requests/connect_call.hpp"
 #include "nats/requests/handles.hpp"
 #include "nats/requests/stream_reader.hpp"
+#include "nats/requests/stream_reading.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -42,6 +43,27 @@ result<broker_facts> create(connect_options options, const stream_definition& de
     options.look_back = 0;
     options.asks_for = 0;
     return read_broker(over->get(), options, looking_back);
+}
+
+reading_trial read_last(const connect_options& options, std::uint64_t last) {
+    constexpr std::uint64_t wanted = 4;
+    subscription_handle incoming;
+    const auto over = connect_blocking(options);
+    if (!over) {
+        return {to_string(over.error())};
+    }
+    reading_span span(last > wanted ? last - wanted + 1 : 1, last);
+    stream_reading reading(over->get(), options, incoming);
+    const auto read =
+        reading.read(span, [](const stream_message& /*one*/) { return result<void>(); });
+    if (!read) {
+        return {to_string(cause_of(over->get(), options, read.error()))};
+    }
+    return {"", reading.refused(), span.seen > 1 && reading.batch_size() == 1};
+}
+
+asio::awaitable<reading_trial> read_on_worker(connect_options options, std::uint64_t last) {
+    co_return read_last(options, last);
 }
 
 asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
@@ -110,6 +132,14 @@ asio::awaitable<result<void>> connection::try_publishes(std::vector<std::string>
     }
     facts_.trial = *tried;
     co_return result<void>{};
+}
+
+asio::awaitable<void> connection::try_reading() {
+    if (facts_.stream) {
+        auto reading = read_on_worker(options_, facts_.stream->last_sequence);
+        facts_.reading =
+            co_await asio::co_spawn(blocking_, std::move(reading), asio::use_awaitable);
+    }
 }
 
 result<void> connection::publish(const message& content, std::uint64_t index,

@@ -48,6 +48,10 @@ public:
     [[nodiscard]] boost::asio::awaitable<result<void>> try_publishes(
         std::vector<std::string> subjects, std::size_t subject_max_bytes);
 
+    /// Reads the last messages of the stream as a reading of all of it would, and keeps in the
+    /// facts how that went.
+    [[nodiscard]] boost::asio::awaitable<void> try_reading();
+
     /// Buffers one publish. The reply comes through on_reply with `index`. With
     /// `expected_last_sequence` the broker takes it only after that sequence. Errors: those of
     /// publish_link::publish.

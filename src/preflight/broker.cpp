@@ -206,6 +206,31 @@ void look_at_trial(const expectations& wanted, const publish_trial& trial, findi
     }
 }
 
+void look_at_reading(const expectations& wanted, const reading_trial& trial, findings_list& found) {
+    const auto costs = ": healing, verify and the clean-up need a request for each message";
+    const auto fix =
+        "raise what limits consumers, max_consumers for one, of the account and of "
+        "stream " +
+        wanted.stream + " (nats account info, nats stream info " + wanted.stream + ")";
+    if (!trial.failed.empty()) {
+        found.error(
+            "stream_not_readable",
+            "the last messages of stream " + wanted.stream + " cannot be read: " + trial.failed,
+            fix);
+    } else if (!trial.no_consumer.empty()) {
+        found.warning("stream_read_one_by_one",
+                      "the server lets walrelay have no consumer of stream " + wanted.stream +
+                          costs + " (server: " + trial.no_consumer + ")",
+                      fix);
+    } else if (trial.one_for_each_request) {
+        found.warning("stream_read_one_by_one",
+                      "of several messages of stream " + wanted.stream +
+                          " that are asked for only one comes" + costs,
+                      "where the account imports JetStream's API: export $JS.API.> with "
+                      "response_type: stream; else raise max_request_batch");
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> subjects_to_try(const expectations& wanted, const broker_facts& facts) {
@@ -226,6 +251,9 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
     look_at_transport(facts, found);
     if (facts.trial) {
         look_at_trial(wanted, *facts.trial, found);
+    }
+    if (facts.reading) {
+        look_at_reading(wanted, *facts.reading, found);
     }
     if (!facts.stream) {
         found.note("stream_missing", "stream " + wanted.stream + " does not exist yet",

@@ -309,15 +309,16 @@ std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& str
     }
     if (!stream->last_position) {
         // A message of somebody else at the end is no run of ours; no message at all may hide one.
-        const bool hidden = stream->last_sequence > 0 && !stream->last_message_there;
-        return hidden ? std::optional(earlier_run{"it has had " +
+        const bool hidden =
+            stream->last_sequence > 0 && !stream->last_message_there && !stream->is_new();
+        return hidden ? std::optional(earlier_run{"it has had messages up to sequence " +
                                                   std::to_string(stream->last_sequence) +
-                                                  " messages, and the last of them is gone"})
+                                                  ", and the last of them is gone"})
                       : std::nullopt;
     }
     return earlier_run{"it ends with position " + to_string(*stream->last_position),
                        is_of_a_snapshot(stream->last_position->at),
-                       stream->message_count == stream->last_sequence};
+                       stream->message_count + stream->counts_from == stream->last_sequence + 1};
 }
 
 std::vector<finding> postgres_findings(const expectations& wanted, const postgres_facts& facts,

@@ -33,7 +33,7 @@ result<std::shared_ptr<const relay::stored_rows>> stored_in(
         return scan.error();
     }
     const auto facts = scan->facts();
-    const bool is_whole = facts.first_sequence <= 1;
+    const bool is_whole = facts.removed_count() == 0;
     for (auto count = first_look;; count *= growth) {
         const auto from = facts.last_sequence - std::min(count, facts.last_sequence) + 1;
         const bool from_the_beginning = from <= std::max<std::uint64_t>(facts.first_sequence, 1);

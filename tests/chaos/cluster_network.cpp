@@ -50,4 +50,11 @@ void cluster_network::heal() {
     }
 }
 
+void cluster_network::set_routes(const link_rules& rules) {
+    for (const auto& each : routes_) {
+        each.proxy->set(direction::to_server, rules);
+        each.proxy->set(direction::to_client, rules);
+    }
+}
+
 }  // namespace walrelay::chaos

@@ -23,6 +23,8 @@ public:
     /// unless `refuse_clients`.
     void cut_off(std::size_t server, bool refuse_clients);
     void heal();
+    /// Of all routes; what waits in them when they are cut is lost.
+    void set_routes(const link_rules& rules);
 
 private:
     struct route {

@@ -58,6 +58,7 @@ struct scenario {
 [[nodiscard]] std::vector<scenario> failover_scenarios();
 [[nodiscard]] std::vector<scenario> partition_scenarios();
 [[nodiscard]] std::vector<scenario> replay_scenarios();
+[[nodiscard]] std::vector<scenario> healing_scenarios();
 
 /// Lets the duration of a fault pass; the duration is part of the fault, not a wait for anything.
 void pass(std::chrono::milliseconds duration);

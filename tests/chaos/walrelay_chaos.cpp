@@ -30,7 +30,8 @@ std::vector<scenario> all_scenarios() {
     for (const auto& group :
          {relay_scenarios(), postgres_scenarios(), broker_scenarios(), network_scenarios(),
           cluster_scenarios(), sweep_scenarios(), reported_scenarios(), special_scenarios(),
-          position_scenarios(), failover_scenarios(), partition_scenarios(), replay_scenarios()}) {
+          position_scenarios(), failover_scenarios(), partition_scenarios(), replay_scenarios(),
+          healing_scenarios()}) {
         all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -33,7 +33,9 @@ void write_configuration(const std::filesystem::path& folder, std::uint16_t port
     std::ofstream out(folder / "nats.conf");
     out << "listen: \"127.0.0.1:" << port << "\"\n";
     if (options.jetstream) {
-        out << "jetstream { store_dir: \"" << (folder / "store").string() << "\" }\n";
+        const auto& more = options.jetstream_settings;
+        out << "jetstream { store_dir: \"" << (folder / "store").string() << '"'
+            << (more.empty() ? "" : ", ") << more << " }\n";
     }
     for (const auto& line : options.settings) {
         out << line << '\n';

@@ -13,6 +13,8 @@ namespace walrelay::test {
 
 struct nats_options {
     bool jetstream = true;
+    /// Of JetStream's block in the configuration file, e.g. `limits { max_request_batch: 100 }`.
+    std::string jetstream_settings = {};
     /// Lines for the server's configuration file, e.g. `max_payload: 8MB` or
     /// `authorization { user: relay, password: secret }`.
     std::vector<std::string> settings = {};

@@ -3,6 +3,8 @@
 #include "core/assert.hpp"
 #include "nats/requests/connect_call.hpp"
 #include "nats/requests/handles.hpp"
+#include "nats/requests/server_words.hpp"
+#include "nats/requests/stream_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +15,7 @@
 namespace walrelay::nats {
 namespace {
 
-constexpr int batch_max = 500;
+constexpr std::uint64_t batch_max = 500;
 /// How long a batch that a relay took and did not settle is kept from the next one.
 constexpr std::chrono::nanoseconds kept_from_others = std::chrono::seconds(15);
 /// Messages that wait for their second time; the rest of the stream waits once there are as many.
@@ -34,12 +36,17 @@ struct cleanup_cursor::state {
     jetstream_handle jetstream;
     subscription_handle subscription;
     std::vector<message_handle> batch;
+    /// How many messages are asked for at a time, the first one left out.
+    std::uint64_t others = batch_max - 1;
+    /// The number that the consumer gave to the last message that came; 0 before the first.
+    std::uint64_t last_delivery = 0;
 
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> check_stream() const;
     [[nodiscard]] result<void> make_consumer() const;
     [[nodiscard]] result<void> bind();
-    [[nodiscard]] result<void> fetch(int count, std::chrono::milliseconds patience);
+    [[nodiscard]] result<void> fetch(std::uint64_t count, std::chrono::milliseconds patience);
+    void learn_from(std::uint64_t delivery);
     [[nodiscard]] result<std::uint64_t> first_sequence() const;
     [[nodiscard]] error failure(const std::string& what, natsStatus status) const;
 };
@@ -114,15 +121,33 @@ result<void> cleanup_cursor::state::make_consumer() const {
     config.AckWait = kept_from_others.count();
     config.MaxAckPending = unsettled_max;
     config.HeadersOnly = true;
-    jsConsumerInfo* raw = nullptr;
-    const auto status =
-        js_AddConsumer(&raw, jetstream.get(), options.stream.c_str(), &config, nullptr, nullptr);
-    const consumer_info_handle made(raw);
-    if (status != NATS_OK) {
-        return failure("consumer " + name + " of stream " + options.stream + " cannot be made",
-                       status);
+    for (auto unsettled = unsettled_max; unsettled > 0;) {
+        config.MaxAckPending = unsettled;
+        jsConsumerInfo* raw = nullptr;
+        jsErrCode code{};
+        const auto status =
+            js_AddConsumer(&raw, jetstream.get(), options.stream.c_str(), &config, nullptr, &code);
+        const consumer_info_handle made(raw);
+        if (status == NATS_OK) {
+            return {};
+        }
+        if (code != JSConsumerMaxPendingAckExcessErr) {
+            auto why = failure(
+                "consumer " + name + " of stream " + options.stream + " cannot be made", status);
+            if (code == JSMaximumConsumersLimitErr) {
+                why.remedy = "raise max_consumers of stream " + options.stream +
+                             " or of the account, or take delete_after out";
+            }
+            return why;
+        }
+        // The server names the limit of the account or of the stream.
+        const auto limit = static_cast<std::int64_t>(last_number_in(last_error_text(status)));
+        unsettled = limit > 0 && limit < unsettled ? limit : unsettled / 10;
     }
-    return {};
+    return error{errc::broker_unsuitable,
+                 "the broker lets no consumer of stream " + options.stream +
+                     " have a message that is not acknowledged yet",
+                 "raise max_ack_pending of the account and of the stream's consumer limits"};
 }
 
 result<void> cleanup_cursor::state::bind() {
@@ -142,20 +167,37 @@ result<void> cleanup_cursor::state::bind() {
     return {};
 }
 
-result<void> cleanup_cursor::state::fetch(int count, std::chrono::milliseconds patience) {
+result<void> cleanup_cursor::state::fetch(std::uint64_t count, std::chrono::milliseconds patience) {
     natsMsgList list{};
-    const auto status =
-        natsSubscription_Fetch(&list, subscription.get(), count, patience.count(), nullptr);
+    const auto status = natsSubscription_Fetch(&list, subscription.get(), static_cast<int>(count),
+                                               patience.count(), nullptr);
+    const auto said = status == NATS_OK ? std::string() : last_error_text(status);
     for (int index = 0; index < list.Count; ++index) {
         batch.emplace_back(std::exchange(list.Msgs[index], nullptr));
     }
     natsMsgList_Destroy(&list);
+    if (count > 1 && said.find("MaxRequestBatch") != std::string::npos) {
+        // The limit counts for the next time; the first message is here.
+        const auto limit = last_number_in(said);
+        others = limit > 0 && limit < count ? limit : count / 2;
+        return {};
+    }
     // What may not be asked is never answered.
     const bool is_refused = batch.empty() && refusal_of(connection.get());
     if (is_refused || (status != NATS_OK && status != NATS_TIMEOUT)) {
         return failure("consumer " + name + " cannot be read", status);
     }
     return {};
+}
+
+/// Messages that were handed out and did not come died on the way, or another relay has them. An
+/// account that imports JetStream's API gets one message for each request.
+void cleanup_cursor::state::learn_from(std::uint64_t delivery) {
+    constexpr std::uint64_t shrinking = 8;
+    if (last_delivery > 0 && delivery > last_delivery + 1) {
+        others /= shrinking;
+    }
+    last_delivery = std::max(last_delivery, delivery);
 }
 
 cleanup_cursor::cleanup_cursor(connect_options options, std::string name)
@@ -190,8 +232,10 @@ result<std::vector<passed_message>> cleanup_cursor::next() {
         return first ? result<std::vector<passed_message>>{std::vector<passed_message>{}}
                      : first.error();
     }
-    if (auto others = here.fetch(batch_max - 1, for_the_others); !others) {
-        return others.error();
+    if (here.others > 0) {
+        if (auto more = here.fetch(here.others, for_the_others); !more) {
+            return more.error();
+        }
     }
     std::vector<passed_message> told;
     for (const auto& one : here.batch) {
@@ -200,6 +244,7 @@ result<std::vector<passed_message>> cleanup_cursor::next() {
             return here.failure("a message of consumer " + here.name + " cannot be read", status);
         }
         const message_data_handle data(raw);
+        here.learn_from(data->Sequence.Consumer);
         const auto stored = std::chrono::sys_time<std::chrono::nanoseconds>(
             std::chrono::nanoseconds(data->Timestamp));
         told.push_back({data->Sequence.Stream, stored, data->NumDelivered,

@@ -1,8 +1,12 @@
 // Owners of nats.c's C handles. Only for this folder: nats.h goes no further.
 #pragma once
 
+#include "core/change.hpp"
+
 #include <nats/nats.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -29,6 +33,12 @@ using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerI
 inline std::string_view header_of(natsMsg* message, const char* name) {
     const char* value = nullptr;
     return natsMsgHeader_Get(message, name, &value) == NATS_OK && value != nullptr ? value : "";
+}
+
+/// Of the library's nanoseconds since 1970.
+inline wall_time to_wall_time(std::int64_t nanoseconds) {
+    return wall_time(std::chrono::duration_cast<std::chrono::microseconds>(
+        std::chrono::nanoseconds(nanoseconds)));
 }
 
 }  // namespace walrelay::nats

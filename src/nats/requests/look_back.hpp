@@ -11,13 +11,13 @@
 
 namespace walrelay::nats {
 
-/// Reads the headers of the last `count` messages, through a consumer that the server forgets soon
-/// afterwards, and fills `last_position`, `safe_position`, `shared`, `placed`, `recent` and
-/// `looked_back`. `facts` has what the stream's leader says of its last message: what a replica has
-/// after that does not count. Errors: broker_unavailable, also where the replica lacks that
-/// message or has another one. `incoming` must live until the connection is closed: nats.c 3.4.1
-/// frees a subscription under the hands of the thread that reads the socket. Of the options, the
-/// stream, the timeout and the prefix of the inbox count.
+/// Reads the headers of the last `count` messages (see stream_reading), and fills `last_position`,
+/// `safe_position`, `shared`, `placed`, `recent` and `looked_back`. `facts` has what the stream's
+/// leader says of its last message: what a replica has after that does not count. Errors:
+/// broker_unavailable, also where the replica lacks that message or has another one. `incoming`
+/// must live until the connection is closed: nats.c 3.4.1 frees a subscription under the hands of
+/// the thread that reads the socket. Of the options, the stream, the timeout and the prefix of the
+/// inbox count.
 [[nodiscard]] result<void> look_back(natsConnection* connection, const connect_options& options,
                                      std::uint64_t count, stream_facts& facts,
                                      subscription_handle& incoming);

@@ -3,6 +3,8 @@
 #include "core/stream_end.hpp"
 #include "nats/requests/look_back.hpp"
 
+#include <simdjson.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -141,9 +143,26 @@ result<void> read_asked(jetstream_call& call, const std::string& stream, std::ui
     return {};
 }
 
-wall_time to_wall_time(std::int64_t nanoseconds) {
-    return wall_time(std::chrono::duration_cast<std::chrono::microseconds>(
-        std::chrono::nanoseconds(nanoseconds)));
+/// first_seq of its configuration, which nats.c 3.4.1 does not read.
+result<std::uint64_t> read_counts_from(natsConnection* connection, const connect_options& options) {
+    const auto subject = "$JS.API.STREAM.INFO." + options.stream;
+    natsMsg* raw = nullptr;
+    const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(), "",
+                                                     options.timeout.count());
+    const message_handle answer(raw);
+    if (status != NATS_OK) {
+        return with_last_error({errc::broker_unavailable, "the configuration of stream " +
+                                                              options.stream + " cannot be read"},
+                               status);
+    }
+    const simdjson::padded_string text(natsMsg_GetData(raw),
+                                       static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
+    simdjson::ondemand::parser parser;
+    simdjson::ondemand::document document;
+    std::uint64_t sequence = 0;
+    const bool is_told = parser.iterate(text).get(document) == simdjson::SUCCESS &&
+                         document["config"]["first_seq"].get(sequence) == simdjson::SUCCESS;
+    return is_told ? std::max<std::uint64_t>(sequence, 1) : 1;
 }
 
 /// nats.c writes `(jsm.c:1033): words`.
@@ -207,6 +226,16 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     facts.stream->last_sequence = info->State.LastSeq;
     facts.stream->message_count = info->State.Msgs;
     facts.stream->byte_count = info->State.Bytes;
+    if (info->State.LastTime > 0) {
+        facts.stream->last_stored = to_wall_time(info->State.LastTime);
+    }
+    if (info->State.FirstSeq > 1) {
+        const auto counts_from = read_counts_from(connection, options);
+        if (!counts_from) {
+            return counts_from.error();
+        }
+        facts.stream->counts_from = *counts_from;
+    }
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
     }

@@ -38,13 +38,18 @@ public:
     /// Begins (again) with the message of this sequence.
     void begin_at(std::uint64_t sequence);
 
-    /// Calls `visit` with every message that came after those that were read before, up to what is
-    /// the last one now, until it fails. Uses a consumer of its own without acknowledgements, in
-    /// the broker's memory, which it deletes at the end; should this program die meanwhile, the
-    /// broker does so after a minute. Errors: broker_unavailable, broker_lost, broker_unsuitable
-    /// (no permission), and those of `visit`.
+    /// Calls `visit` with every message that came after those that were read before, up to the last
+    /// sequence that the stream has now, until it fails; all of them were visited where it succeeds
+    /// (see stream_reading). Connects again where the connection ends. Uses a consumer of its own
+    /// without acknowledgements, in the broker's memory, which it deletes at the end; should this
+    /// program die meanwhile, the broker does so after a minute. Errors: broker_unavailable and
+    /// broker_lost where the rest of the stream is unknown, broker_unsuitable (no permission), and
+    /// those of `visit`.
     [[nodiscard]] result<void> read(
         const std::function<result<void>(const scanned_message&)>& visit);
+
+    /// Up to which sequence the last reading went.
+    [[nodiscard]] std::uint64_t read_to() const;
 
 private:
     struct state;

@@ -147,10 +147,12 @@ awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<ta
 
 awaitable<result<void>> open_cursor(connection& sql, table_name table,
                                     std::vector<std::string> columns, std::string where,
-                                    std::vector<std::string> order_by) {
+                                    std::vector<std::string> order_by, std::string judged) {
     const auto list = quoted(columns);
-    auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {} FROM {}",
-                                 list, quote_table(table));
+    const auto answer =
+        judged.empty() ? std::string() : fmt::format(", coalesce(({}), false)", judged);
+    auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {}{} FROM {}",
+                                 list, answer, quote_table(table));
     if (!where.empty()) {
         statement += fmt::format(" WHERE ({})", where);
     }
@@ -160,14 +162,13 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
     const auto opened = co_await sql.ask(std::move(statement));
     if (opened.has_error()) {
         // A condition may need any column.
-        const auto needed = where.empty() ? " (" + list + ")" : std::string();
+        const auto needed = where.empty() && judged.empty() ? " (" + list + ")" : std::string();
         auto failure = may_not_read(sql, opened.error(), quote_table(table), needed);
         const bool is_refused = failure.code == errc::postgres_unsuitable &&
                                 opened.error().sqlstate != sqlstate::insufficient_privilege;
-        if (is_refused && !where.empty()) {
-            failure.what =
-                fmt::format("PostgreSQL refuses a condition on the rows of {}: WHERE ({})",
-                            quote_table(table), where);
+        if (is_refused && !(where.empty() && judged.empty())) {
+            failure.what = fmt::format("PostgreSQL refuses a condition on the rows of {}: ({})",
+                                       quote_table(table), judged.empty() ? where : judged);
             failure.remedy = "correct the condition: --where, or outbox.pending";
         }
         co_return failure;

@@ -37,11 +37,12 @@ struct snapshot_facts {
     connection& sql, std::vector<table_name> tables, std::string snapshot = {});
 
 /// `where` is an SQL condition, or empty. With `order_by`, columns of the table, the rows come in
-/// one order however often they are read. Errors: postgres_unsuitable with the GRANT that is
+/// one order however often they are read. Where `judged` is an SQL condition and not empty, a last
+/// column says whether it is true of the row. Errors: postgres_unsuitable with the GRANT that is
 /// missing.
 [[nodiscard]] boost::asio::awaitable<result<void>> open_cursor(
     connection& sql, table_name table, std::vector<std::string> columns, std::string where,
-    std::vector<std::string> order_by = {});
+    std::vector<std::string> order_by = {}, std::string judged = {});
 /// The next rows of the table that was opened last; none at its end, which closes it.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> fetch_rows(connection& sql,
                                                                  std::size_t rows_max);

@@ -21,9 +21,14 @@ INSERT INTO walrelay.slot_start (slot, lsn, snapshot) VALUES ($1, $2::pg_lsn, $3
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot
 )sql";
 
+/// What this server has not numbered yet is of another one, whose data were dumped and loaded. An
+/// exported snapshot of a slot can end before its xmin.
 constexpr const char* read_start_sql = R"sql(
 SELECT lsn, snapshot, pg_snapshot_xmax(pg_current_snapshot())
-  FROM walrelay.slot_start WHERE slot = $1
+  FROM walrelay.slot_start
+ WHERE slot = $1
+   AND pg_snapshot_xmax(snapshot) <= greatest(pg_snapshot_xmin(pg_current_snapshot()),
+                                              pg_snapshot_xmax(pg_current_snapshot()))
 )sql";
 
 /// A slot's snapshot ends with the last commit that it has met. Where the transactions after that

@@ -33,7 +33,8 @@ struct slot_start {
 [[nodiscard]] boost::asio::awaitable<result<void>> keep_slot_start(
     connection& sql, snapshot_slot from, std::string slot, std::vector<table_name> outboxes);
 
-/// Nothing where it was not kept. Within the transaction whose rows are to be judged.
+/// Nothing where it was not kept, or on another server than this. Within the transaction whose rows
+/// are to be judged.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<slot_start>>> read_slot_start(
     connection& sql, std::string slot);
 

@@ -255,7 +255,8 @@ backfill_source::outcome<> backfill_source::adopt() {
     auto from = slot_;
     auto slot = settings_.postgres.slot;
     auto adopted = co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
-    if (adopted) {
+    // Healed rows stay those that the stream must have: the next healing begins where this one has.
+    if (adopted && !search_->knows_start()) {
         co_await servers::keep_start(*sql_, settings_, slot_);
     }
     if (adopted && preflight::choose_failover(servers::expectations_of(settings_), facts_)) {

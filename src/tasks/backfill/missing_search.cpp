@@ -1,6 +1,7 @@
 #include "tasks/backfill/missing_search.hpp"
 
 #include "core/first_revision.hpp"
+#include "core/progress.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "servers/translate.hpp"
@@ -21,20 +22,21 @@ using asio::awaitable;
 
 constexpr std::size_t ids_of_a_piece = 5000;
 
-error no_order(const table_name& table) {
+/// `older` says what the rows may be that are not to be published.
+error no_order(const table_name& table, const std::string& older) {
     return {errc::postgres_unsuitable,
-            "it cannot be told which rows of table " + to_string(table) +
-                " are older than walrelay's first run, because it has neither a created_at column "
-                "nor ids that count",
+            "it cannot be told which rows of table " + to_string(table) + " are " + older +
+                ", because it has neither a created_at column nor ids that count",
             "name the column that says when a row was written in outbox.columns, or the rows that "
             "are still to be sent in outbox.pending"};
 }
 
-error nothing_in_common(const std::string& stream) {
+error nothing_in_common(const std::string& stream, const std::string& older) {
     return {errc::postgres_unsuitable,
             "stream " + stream +
                 " has no message of any row that is in the tables, so it cannot be told which rows "
-                "it lacks and which are older than walrelay's first run",
+                "it lacks and which are " +
+                older,
             "if all rows are to be published: postgres.snapshot = \"all\" with a new stream "
             "(nats.stream); if only some: outbox.pending and postgres.snapshot = \"pending\""};
 }
@@ -48,6 +50,10 @@ missing_search::missing_search(servers::executors on, const config::settings& se
 awaitable<result<void>> missing_search::run(postgres::connection& sql,
                                             const postgres::snapshot_facts& snapshot) {
     const servers::unfinished_search search(on_.given_up, settings_.nats.stream);
+    const auto started = co_await read_start(sql);
+    if (!started) {
+        co_return started.error();
+    }
     if (auto prepared = prepare(snapshot); !prepared) {
         co_return prepared.error();
     }
@@ -73,6 +79,19 @@ awaitable<result<void>> missing_search::run(postgres::connection& sql,
         co_return found.error();
     }
     co_return excuse_what_is_older();
+}
+
+missing_search::outcome<> missing_search::read_start(postgres::connection& sql) {
+    if (!heals()) {
+        co_return result<void>{};
+    }
+    auto slot = settings_.postgres.slot;
+    auto start = co_await postgres::read_slot_start(sql, std::move(slot));
+    if (!start) {
+        co_return start.error();
+    }
+    start_ = std::move(*start);
+    co_return result<void>{};
 }
 
 result<void> missing_search::prepare(const postgres::snapshot_facts& snapshot) {
@@ -117,13 +136,18 @@ result<void> missing_search::add_reading(std::size_t index,
     relation description{facts.table.schema, facts.table.name, facts.columns,
                          first_revision::of_snapshots + index};
     readings_.push_back({std::move(*ids), std::move(*order), std::move(description),
-                         std::move(columns), condition_of(index), may_lack_write_backs(index)});
+                         std::move(columns), condition_of(index), heals() ? table.pending : "",
+                         may_lack_write_backs(index)});
     return {};
 }
 
+/// What was written back can have been lost again by the broker, so that `pending` says nothing of
+/// what the stream lacks.
 std::string missing_search::condition_of(std::size_t table) const {
-    const bool all = reason_ != preflight::backfill_reason::slot_lost &&
-                     settings_.postgres.snapshot == config::snapshot_mode::all;
+    if (heals()) {
+        return start_ ? start_->is_later : std::string();
+    }
+    const bool all = settings_.postgres.snapshot == config::snapshot_mode::all;
     return all ? "" : settings_.outbox[table].pending;
 }
 
@@ -132,8 +156,7 @@ std::string missing_search::condition_of(std::size_t table) const {
 /// table.
 bool missing_search::may_lack_write_backs(std::size_t table) const {
     const auto& outbox = settings_.outbox[table];
-    return outbox.writes_back() &&
-           (reason_ != preflight::backfill_reason::slot_lost || !outbox.pending.empty());
+    return outbox.writes_back() && (!heals() || !outbox.pending.empty());
 }
 
 missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, std::uint32_t table) {
@@ -142,8 +165,14 @@ missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, st
     auto columns = reading.ids.columns();
     auto where = reading.condition;
     auto order = reading.order.columns;
-    const auto opened = co_await postgres::open_cursor(sql, std::move(name), std::move(columns),
-                                                       std::move(where), std::move(order));
+    auto pending = reading.pending;
+    if (!order.empty()) {
+        columns.push_back(order.front());
+    }
+    const auto opened =
+        co_await postgres::open_cursor(sql, std::move(name), std::move(columns), std::move(where),
+                                       std::move(order), std::move(pending));
+    last_time_.reset();
     if (!opened) {
         co_return opened.error();
     }
@@ -162,13 +191,22 @@ missing_search::outcome<> missing_search::read_ids(postgres::connection& sql, st
 }
 
 result<void> missing_search::add_ids(std::uint32_t table, const postgres::row_set& rows) {
+    auto& reading = readings_[table];
+    const auto id_columns = reading.ids.columns().size();
     std::vector<field> values;
     std::string id;
     for (const auto& row : rows.rows()) {
-        values.assign(row.begin(), row.end());
-        if (!readings_[table].ids.read(values, id)) {
-            missing_->add_row_without_id(table);
-        } else if (auto added = missing_->add_row(table, id); !added) {
+        values.assign(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(id_columns));
+        audit::row_traits traits;
+        traits.is_pending = reading.pending.empty() || row.back() == "t";
+        if (!reading.order.columns.empty()) {
+            const auto& time = row[id_columns];
+            traits.begins_a_time = !last_time_ || *last_time_ != time;
+            last_time_ = time;
+        }
+        if (!reading.ids.read(values, id)) {
+            missing_->add_row_without_id(table, traits);
+        } else if (auto added = missing_->add_row(table, id, traits); !added) {
             return added;
         }
     }
@@ -180,14 +218,15 @@ result<void> missing_search::scan_stream() {
     if (!stream) {
         return stream.error();
     }
-    stream_sequence_ = stream->facts().last_sequence;
-    return stream->read([this](const nats::scanned_message& one) -> result<void> {
+    removed_messages_ = stream->facts().removed_count();
+    auto read = stream->read([this](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
             return servers::search_given_up(settings_.nats.stream);
         }
-        stream_sequence_ = std::max(stream_sequence_, one.sequence);
         return missing_->add_message(one.id);
     });
+    stream_sequence_ = stream->read_to();
+    return read;
 }
 
 missing_search::outcome<> missing_search::read_dead_letters(postgres::connection& sql) {
@@ -222,45 +261,72 @@ std::optional<std::uint32_t> missing_search::number_of(const table_name& table) 
                : std::optional(static_cast<std::uint32_t>(found - outbox.begin()));
 }
 
-bool missing_search::is_lower_bound_needed(std::uint32_t table) const {
-    // Where statuses are written back, a row that is still pending was never published.
-    const auto& outbox = settings_.outbox[table];
-    const bool status_tells = !outbox.pending.empty() && !outbox.on_published.empty();
-    return reason_ == preflight::backfill_reason::slot_lost && !status_tells &&
-           missing_->missing_count(table) > 0;
-}
-
-/// The stream never had rows that are older than walrelay's first run, nor has it those that its
-/// limits have removed: rows in front of the first one that it has.
+/// Which rows were there before the slot, walrelay.slot_start tells. Where it does not, those that
+/// are older than the first one that the stream holds are older than walrelay's first run. What
+/// limits have removed from the stream's beginning was older, too.
 result<void> missing_search::excuse_what_is_older() {
-    bool any_known = false;
-    std::vector<std::uint32_t> bounded;
-    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
-        any_known = any_known || missing_->first_held(table).has_value();
-        if (is_lower_bound_needed(table)) {
-            bounded.push_back(table);
-        }
+    if (!heals() || (start_ && removed_messages_ == 0)) {
+        return {};
     }
-    for (const auto table : bounded) {
+    const std::string older =
+        start_ ? "gone from its beginning by its limits" : "older than walrelay's first run";
+    bool any_known = false;
+    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
+        any_known = any_known || is_held(table);
+    }
+    for (std::uint32_t table = 0; table < readings_.size(); ++table) {
+        const auto lacking = missing_->missing_count(table);
+        const auto still = has_status(table) ? missing_->pending_count(table) : 0;
+        if (lacking == still) {
+            continue;
+        }
         const auto& name = settings_.outbox[table].table;
         if (!readings_[table].order.follows_time) {
-            return no_order(name);
+            return no_order(name, older);
         }
         if (!any_known) {
-            return nothing_in_common(settings_.nats.stream);
+            return nothing_in_common(settings_.nats.stream, older);
         }
-        const auto first = missing_->first_held(table);
-        if (!first) {
-            log<"table_not_in_stream">(
-                "stream " + settings_.nats.stream + " has no message of table " + to_string(name) +
-                    "; its " + std::to_string(missing_->missing_count(table)) +
-                    " rows are taken as older than walrelay's first run and not published",
-                with<"stream">(settings_.nats.stream), with<"table">(name),
-                with<"rows">(missing_->missing_count(table)));
-        }
-        missing_->excuse_before(table, first.value_or(missing_->row_count(table)));
+        excuse(table);
     }
     return {};
+}
+
+/// Where statuses are written back, a row that is still pending was never published.
+bool missing_search::has_status(std::uint32_t table) const {
+    const auto& outbox = settings_.outbox[table];
+    return !outbox.pending.empty() && !outbox.on_published.empty();
+}
+
+bool missing_search::is_held(std::uint32_t table) const {
+    return (start_ ? missing_->first_stored(table) : missing_->first_held(table)).has_value();
+}
+
+void missing_search::excuse(std::uint32_t table) {
+    const auto& name = settings_.outbox[table].table;
+    audit::excuse which;
+    which.but_pending = has_status(table);
+    which.at_most = start_ ? removed_messages_ : which.at_most;
+    which.by_messages = start_.has_value();
+    const bool has_some = is_held(table);
+    const auto excused = missing_->excuse_older(table, which);
+    if (excused == 0) {
+        return;
+    }
+    const auto compared =
+        has_some
+            ? "older than the first of its rows that stream " + settings_.nats.stream + " holds"
+            : "of a table of which stream " + settings_.nats.stream + " holds no row";
+    const auto why = start_ ? "its limits have removed " + counted(removed_messages_, "message") +
+                                  " from its beginning"
+                            : std::string(
+                                  "walrelay.slot_start does not tell which rows were there "
+                                  "before the slot, so they count as older than it");
+    log<"older_rows_left_out">(
+        counted(excused, "row") + " of " + to_string(name) + " that the stream lacks " +
+            (excused == 1 ? "is" : "are") + " not published: " + compared + ", and " + why +
+            ". walrelay verify names them, walrelay replay --ids publishes them",
+        with<"stream">(settings_.nats.stream), with<"table">(name), with<"rows">(excused));
 }
 
 std::uint64_t missing_search::row_count() const {

@@ -1,5 +1,8 @@
-// Which rows of the tables the stream lacks: rows of a snapshot against the messages' ids, and the
-// rule for rows that it never had.
+// Which rows of the tables the stream lacks: rows of a snapshot against the messages' ids.
+//
+// Where a slot was lost, the rows are those after walrelay.slot_start. Only what limits have
+// removed from the stream's beginning, and what that table does not tell, is judged by the order of
+// rows.
 #pragma once
 
 #include "audit/missing_rows.hpp"
@@ -10,6 +13,7 @@
 #include "outbox/reading_order.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
+#include "postgres/tables/slot_start.hpp"
 #include "preflight/preflight.hpp"
 #include "servers/run_to_end.hpp"
 
@@ -32,6 +36,8 @@ struct table_reading {
     std::vector<std::string> columns;
     /// SQL, or empty for all rows.
     std::string condition;
+    /// SQL that tells whether a row is still to be written back; empty where all of them are.
+    std::string pending;
     /// Rows that were published may not have been written back.
     bool also_published = false;
 };
@@ -56,11 +62,14 @@ public:
     [[nodiscard]] std::uint64_t row_count() const;
     /// The stream's last sequence when it was read.
     [[nodiscard]] std::uint64_t stream_sequence() const { return stream_sequence_; }
+    /// walrelay.slot_start tells which rows come after the beginning of the slot that was lost.
+    [[nodiscard]] bool knows_start() const { return start_.has_value(); }
 
 private:
     template <class Value = void>
     using outcome = boost::asio::awaitable<result<Value>>;
 
+    outcome<> read_start(postgres::connection& sql);
     result<void> prepare(const postgres::snapshot_facts& snapshot);
     result<void> add_reading(std::size_t index, const postgres::snapshot_facts& snapshot);
     [[nodiscard]] std::string condition_of(std::size_t table) const;
@@ -70,7 +79,10 @@ private:
     result<void> scan_stream();
     outcome<> read_dead_letters(postgres::connection& sql);
     result<void> excuse_what_is_older();
-    [[nodiscard]] bool is_lower_bound_needed(std::uint32_t table) const;
+    void excuse(std::uint32_t table);
+    [[nodiscard]] bool is_held(std::uint32_t table) const;
+    [[nodiscard]] bool has_status(std::uint32_t table) const;
+    [[nodiscard]] bool heals() const { return reason_ == preflight::backfill_reason::slot_lost; }
     [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 
     servers::executors on_;
@@ -78,7 +90,12 @@ private:
     preflight::backfill_reason reason_;
     std::vector<table_reading> readings_;
     std::unique_ptr<audit::missing_rows> missing_;
+    std::optional<postgres::slot_start> start_;
+    /// What the rows are sorted by, of the row that was read last.
+    std::optional<postgres::cell> last_time_;
     std::uint64_t stream_sequence_ = 0;
+    /// From the stream's beginning.
+    std::uint64_t removed_messages_ = 0;
     /// Asked by the thread that reads the stream.
     std::atomic<bool> given_up_ = false;
 };

@@ -4,6 +4,7 @@
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 namespace walrelay::test {
@@ -138,6 +139,139 @@ TEST_P(Backfill, DroppedSlotIsHealedFromTheTable) {
     EXPECT_EQ(ids_in_stream(), event_ids(101, 300));
     EXPECT_NE(bench.relay().log().find("healing the slot"), std::string::npos);
 }
+
+/// A lost slot is healed with what the table has after walrelay.slot_start, and nothing else.
+class Healing : public Backfill {
+protected:
+    void SetUp() override {
+        Backfill::SetUp();
+        bench.set_delivery("on_slot_loss = 'heal'");
+        // What is deleted from the stream is soon no duplicate any more.
+        bench.broker().create({.name = bench.stream_name(),
+                               .subjects = {bench.name() + ".>"},
+                               .duplicate_window = std::chrono::milliseconds(100)});
+    }
+
+    void relay_rows(std::uint64_t first, std::uint64_t last, std::uint64_t messages) {
+        bench.start();
+        bench.execute(insert_events(first, last));
+        ASSERT_TRUE(bench.wait_for_messages(messages));
+        bench.stop();
+    }
+
+    /// Loses the slot, and has it healed until the stream has so many messages.
+    void heal(std::uint64_t messages) {
+        drop_slot();
+        bench.start();
+        ASSERT_TRUE(bench.wait_for_messages(messages)) << bench.relay().log();
+        bench.stop();
+    }
+
+    [[nodiscard]] std::vector<std::string> sorted_ids() {
+        auto ids = ids_in_stream();
+        std::ranges::sort(ids);
+        return ids;
+    }
+
+    [[nodiscard]] static std::vector<std::string> sorted(std::vector<std::string> ids) {
+        std::ranges::sort(ids);
+        return ids;
+    }
+
+    [[nodiscard]] bool log_has(const std::string& words) {
+        return bench.relay().log().find(words) != std::string::npos;
+    }
+};
+
+TEST_P(Healing, LeavesOutNoRowOfTheSameTimeAsOthers) {
+    // Ids that are random, so that the order of rows says nothing.
+    bench.execute(
+        "CREATE FUNCTION same_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "NEW.created_at := '2026-01-01'; NEW.id := md5(NEW.version::text)::uuid; RETURN "
+        "NEW; END $$; CREATE TRIGGER same_time BEFORE INSERT ON outbox_events FOR EACH "
+        "ROW EXECUTE FUNCTION same_time()");
+    relay_rows(1, 30, 30);
+    bench.execute(insert_events(31, 60));
+    heal(60);
+    EXPECT_EQ(sorted_ids(), sorted(bench.committed_ids()));
+    EXPECT_FALSE(log_has("older_rows_left_out"));
+}
+
+TEST_P(Healing, PublishesRowsThatWereWrittenBackAndWhoseMessagesAreLost) {
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\npending = \"status = "
+        "'pending'\"\non_published = \"status = 'published'\"");
+    relay_rows(1, 20, 20);
+    for (std::uint64_t lost = 5; lost < 13; ++lost) {
+        bench.broker().delete_message(bench.stream_name(), lost);
+    }
+    heal(20);
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 20)));
+    EXPECT_EQ(
+        bench.session().value_of("SELECT count(*) FROM outbox_events WHERE status = 'published'"),
+        "20");
+}
+
+TEST_P(Healing, PublishesTheRowOfATransactionThatWasLong) {
+    bench.start();
+    auto long_one = bench.session();
+    long_one.execute("BEGIN; " + insert_events(1, 1));
+    bench.execute(insert_events(2, 20));
+    ASSERT_TRUE(bench.wait_for_messages(19));
+    bench.stop();
+    drop_slot();
+    long_one.execute("COMMIT");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(20)) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 20)));
+}
+
+TEST_P(Healing, PublishesNothingThatWasThereBeforeTheSlot) {
+    insert_old(1, 20, "new");
+    relay_rows(21, 30, 10);
+    // As it would by the clock of another writer.
+    bench.execute(insert_events(31, 40));
+    bench.execute("UPDATE outbox_events SET created_at = '2020-01-01' WHERE version > 30");
+    heal(20);
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(21, 40)));
+}
+
+TEST_P(Healing, DoesNotPublishAgainWhatLimitsHaveRemoved) {
+    relay_rows(1, 30, 30);
+    for (std::uint64_t aged = 1; aged <= 10; ++aged) {
+        bench.broker().delete_message(bench.stream_name(), aged);
+    }
+    bench.broker().delete_message(bench.stream_name(), 20);
+    bench.execute(insert_events(31, 40));
+    heal(30);
+    auto expected = event_ids(11, 40);
+    EXPECT_EQ(sorted_ids(), sorted(expected));
+    EXPECT_TRUE(log_has("older_rows_left_out")) << bench.relay().log();
+    EXPECT_TRUE(log_has("10 rows of public.outbox_events")) << bench.relay().log();
+}
+
+TEST_P(Healing, PublishesAgainWhatAnEarlierHealingHasPublished) {
+    relay_rows(1, 10, 10);
+    bench.execute(insert_events(11, 20));
+    heal(20);
+    bench.broker().delete_message(bench.stream_name(), 15);
+    heal(20);
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 20)));
+}
+
+TEST_P(Healing, GoesByTheOrderOfRowsWhereTheSlotsStartIsNotKept) {
+    insert_old(1, 20, "new");
+    relay_rows(101, 120, 20);
+    bench.execute("DELETE FROM walrelay.slot_start");
+    bench.execute(insert_events(121, 130));
+    heal(30);
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(101, 130)));
+    EXPECT_TRUE(log_has("older_rows_left_out")) << bench.relay().log();
+    EXPECT_TRUE(log_has("slot_start")) << bench.relay().log();
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, Healing, both_plugins(), plugin_name);
 
 TEST_P(Backfill, SlotThatWasAdvancedWhileTheRelayRanIsHealed) {
     bench.set_delivery("on_slot_loss = 'heal'");

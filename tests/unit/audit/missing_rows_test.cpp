@@ -91,15 +91,91 @@ TEST_F(MissingRows, TakesADeadLetterForItsRow) {
     EXPECT_EQ(picture(), "x..x");
 }
 
-TEST_F(MissingRows, ExcusesWhatLiesBeforeARow) {
+TEST_F(MissingRows, ExcusesWhatIsOlderThanTheFirstRowThatIsHeld) {
     begin(1);
     for (const auto* const id : {"old", "older", "known", "lost"}) {
         row(id);
     }
     message("known");
     find();
-    rows().excuse_before(0, *rows().first_held(0));
+    EXPECT_EQ(rows().excuse_older(0, {}), 2U);
     EXPECT_EQ(picture(), "...x");
+}
+
+TEST_F(MissingRows, ExcusesNoRowOfTheSameTimeAsTheFirstOneThatIsHeld) {
+    begin(1);
+    ASSERT_TRUE(rows().add_row(0, "old", {}));
+    ASSERT_TRUE(rows().add_row(0, "same", {true, true}));
+    ASSERT_TRUE(rows().add_row(0, "same too", {true, false}));
+    ASSERT_TRUE(rows().add_row(0, "known", {true, false}));
+    ASSERT_TRUE(rows().add_row(0, "lost", {true, false}));
+    message("known");
+    find();
+    EXPECT_EQ(rows().excuse_older(0, {}), 1U);
+    EXPECT_EQ(picture(), ".xx.x");
+}
+
+TEST_F(MissingRows, ExcusesNoMoreThanTheStreamHasLost) {
+    begin(1);
+    for (const auto* const id : {"aged", "aged too", "never stored", "known"}) {
+        row(id);
+    }
+    message("known");
+    find();
+    audit::excuse which;
+    which.at_most = 2;
+    EXPECT_EQ(rows().excuse_older(0, which), 2U);
+    EXPECT_EQ(picture(), "..x.");
+}
+
+TEST_F(MissingRows, TakesNoDeadLetterForTheBeginningOfTheStream) {
+    begin(1);
+    for (const auto* const id : {"set aside", "aged", "known", "lost"}) {
+        row(id);
+    }
+    ASSERT_TRUE(rows().add_dead_letter(0, "set aside"));
+    message("known");
+    find();
+    audit::excuse which;
+    which.by_messages = true;
+    EXPECT_EQ(rows().excuse_older(0, which), 1U);
+    EXPECT_EQ(picture(), "...x");
+}
+
+TEST_F(MissingRows, ExcusesEverythingOfATableThatIsNotHeldAtAll) {
+    begin(1);
+    row("a");
+    row("b");
+    find();
+    EXPECT_EQ(rows().excuse_older(0, {}), 2U);
+    EXPECT_EQ(picture(), "..");
+}
+
+TEST_F(MissingRows, ExcusesNoPendingRowWhereStatusesTell) {
+    begin(1);
+    ASSERT_TRUE(rows().add_row(0, "published before", {false, true}));
+    ASSERT_TRUE(rows().add_row(0, "to be published", {true, true}));
+    ASSERT_TRUE(rows().add_row(0, "known", {false, true}));
+    message("known");
+    find();
+    EXPECT_EQ(rows().pending_count(0), 1U);
+    audit::excuse which;
+    which.but_pending = true;
+    EXPECT_EQ(rows().excuse_older(0, which), 1U);
+    EXPECT_EQ(picture(), ".x.");
+}
+
+TEST_F(MissingRows, GivesNoPublishedRowThatIsWrittenBackAlready) {
+    begin(1);
+    ASSERT_TRUE(rows().add_row(0, "done", {false, true}));
+    ASSERT_TRUE(rows().add_row(0, "to be written back", {true, true}));
+    message("done");
+    message("to be written back");
+    find();
+    const auto run = rows().next_run(0, 0, 10, true);
+    EXPECT_EQ(run.first, 1U);
+    EXPECT_EQ(run.length, 1U);
+    EXPECT_TRUE(run.published);
 }
 
 TEST_F(MissingRows, IsExactBeyondWhatABucketHolds) {

@@ -32,6 +32,27 @@ TEST(BrokerPreflight, FindsNothingWrongWithAnOrdinaryStream) {
     EXPECT_THAT(look(good()), IsEmpty());
 }
 
+TEST(BrokerPreflight, NamesTheLimitsThatAReadingMeets) {
+    auto facts = good();
+    facts.reading.emplace();
+    EXPECT_THAT(look(facts), IsEmpty());
+    facts.reading->one_for_each_request = true;
+    auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_read_one_by_one");
+    EXPECT_TRUE(can_start(found));
+    EXPECT_THAT(found[0].remedy, HasSubstr("response_type: stream"));
+    facts.reading->no_consumer = "maximum consumers limit reached";
+    found = look(facts);
+    EXPECT_EQ(found[0].code.text(), "stream_read_one_by_one");
+    EXPECT_THAT(found[0].what, HasSubstr("maximum consumers limit reached"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("max_consumers"));
+    facts.reading->failed = "no answer";
+    found = look(facts);
+    EXPECT_EQ(found[0].code.text(), "stream_not_readable");
+    EXPECT_FALSE(can_start(found));
+}
+
 TEST(BrokerPreflight, WarnsOfMessagesThatGoBeforeTheirRowsAreDue) {
     using std::chrono_literals::operator""h;
     auto facts = good();

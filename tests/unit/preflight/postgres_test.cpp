@@ -173,6 +173,40 @@ TEST(PostgresPreflight, TakesAMissingSlotForAGapWhereTheStreamShowsAnEarlierRun)
     EXPECT_THAT(found.remedy, HasSubstr("walrelay init --new-slot"));
 }
 
+stream_facts empty_stream(std::uint64_t counts_from, std::uint64_t last_sequence) {
+    stream_facts stream;
+    stream.counts_from = counts_from;
+    stream.first_sequence = last_sequence + 1;
+    stream.last_sequence = last_sequence;
+    return stream;
+}
+
+TEST(PostgresPreflight, TakesAStreamThatCountsFromANumberForNew) {
+    EXPECT_FALSE(earlier_run_of(empty_stream(1, 0)));
+    EXPECT_FALSE(earlier_run_of(empty_stream(500, 499)));
+    EXPECT_TRUE(earlier_run_of(empty_stream(1, 499))) << "nothing says that it was made so";
+    EXPECT_TRUE(earlier_run_of(empty_stream(500, 520))) << "it has had 21 messages";
+    auto purged = empty_stream(500, 499);
+    purged.last_stored.emplace();
+    EXPECT_TRUE(earlier_run_of(purged)) << "a message was stored once";
+}
+
+TEST(PostgresPreflight, TakesAStreamThatCountsFromANumberForWhole) {
+    stream_facts stream;
+    stream.counts_from = 500;
+    stream.first_sequence = 500;
+    stream.last_sequence = 509;
+    stream.message_count = 10;
+    stream.last_message_there = true;
+    stream.last_position.emplace();
+    EXPECT_TRUE(earlier_run_of(stream)->stream_is_whole);
+    EXPECT_EQ(stream.removed_count(), 0U);
+    stream.first_sequence = 503;
+    stream.message_count = 7;
+    EXPECT_FALSE(earlier_run_of(stream)->stream_is_whole);
+    EXPECT_EQ(stream.removed_count(), 3U);
+}
+
 /// A database without a slot, and what walrelay is asked to do about rows that were there.
 std::optional<backfill_reason> chosen(bool snapshot, bool heals,
                                       const std::optional<earlier_run>& earlier) {
