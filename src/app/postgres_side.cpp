@@ -1,5 +1,6 @@
 #include "app/postgres_side.hpp"
 
+#include "app/facts_watch.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
@@ -53,6 +54,18 @@ std::string nonce() {
     return fmt::format("{:016x}{:016x}", numbers(random), numbers(random));
 }
 
+std::vector<finding> findings_for(const preflight::expectations& expected,
+                                  const postgres_facts& facts, const known_before& known) {
+    auto findings = preflight::postgres_findings(expected, facts, known.earlier);
+    if (known.gap) {
+        // What the slot holds is given up for the rows of the tables, and the slot made again.
+        std::erase_if(findings, [](const finding& each) {
+            return each.code.text() == "publication_after_slot";
+        });
+    }
+    return findings;
+}
+
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
                                        const known_before& known) {
     auto wanted = servers::inspection_of(settings);
@@ -66,8 +79,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
         co_return *forbids;
     }
-    const auto planned =
-        preflight::postgres_findings(expected, servers::as_completed(*facts), known.earlier);
+    const auto planned = findings_for(expected, servers::as_completed(*facts), known);
     if (!can_start(planned)) {
         co_return *servers::to_error(planned, errc::postgres_unsuitable);
     }
@@ -84,7 +96,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
             co_return facts.error();
         }
     }
-    const auto findings = preflight::postgres_findings(expected, *facts, known.earlier);
+    const auto findings = findings_for(expected, *facts, known);
     if (auto forbids = servers::to_error(findings, errc::postgres_unsuitable)) {
         co_return *forbids;
     }
@@ -244,7 +256,8 @@ awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
 
 awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
                                                    const config::settings& settings,
-                                                   known_before known, servers::halt_gate& gate) {
+                                                   known_before known, servers::halt_gate& gate,
+                                                   const facts_watch& watch) {
     auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
@@ -258,9 +271,14 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
         co_return ended.error();
     }
+    // Before all else is looked at: what changes meanwhile is a change.
+    auto watched = co_await watch.read(*sql);
+    if (!watched) {
+        co_return watched.error();
+    }
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
-        co_return facts.error();
+        co_return watch.explain(*watched, facts.error());
     }
     auto owner = servers::owner_of(settings, *facts);
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
@@ -274,6 +292,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (ready) {
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);
+        ready->watched = std::move(*watched);
     }
     co_return std::move(ready);
 }
