@@ -121,11 +121,33 @@ asio::awaitable<void> broker_adapter::make_connection(relay::connect_broker want
     const auto& seen = *facts.stream;
     show_stream(stream_usage{seen.message_count, seen.byte_count, seen.last_sequence});
     driver_.broker_connected(epoch, facts);
-    spawn(watch_stream(epoch, facts.stream->created));
+    const relay::size_limits limits{facts.max_payload_bytes, seen.max_message_bytes};
+    spawn(watch_stream(epoch, seen.created, limits));
 }
 
-asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_time created) {
-    const std::chrono::seconds pause{board_ == nullptr ? 10 : 5};
+std::optional<error> broker_adapter::other_limits(const nats::stream_glance& seen,
+                                                  relay::size_limits known) {
+    const auto connects_again = [](const std::string& what, auto was, auto is) {
+        return error{errc::broker_lost, what + " was changed from " + std::to_string(was) + " to " +
+                                            std::to_string(is) +
+                                            " bytes: the connection is made again to use it"};
+    };
+    if (seen.max_message_bytes != known.max_message_bytes) {
+        return connects_again("max_msg_size of stream " + settings_.nats.stream,
+                              known.max_message_bytes, seen.max_message_bytes);
+    }
+    if (known.max_payload_bytes != 0 && seen.max_payload_bytes > known.max_payload_bytes &&
+        seen.max_payload_bytes != payload_tried_) {
+        payload_tried_ = seen.max_payload_bytes;
+        return connects_again("the broker's max_payload", known.max_payload_bytes,
+                              seen.max_payload_bytes);
+    }
+    return std::nullopt;
+}
+
+asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_time created,
+                                                   relay::size_limits limits) {
+    constexpr std::chrono::seconds pause{5};
     asio::steady_timer timer(on_.loop);
     while (driver_.wants_broker(epoch)) {
         timer.expires_after(pause);
@@ -143,6 +165,10 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
         if (known && (!is_there || (*known)->created != created)) {
             driver_.broker_failed(epoch, {errc::broker_lost, "stream " + settings_.nats.stream +
                                                                  " was deleted, or made again"});
+        } else if (is_there) {
+            if (const auto why = other_limits(**known, limits)) {
+                driver_.broker_failed(epoch, *why);
+            }
         }
     }
 }

@@ -4,7 +4,9 @@
 #include "app/status_board.hpp"
 #include "config/settings.hpp"
 #include "nats/connection.hpp"
+#include "nats/requests/stream_request.hpp"
 #include "relay/driver/relay_driver.hpp"
+#include "relay/intake/size_limits.hpp"
 #include "servers/run_to_end.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -38,7 +40,12 @@ private:
     boost::asio::awaitable<void> make_connection(relay::connect_broker wanted,
                                                  relay::known_of_stream known);
     /// An idle relay publishes nothing that would tell of another stream of the same name.
-    boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created);
+    boost::asio::awaitable<void> watch_stream(std::uint64_t epoch, wall_time created,
+                                              relay::size_limits limits);
+    /// Why the connection is to be made again, which reads the limits: nothing where they are as
+    /// they were.
+    [[nodiscard]] std::optional<error> other_limits(const nats::stream_glance& seen,
+                                                    relay::size_limits known);
     void show_stream(const std::optional<stream_usage>& usage);
     boost::asio::awaitable<void> look_at_message(relay::read_message wanted);
     boost::asio::awaitable<void> write_mark(relay::mark_stream wanted, std::string description);
@@ -52,6 +59,9 @@ private:
     relay::relay_driver& driver_;
     std::unique_ptr<nats::connection> connection_;
     status_board* board_ = nullptr;  // where somebody watches
+    /// The largest max_payload for which a connection was made again: servers of a cluster need not
+    /// have the same.
+    std::uint64_t payload_tried_ = 0;
 };
 
 }  // namespace walrelay::app

@@ -2,6 +2,7 @@
 
 #include "app/postgres_link.hpp"
 #include "core/rethrow.hpp"
+#include "log/log.hpp"
 #include "servers/halt_gate.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -21,7 +22,8 @@ postgres_adapter::postgres_adapter(servers::executors on, const config::settings
       driver_(driver),
       cleanup_(beside),
       keeper_(keeper),
-      gate_(settings) {}
+      gate_(settings),
+      facts_(settings) {}
 
 history postgres_adapter::origin() const {
     return link_ ? link_->origin : history{};
@@ -50,7 +52,7 @@ void postgres_adapter::connect(const relay::connect_postgres& wanted, relay::kno
 asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
                                                         relay::known_before known) {
     known_before all_known{std::move(known), walsender_};
-    auto ready = co_await prepare_postgres(on_, settings_, std::move(all_known), gate_);
+    auto ready = co_await prepare_postgres(on_, settings_, std::move(all_known), gate_, facts_);
     if (ready && ready->stream) {
         walsender_ = ready->stream->server_process();
     }
@@ -63,6 +65,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
     }
     auto session = std::move(ready->session);
     auto owner = std::move(ready->owner);
+    facts_.begin(std::move(ready->watched), session.plugin, session.origin.system_identifier);
     const auto over = std::make_shared<link>(on_.loop, settings_, epoch, std::move(*ready));
     link_ = over;
     if (board_ != nullptr) {
@@ -77,9 +80,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
             cleanup_.start();
             keeper_.start(over->origin.system_identifier);
         }
-        if (board_ != nullptr) {
-            spawn(poll_facts(over));
-        }
+        spawn(poll_facts(over));
     }
 }
 
@@ -137,6 +138,10 @@ asio::awaitable<void> postgres_adapter::read_stream(link_handle over) {
         }
         if (over->is_over()) {
             co_return;
+        }
+        for (const auto& warning : over->stream->take_warnings()) {
+            log<"server_warned">("PostgreSQL warns on the replication connection: " + warning,
+                                 with<"slot">(settings_.postgres.slot));
         }
         if (*turn == relay::relay_driver::reading::unwanted) {
             // Not reading is what makes the server wait.

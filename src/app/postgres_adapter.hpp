@@ -1,6 +1,7 @@
 // PostgreSQL's side of a relay, over postgres/ and tasks/: obeys the driver and reports to it.
 #pragma once
 
+#include "app/facts_watch.hpp"
 #include "app/postgres_side.hpp"
 #include "app/status_board.hpp"
 #include "config/settings.hpp"
@@ -77,6 +78,8 @@ private:
     work keep_left_out(relay::leave_out wanted);
     work keep_halt(relay::store_halt wanted);
     work poll_facts(link_handle over);
+    boost::asio::awaitable<bool> can_ask(link_handle over);
+    boost::asio::awaitable<bool> look_at_facts(link_handle over);
 
     servers::executors on_;
     const config::settings& settings_;
@@ -84,6 +87,7 @@ private:
     tasks::cleanup& cleanup_;
     tasks::position_keeper& keeper_;
     servers::halt_gate gate_;
+    facts_watch facts_;
     link_handle link_;
     status_board* board_ = nullptr;  // where somebody watches
     /// The server's process that streamed to this relay last; 0 if there was none.

@@ -1,5 +1,6 @@
-// What the adapter to PostgreSQL asks in the background for those who watch. Whatever goes wrong
-// here is no trouble of the relay's.
+// What the adapter to PostgreSQL asks in the background: whether the facts still hold that the
+// relay rests on, and for those who watch what the slot takes. That it cannot ask is no trouble of
+// the relay's.
 
 #include "app/clock.hpp"
 #include "app/postgres_adapter.hpp"
@@ -40,27 +41,52 @@ asio::awaitable<std::chrono::steady_clock::duration> count_letters(postgres::con
 
 }  // namespace
 
+/// Whether there is a connection to ask over.
+asio::awaitable<bool> postgres_adapter::can_ask(link_handle over) {
+    if (over->for_facts && over->for_facts->server_process() != 0) {
+        co_return true;
+    }
+    auto opened = co_await servers::open_sql(on_.loop, settings_);
+    if (over->closed) {
+        co_return false;
+    }
+    over->for_facts.reset();
+    if (opened) {
+        over->for_facts = std::move(*opened);
+    }
+    co_return over->for_facts.has_value();
+}
+
+/// Whether the stream goes on.
+asio::awaitable<bool> postgres_adapter::look_at_facts(link_handle over) {
+    if (!over->stream) {
+        co_return true;
+    }
+    const auto why = co_await facts_.look(*over->for_facts);
+    if (why && !over->is_over()) {
+        lose(*over, *why);
+    }
+    co_return !why && !over->closed;
+}
+
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
     auto letters_at = now().monotonic;
     while (!over->closed) {
-        if (!over->for_facts || over->for_facts->server_process() == 0) {
-            auto opened = co_await servers::open_sql(on_.loop, settings_);
-            if (over->closed) {
+        const bool may_ask = co_await can_ask(over);
+        if (may_ask) {
+            const bool goes_on = co_await look_at_facts(over);
+            if (!goes_on) {
                 co_return;
             }
-            over->for_facts.reset();
-            if (opened) {
-                over->for_facts = std::move(*opened);
-            }
         }
-        if (over->for_facts) {
+        if (may_ask && board_ != nullptr) {
             co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
-        }
-        if (over->for_facts && !over->closed && now().monotonic >= letters_at) {
-            const auto pause =
-                co_await count_letters(*over->for_facts, settings_.postgres.slot, *board_);
-            letters_at = now().monotonic + pause;
+            if (!over->closed && now().monotonic >= letters_at) {
+                const auto pause =
+                    co_await count_letters(*over->for_facts, settings_.postgres.slot, *board_);
+                letters_at = now().monotonic + pause;
+            }
         }
         timer.expires_after(ask_every);
         co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));

@@ -1,5 +1,6 @@
 #include "app/postgres_side.hpp"
 
+#include "app/facts_watch.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
@@ -69,6 +70,18 @@ std::optional<error> forbidding(const std::vector<finding>& findings) {
     return why;
 }
 
+std::vector<finding> findings_for(const preflight::expectations& expected,
+                                  const postgres_facts& facts, const known_before& known) {
+    auto findings = preflight::postgres_findings(expected, facts, known.earlier);
+    if (known.gap) {
+        // What the slot holds is given up for the rows of the tables, and the slot made again.
+        std::erase_if(findings, [](const finding& each) {
+            return each.code.text() == "publication_after_slot";
+        });
+    }
+    return findings;
+}
+
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
                                        known_before& known) {
     auto wanted = servers::inspection_of(settings);
@@ -83,8 +96,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
         co_return *forbids;
     }
     known.earlier = co_await servers::known_run(sql, settings, *facts, known.earlier);
-    const auto planned =
-        preflight::postgres_findings(expected, servers::as_completed(*facts), known.earlier);
+    const auto planned = findings_for(expected, servers::as_completed(*facts), known);
     if (!can_start(planned)) {
         co_return *forbidding(planned);
     }
@@ -101,7 +113,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
             co_return facts.error();
         }
     }
-    const auto findings = preflight::postgres_findings(expected, *facts, known.earlier);
+    const auto findings = findings_for(expected, *facts, known);
     if (auto forbids = forbidding(findings)) {
         co_return *forbids;
     }
@@ -304,7 +316,8 @@ awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
 
 awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
                                                    const config::settings& settings,
-                                                   known_before known, servers::halt_gate& gate) {
+                                                   known_before known, servers::halt_gate& gate,
+                                                   const facts_watch& watch) {
     auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return sql.error();
@@ -318,9 +331,14 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
         co_return ended.error();
     }
+    // Before all else is looked at: what changes meanwhile is a change.
+    auto watched = co_await watch.read(*sql);
+    if (!watched) {
+        co_return watched.error();
+    }
     auto facts = co_await look(*sql, settings, known);
     if (!facts) {
-        co_return facts.error();
+        co_return watch.explain(*watched, facts.error());
     }
     auto owner = servers::owner_of(settings, *facts);
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
@@ -334,6 +352,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (ready) {
         owner.system_identifier = ready->session.origin.system_identifier;
         ready->owner = std::move(owner);
+        ready->watched = std::move(*watched);
     }
     co_return std::move(ready);
 }

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/watched_facts.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/session/replication_stream.hpp"
 #include "preflight/preflight.hpp"
@@ -28,6 +29,8 @@ class halt_gate;
 
 namespace walrelay::app {
 
+class facts_watch;
+
 struct ready_postgres {
     relay::postgres_session session;
     /// One of these two: the rows where session.rows_first is set, else the stream.
@@ -38,6 +41,8 @@ struct ready_postgres {
     postgres::connection sentinel;
     /// Of the stream that they go into.
     relay::stream_owner owner = {};
+    /// As it was when all of this was looked at first.
+    watched_facts watched = {};
 };
 
 struct known_before : relay::known_before {
@@ -45,10 +50,10 @@ struct known_before : relay::known_before {
     int earlier_process = 0;
 };
 
-/// Findings that forbid streaming are an error, postgres_unsuitable; a slot that is halted is one,
-/// too (halted).
+/// Findings that forbid streaming are an error, postgres_unsuitable, or gap_found where `watch`
+/// knows what has changed; a slot that is halted is one, too (halted).
 [[nodiscard]] boost::asio::awaitable<result<ready_postgres>> prepare_postgres(
     servers::executors on, const config::settings& settings, known_before known,
-    servers::halt_gate& gate);
+    servers::halt_gate& gate, const facts_watch& watch);
 
 }  // namespace walrelay::app

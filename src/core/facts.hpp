@@ -58,6 +58,8 @@ struct publication_facts {
     bool younger_than_slot = false;
     bool owned = false;                   // the role may alter it
     std::vector<table_name> tables = {};  // from pg_publication_tables
+    /// Those of them of which a row filter keeps rows back.
+    std::vector<table_name> filtered = {};
 };
 
 /// A statement of the configuration that PostgreSQL would refuse.
@@ -200,6 +202,9 @@ struct postgres_facts {
     std::vector<gone_partition> gone_partitions = {};
     /// Domains and the base type each stands for, so that a domain over jsonb is taken as jsonb.
     std::vector<std::pair<type_oid, type_oid>> domains = {};
+    /// All other types that somebody has made, in ascending order; nothing where they were not
+    /// read.
+    std::optional<std::vector<type_oid>> types = {};
 };
 
 enum class stream_retention { limits, interest, work_queue };

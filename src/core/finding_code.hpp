@@ -78,6 +78,7 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"publication_without_updates",
      "The publication does not publish updates, which `republish` needs."},
     {"publication_lacks_table", "The publication does not contain a configured table."},
+    {"publication_filters_rows", "A row filter of the publication keeps rows of an outbox back."},
     {"publication_after_slot", "The publication is younger than the place of the slot."},
     {"publication_not_creatable", "There is no publication, and the role may not create it."},
     {"publication_missing", "There is no publication yet."},

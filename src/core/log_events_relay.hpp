@@ -31,9 +31,20 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "PostgreSQL cannot be reached, or its connection ended. walrelay tries again by itself.",
      "Nothing for a restart of the server; where it lasts, see why the server is away."},
     {"tables_read_again", log_severity::info, "error retry_seconds",
-     "A row came from a table that is new, a partition for one: walrelay connects again and reads "
-     "which tables there are.",
+     "The catalog is read again over a new connection: a row came from a table that is new (a "
+     "partition for one) or has a type that is new, or columns, partitions or types have changed.",
      ""},
+    {"facts_changed", log_severity::info, "slot",
+     "Something has changed that the relay's decisions rest on (publication, tables, rights), and "
+     "it costs no row.",
+     "See that the change was meant."},
+    {"facts_not_read", log_severity::warning, "error",
+     "What the relay's decisions rest on cannot be asked for: a change of publication or tables is "
+     "not noticed meanwhile.",
+     "Do what the line says."},
+    {"server_warned", log_severity::warning, "slot",
+     "PostgreSQL warns on the replication connection. A warning that costs rows halts the relay.",
+     "See what PostgreSQL says."},
     {"streaming", log_severity::info, "slot plugin lsn",
      "The relay holds the slot and reads it from this LSN on.", ""},
     {"standing_by", log_severity::info, "slot error",

@@ -62,6 +62,11 @@ std::string add_to_publication_sql(std::string_view publication, const table_nam
            quote_table(table) + ";";
 }
 
+std::string unfilter_sql(std::string_view publication, const table_name& table) {
+    return "BEGIN; ALTER PUBLICATION " + quote_identifier(publication) + " DROP TABLE " +
+           quote_table(table) + "; " + add_to_publication_sql(publication, table) + " COMMIT;";
+}
+
 std::string_view published_operations(std::span<const outbox_table> tables) {
     const bool updates = std::any_of(tables.begin(), tables.end(), [](const outbox_table& each) {
         return each.republish.has_value();

@@ -23,6 +23,8 @@ namespace walrelay {
 [[nodiscard]] std::string create_publication_sql(std::string_view publication,
                                                  std::span<const table_name> tables,
                                                  std::string_view publish = "insert");
+/// Takes a table out and puts it in again, which takes its row filter and column list away.
+[[nodiscard]] std::string unfilter_sql(std::string_view publication, const table_name& table);
 [[nodiscard]] std::string add_to_publication_sql(std::string_view publication,
                                                  const table_name& table);
 /// What must be published of these tables: updates as well, where any is to publish rows again.

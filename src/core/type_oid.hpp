@@ -6,6 +6,9 @@
 
 namespace walrelay::oid {
 
+/// Smaller ones are built in (FirstNormalObjectId, src/include/access/transam.h).
+inline constexpr type_oid first_made = 16384;
+
 inline constexpr type_oid boolean = 16;
 inline constexpr type_oid bytea = 17;
 inline constexpr type_oid int8 = 20;

@@ -178,13 +178,27 @@ result<id_inverse> id_inverse::make(const outbox_table& table, const std::vector
     return made;
 }
 
-std::optional<std::string> id_inverse::value_of(std::string_view id, std::size_t which) const {
+std::optional<std::string_view> id_inverse::text_in(std::string_view id) const {
     const bool framed = id.size() > prefix_.size() + suffix_.size() && id.starts_with(prefix_) &&
                         id.ends_with(suffix_);
     if (!framed || may_be_encoded(id) || !stays_as_it_is(id)) {
         return std::nullopt;
     }
-    const auto text = id.substr(prefix_.size(), id.size() - prefix_.size() - suffix_.size());
+    return id.substr(prefix_.size(), id.size() - prefix_.size() - suffix_.size());
+}
+
+bool id_inverse::is_of_another_type(std::string_view id) const {
+    const auto text = text_in(id);
+    return text && std::none_of(alternatives_.begin(), alternatives_.end(),
+                                [&](const auto& each) { return fits(*text, each.form); });
+}
+
+std::optional<std::string> id_inverse::value_of(std::string_view id, std::size_t which) const {
+    const auto framed = text_in(id);
+    if (!framed) {
+        return std::nullopt;
+    }
+    const auto text = *framed;
     const auto form = alternatives_.at(which).form;
     const auto could_be_in = std::count_if(alternatives_.begin(), alternatives_.end(),
                                            [&](const auto& each) { return fits(text, each.form); });

@@ -47,12 +47,17 @@ public:
     /// where the id can be that of more than one text.
     [[nodiscard]] std::optional<std::string> value_of(std::string_view id, std::size_t which) const;
 
+    /// Whether the id has its place between the words of the template, and no column there can have
+    /// its text: their types may be others by now.
+    [[nodiscard]] bool is_of_another_type(std::string_view id) const;
+
     /// Whether an id can be one of either table. Wrong only on the safe side.
     [[nodiscard]] bool may_share_ids(const id_inverse& other) const;
     /// From now on only values that are the same nowhere else count: UUIDs.
     void believe_only_uuids() { only_uuids_ = true; }
 
 private:
+    [[nodiscard]] std::optional<std::string_view> text_in(std::string_view id) const;
     [[nodiscard]] bool may_begin_with(std::string_view text) const;
 
     std::string prefix_;

@@ -8,30 +8,37 @@ namespace {
 class resolver {
 public:
     resolver(const table_plan& plan, const std::vector<column>& columns,
-             const domain_types& domains)
-        : plan_(plan), columns_(columns), domains_(domains) {}
+             const domain_types& domains, const made_types& made)
+        : plan_(plan), columns_(columns), domains_(domains), made_(made) {}
 
     resolved_columns run() &&;
 
 private:
-    [[nodiscard]] std::optional<used_column> find(std::string_view name) const;
+    [[nodiscard]] std::optional<used_column> find(std::string_view name);
     std::optional<used_column> find_for(column_role role);
     column_indexes find_all(std::string_view setting, const text_template& form);
-    [[nodiscard]] std::optional<used_column> find_in_template(std::string_view name) const;
+    [[nodiscard]] std::optional<used_column> find_in_template(std::string_view name);
     [[nodiscard]] bool is_configured_role(std::string_view name) const;
     void check_body();
 
     const table_plan& plan_;
     const std::vector<column>& columns_;
     const domain_types& domains_;
+    const made_types& made_;
     resolved_columns found_;
 };
 
-std::optional<used_column> resolver::find(std::string_view name) const {
+std::optional<used_column> resolver::find(std::string_view name) {
     const auto place = std::find_if(columns_.begin(), columns_.end(),
                                     [name](const column& each) { return each.name == name; });
     if (place == columns_.end()) {
         return std::nullopt;
+    }
+    if (!is_known(place->type, domains_, made_)) {
+        found_.problems.push_back("column \"" + place->name + "\" of table " +
+                                  to_string(plan_.table) + " had a type (oid " +
+                                  std::to_string(place->type) +
+                                  ") that is gone, so that nobody can tell the form of its value");
     }
     return used_column{static_cast<std::uint32_t>(place - columns_.begin()),
                        kind_of(place->type, domains_)};
@@ -58,7 +65,7 @@ std::optional<used_column> resolver::find_for(column_role role) {
     return find(to_string(role));
 }
 
-std::optional<used_column> resolver::find_in_template(std::string_view name) const {
+std::optional<used_column> resolver::find_in_template(std::string_view name) {
     if (const auto role = role_named(name)) {
         if (const auto& playing = found_.playing(*role)) {
             return playing;
@@ -128,8 +135,8 @@ resolved_columns resolver::run() && {
 }  // namespace
 
 resolved_columns resolve(const table_plan& plan, const std::vector<column>& columns,
-                         const domain_types& domains) {
-    return resolver(plan, columns, domains).run();
+                         const domain_types& domains, const made_types& made) {
+    return resolver(plan, columns, domains, made).run();
 }
 
 }  // namespace walrelay::outbox

@@ -43,6 +43,6 @@ struct resolved_columns {
 };
 
 [[nodiscard]] resolved_columns resolve(const table_plan& plan, const std::vector<column>& columns,
-                                       const domain_types& domains);
+                                       const domain_types& domains, const made_types& made = {});
 
 }  // namespace walrelay::outbox

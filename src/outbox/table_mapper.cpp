@@ -44,6 +44,7 @@ result<void> check_header_block(const row_view& view, const message& out) {
 struct table_mapper::state {
     table_plan plan;
     domain_types domains;
+    made_types made;
     std::unordered_map<std::uint64_t, resolved_columns> resolved;
     std::uint64_t last_revision = 0;
     const resolved_columns* last = nullptr;
@@ -75,7 +76,7 @@ const resolved_columns& table_mapper::state::columns_of(const relation& table) {
         if (resolved.size() >= kept_relations) {
             forget();
         }
-        found = resolved.emplace(table.revision, resolve(plan, table.columns, domains)).first;
+        found = resolved.emplace(table.revision, resolve(plan, table.columns, domains, made)).first;
     }
     last_revision = table.revision;
     last = &found->second;
@@ -135,8 +136,9 @@ table_mapper::table_mapper(table_mapper&&) noexcept = default;
 table_mapper& table_mapper::operator=(table_mapper&&) noexcept = default;
 table_mapper::~table_mapper() = default;
 
-void table_mapper::set_domains(domain_types domains) {
+void table_mapper::set_domains(domain_types domains, made_types made) {
     state_->domains = std::move(domains);
+    state_->made = std::move(made);
     state_->forget();
 }
 
@@ -211,7 +213,7 @@ std::vector<std::string> table_mapper::named_columns() const {
 }
 
 std::vector<std::string> table_mapper::problems_with(const std::vector<column>& columns) const {
-    return resolve(state_->plan, columns, state_->domains).problems;
+    return resolve(state_->plan, columns, state_->domains, state_->made).problems;
 }
 
 std::string table_mapper::subject_pattern() const {

@@ -27,8 +27,10 @@ public:
     table_mapper& operator=(table_mapper&&) noexcept;
     ~table_mapper();
 
-    /// Domains of the database, to be given again after each connect. Forgets resolved columns.
-    void set_domains(domain_types domains);
+    /// Domains of the database, to be given again after each connect. Forgets resolved columns. A
+    /// column of a type that is neither among them nor among `made`, where that is given, has no
+    /// certain value.
+    void set_domains(domain_types domains, made_types made = {});
 
     /// From now on `map` fills `out.aggregate` as well: aggregate type and id where the row has an
     /// id, else the subject.

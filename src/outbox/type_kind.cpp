@@ -5,6 +5,12 @@
 #include <algorithm>
 
 namespace walrelay::outbox {
+
+bool is_known(type_oid type, const domain_types& domains, const made_types& made) {
+    return type < oid::first_made || !made || std::ranges::binary_search(*made, type) ||
+           std::ranges::find(domains, type, &domain_types::value_type::first) != domains.end();
+}
+
 type_oid base_of(type_oid type, const domain_types& domains) {
     // A domain can stand for another domain; the bound is for a list that goes in circles.
     for (std::size_t step = 0; step < domains.size(); ++step) {

@@ -4,6 +4,7 @@
 
 #include "core/change.hpp"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ enum class type_kind : std::uint8_t {
     number,     // int2, int4, int8, numeric, float4, float8
     timestamp,  // timestamp, timestamptz
 };
+
+/// Types that somebody has made and that are no domains (postgres_facts::types).
+using made_types = std::optional<std::vector<type_oid>>;
+
+/// Whether it can be told what the type is: it is built in, or there. A text does not tell of which
+/// type it is, so that a value of any other type has no certain form.
+[[nodiscard]] bool is_known(type_oid type, const domain_types& domains, const made_types& made);
 
 /// What a domain stands for; any other type itself.
 [[nodiscard]] type_oid base_of(type_oid type, const domain_types& domains);

@@ -179,6 +179,21 @@ bool published(const publication_facts& publication, const table_facts& table) {
             }));
 }
 
+void look_at_row_filters(const expectations& wanted, const postgres_facts& facts,
+                         findings_list& found) {
+    for (const auto& each : facts.publication->filtered) {
+        const bool is_ours = std::ranges::any_of(facts.tables, [&](const table_facts& table) {
+            return table.table == each || contains(table.leaves, each);
+        });
+        if (is_ours || each == control_table()) {
+            found.error("publication_filters_rows",
+                        "publication " + wanted.publication + " has a row filter for table " +
+                            to_string(each) + ", which keeps rows back",
+                        unfilter_sql(wanted.publication, each));
+        }
+    }
+}
+
 void look_at_publication(const expectations& wanted, const postgres_facts& facts,
                          findings_list& found) {
     const auto& publication = *facts.publication;
@@ -202,6 +217,7 @@ void look_at_publication(const expectations& wanted, const postgres_facts& facts
                         add_to_publication_sql(wanted.publication, table.table));
         }
     }
+    look_at_row_filters(wanted, facts, found);
     if (publication.younger_than_slot) {
         found.error("publication_after_slot",
                     "publication " + wanted.publication +

@@ -189,6 +189,12 @@ void stream_reader::set_subjects(const std::string& stream,
     });
 }
 
+void stream_reader::limit_size(const std::string& stream, std::int32_t max_message_bytes) {
+    connection_->change(stream, [max_message_bytes](jsStreamConfig& config) {
+        config.MaxMsgSize = max_message_bytes;
+    });
+}
+
 void stream_reader::free_subjects(const std::string& stream) {
     connection_->change(stream, [](jsStreamConfig& config) {
         config.DiscardNewPerSubject = false;

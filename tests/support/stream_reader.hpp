@@ -82,6 +82,8 @@ public:
     /// -1 is unlimited; at the limit new messages are refused.
     void limit(const std::string& stream, std::int64_t max_messages);
     void set_subjects(const std::string& stream, const std::vector<std::string>& subjects);
+    /// -1 is unlimited; headers and body together.
+    void limit_size(const std::string& stream, std::int32_t max_message_bytes);
     /// Takes back max_messages_per_subject.
     void free_subjects(const std::string& stream);
     void delete_message(const std::string& stream, std::uint64_t sequence);

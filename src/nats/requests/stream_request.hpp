@@ -8,6 +8,7 @@
 #include "core/usage.hpp"
 #include "nats/session/connect_options.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,8 @@ struct stream_glance {
     wall_time created;
     stream_usage usage;
     stream_limits limits = {};
+    std::int64_t max_message_bytes = -1;  // -1 is unlimited
+    std::uint64_t max_payload_bytes = 0;  // of the server that answered, 0 is not known
 };
 
 /// `to.stream` as it is now; nothing if there is none. Errors: broker_unavailable,

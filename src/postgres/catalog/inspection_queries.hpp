@@ -87,9 +87,11 @@ SELECT p.pubinsert, p.pubviaroot, p.puballtables, p.pubupdate, pg_has_role(p.pub
   FROM pg_publication AS p WHERE p.pubname = $1
 )sql";
 
-/// The tables of the publication $1.
+/// The tables of the publication $1, and whether a row filter is set for each. By way of jsonb,
+/// because rowfilter came with PostgreSQL 15.
 inline constexpr const char* publication_tables = R"sql(
-SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = $1
+SELECT schemaname, tablename, to_jsonb(t) ->> 'rowfilter' IS NOT NULL
+  FROM pg_publication_tables AS t WHERE pubname = $1
  ORDER BY schemaname, tablename
 )sql";
 
@@ -206,6 +208,12 @@ WITH RECURSIVE chain (domain, base) AS (
      WHERE t.typtype = 'd')
 SELECT chain.domain, chain.base FROM chain JOIN pg_type AS t ON t.oid = chain.base
  WHERE t.typtype <> 'd' ORDER BY chain.domain
+)sql";
+
+/// Every other type that is not built in, in one text: there are two for each table.
+inline constexpr const char* types = R"sql(
+SELECT coalesce(string_agg(oid::text, ' ' ORDER BY oid), '')
+  FROM pg_type WHERE typtype <> 'd' AND oid >= 16384
 )sql";
 
 }  // namespace walrelay::postgres::queries

@@ -183,13 +183,17 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
                             .for_all_tables = rows->flag(0, 2),
                             .younger_than_slot = false,
                             .owned = rows->flag(0, 4),
-                            .tables = {}};
+                            .tables = {},
+                            .filtered = {}};
     const auto tables = co_await sql.query(queries::publication_tables, std::move(name));
     if (tables.has_error()) {
         co_return tables.error();
     }
     for (std::size_t row = 0; row < tables->size(); ++row) {
         found.tables.push_back({tables->text(row, 0), tables->text(row, 1)});
+        if (tables->flag(row, 2)) {
+            found.filtered.push_back(found.tables.back());
+        }
     }
     if (rows->flag(0, 5) && can_peek(facts)) {
         found.younger_than_slot =

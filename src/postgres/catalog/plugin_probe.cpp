@@ -2,7 +2,9 @@
 
 #include "core/sql_text.hpp"
 #include "postgres/catalog/library_list.hpp"
+#include "postgres/session/stream_warning.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -149,8 +151,12 @@ boost::asio::awaitable<plugin_trouble> trouble_with_wal2json(connection& sql, st
 boost::asio::awaitable<bool> publication_is_younger(connection& sql, std::string slot,
                                                     std::string publication) {
     std::vector<std::string> which{std::move(slot), quote_identifier(publication)};
+    static_cast<void>(sql.take_warnings());
     const auto sqlstate = co_await try_for(sql, "5000", peek_with_publication, std::move(which));
-    co_return sqlstate == "42704";
+    const auto warnings = sql.take_warnings();
+    co_return sqlstate == "42704" || std::ranges::any_of(warnings, [&](const server_report& each) {
+        return skips_publication(each, publication);
+    });
 }
 
 }  // namespace walrelay::postgres

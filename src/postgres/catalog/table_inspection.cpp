@@ -5,6 +5,7 @@
 #include "postgres/session/fact_reader.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <string>
 #include <string_view>
@@ -133,6 +134,39 @@ std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
     return reader.failure();
 }
 
+std::vector<type_oid> read_types(const row_set& rows) {
+    std::vector<type_oid> types;
+    const auto text = rows.empty() ? std::string{} : rows.text(0, 0);
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (type_oid each = 0; at < end; ++at) {
+        const auto [stop, failure] = std::from_chars(at, end, each);
+        if (failure != std::errc{}) {
+            break;
+        }
+        types.push_back(each);
+        at = stop;
+    }
+    return types;
+}
+
+boost::asio::awaitable<result<void>> inspect_types(connection& sql, postgres_facts& facts) {
+    // After the columns: a type that they have is among these.
+    const auto domains = co_await sql.query(queries::domains);
+    if (domains.has_error()) {
+        co_return domains.error();
+    }
+    if (auto failure = read_domains(*domains, facts)) {
+        co_return *failure;
+    }
+    const auto types = co_await sql.query(queries::types);
+    if (types.has_error()) {
+        co_return types.error();
+    }
+    facts.types = read_types(*types);
+    co_return result<void>{};
+}
+
 boost::asio::awaitable<result<void>> inspect_published(connection& sql,
                                                        std::vector<std::string> which,
                                                        std::string publication,
@@ -172,10 +206,6 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     if (all.has_error()) {
         co_return all.error();
     }
-    const auto domains = co_await sql.query(queries::domains);
-    if (domains.has_error()) {
-        co_return domains.error();
-    }
     if (auto failure = read_columns(*columns, facts.tables)) {
         co_return *failure;
     }
@@ -189,10 +219,7 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
         co_return published.error();
     }
     facts.other_tables = read_other_tables(*all, facts.tables);
-    if (auto failure = read_domains(*domains, facts)) {
-        co_return *failure;
-    }
-    co_return result<void>{};
+    co_return co_await inspect_types(sql, facts);
 }
 
 }  // namespace walrelay::postgres

@@ -22,11 +22,12 @@ constexpr std::array<setting, 5> connection_defaults = {{{"keepalives", "1"},
                                                          {"tcp_user_timeout", "15000"}}};
 
 /// Names in lower case. Those that a server's version does not know are left out there.
-constexpr std::array<setting, 10> session_pins = {{{"datestyle", "ISO"},
+constexpr std::array<setting, 11> session_pins = {{{"datestyle", "ISO"},
                                                    {"intervalstyle", "postgres"},
                                                    {"extra_float_digits", "3"},
                                                    {"bytea_output", "hex"},
                                                    {"timezone", "UTC"},
+                                                   {"client_min_messages", "warning"},
                                                    {"statement_timeout", "0"},
                                                    {"lock_timeout", "0"},
                                                    {"idle_in_transaction_session_timeout", "0"},

@@ -95,6 +95,9 @@ public:
     /// How safe its way is. Source: libpq documentation, "SSL Support", table of sslmode.
     [[nodiscard]] transport_safety transport() const;
 
+    /// Warnings of the server since they were taken last.
+    [[nodiscard]] std::vector<server_report> take_warnings();
+
     /// Ends the connection at once.
     void close();
 

@@ -118,6 +118,10 @@ transport_safety connection::transport() const {
     return judge_transport(facts);
 }
 
+std::vector<server_report> connection::take_warnings() {
+    return session_ ? session_->take_warnings() : std::vector<server_report>{};
+}
+
 void connection::close() {
     if (session_ != nullptr) {
         session_->close();

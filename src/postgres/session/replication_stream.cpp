@@ -96,6 +96,10 @@ result<std::optional<std::string_view>> replication_stream::next_frame() {
     return state_->next_frame();
 }
 
+std::vector<std::string> replication_stream::take_warnings() {
+    return state_ == nullptr ? std::vector<std::string>{} : state_->take_warnings();
+}
+
 boost::asio::awaitable<result<void>> replication_stream::wait_readable() {
     WALRELAY_ASSERT(state_ != nullptr);
     return stream_state::read_more(state_);

@@ -71,6 +71,10 @@ public:
     /// more; only one wait at a time.
     [[nodiscard]] boost::asio::awaitable<result<void>> wait_readable();
 
+    /// Warnings of the server that cost no row, in its words, since they were taken last. Others
+    /// are the error of next_frame(), which gives out nothing that came after them.
+    [[nodiscard]] std::vector<std::string> take_warnings();
+
     /// Ends a wait that is pending, as if the server had sent nothing worth reading.
     void interrupt();
 

@@ -20,6 +20,8 @@ struct server_report {
     std::string detail = {};
     /// Where it happened, as the server says: which callback of an output plugin, at which LSN.
     std::string context = {};
+    /// The function of the server that reports it.
+    std::string function = {};
 };
 
 enum class server_action {

@@ -11,6 +11,7 @@
 namespace walrelay::postgres {
 namespace {
 
+constexpr std::size_t warnings_max = 100;
 constexpr auto as_outcome = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 std::string field_of(const PGresult* failed, int name) {
@@ -26,7 +27,7 @@ server_report report_of(const PGresult* failed) {
         message = PQresultErrorMessage(failed);
     }
     return {field_of(failed, PG_DIAG_SQLSTATE), message, field_of(failed, PG_DIAG_MESSAGE_DETAIL),
-            field_of(failed, PG_DIAG_CONTEXT)};
+            field_of(failed, PG_DIAG_CONTEXT), field_of(failed, PG_DIAG_SOURCE_FUNCTION)};
 }
 
 server_report report_of(const PGconn* broken) {
@@ -139,11 +140,15 @@ boost::asio::awaitable<bool> session::read_more() {
 
 void session::on_notice(void* self, const PGresult* notice) {
     const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
-    if (severity == nullptr ||
-        (std::strcmp(severity, "FATAL") != 0 && std::strcmp(severity, "PANIC") != 0)) {
+    if (severity == nullptr) {
         return;
     }
-    static_cast<session*>(self)->farewell_ = report_of(notice);
+    auto& told = *static_cast<session*>(self);
+    if (std::strcmp(severity, "FATAL") == 0 || std::strcmp(severity, "PANIC") == 0) {
+        told.farewell_ = report_of(notice);
+    } else if (std::strcmp(severity, "WARNING") == 0 && told.warnings_.size() < warnings_max) {
+        told.warnings_.push_back(report_of(notice));
+    }
 }
 
 void session::close() {

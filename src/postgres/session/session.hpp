@@ -68,6 +68,11 @@ public:
 
     /// The last message of a server that ended an idle session, if it sent one.
     [[nodiscard]] const std::optional<server_report>& farewell() const { return farewell_; }
+    /// Warnings of the server since they were taken last, the first hundred of them.
+    [[nodiscard]] bool has_warnings() const { return !warnings_.empty(); }
+    [[nodiscard]] std::vector<server_report> take_warnings() {
+        return std::exchange(warnings_, {});
+    }
     void note_server_version() { version_number_ = PQserverVersion(handle_.get()); }
 
     void close();
@@ -81,6 +86,7 @@ private:
     boost::asio::posix::stream_descriptor socket_;
     boost::asio::steady_timer deadline_;
     std::optional<server_report> farewell_;
+    std::vector<server_report> warnings_;
     int version_number_ = 0;
     bool expired_ = false;
 };

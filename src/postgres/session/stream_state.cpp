@@ -1,5 +1,7 @@
 #include "postgres/session/stream_state.hpp"
 
+#include "postgres/session/stream_warning.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -22,6 +24,14 @@ result<std::optional<std::string_view>> stream_state::next_frame() {
         char* buffer = nullptr;
         const int length = PQgetCopyData(session_->handle(), &buffer, 1);
         frame_.reset(buffer);
+        // One that came before this frame is read by now: nothing after it is given out.
+        if (session_->has_warnings()) {
+            ended_ = read_warnings();
+        }
+        if (ended_.has_value()) {
+            copy_ended_ = true;
+            return *ended_;
+        }
         if (length > 0) {
             return std::string_view{buffer, static_cast<std::size_t>(length)};
         }
@@ -37,6 +47,16 @@ result<std::optional<std::string_view>> stream_state::next_frame() {
         return *ended_;
     }
     return std::optional<std::string_view>{};
+}
+
+std::optional<error> stream_state::read_warnings() {
+    for (auto& each : session_->take_warnings()) {
+        if (auto failure = explain_warning(each, context_)) {
+            return failure;
+        }
+        warnings_.push_back(words_of(each));
+    }
+    return std::nullopt;
 }
 
 std::optional<error> stream_state::end_of_copy() {

@@ -11,7 +11,10 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace walrelay::postgres {
 
@@ -23,6 +26,8 @@ public:
     [[nodiscard]] result<void> send(std::string_view message);
     void interrupt() { session_->wake(); }
     void close();
+    /// The words of warnings that cost no row.
+    [[nodiscard]] std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
     [[nodiscard]] int server_process() const { return PQbackendPID(session_->handle()); }
 
@@ -36,6 +41,8 @@ private:
     [[nodiscard]] error closed_here() const;
     /// Why the copy ended: the server's error, or the loss of the connection.
     [[nodiscard]] std::optional<error> end_of_copy();
+    /// The first that ends the stream.
+    [[nodiscard]] std::optional<error> read_warnings();
     [[nodiscard]] boost::asio::awaitable<void> drain();
     void write_later();
 
@@ -43,6 +50,7 @@ private:
     server_context context_;
     pq_buffer frame_;
     std::optional<error> ended_;
+    std::vector<std::string> warnings_;
     bool copy_ended_ = false;
     bool broken_ = false;
     bool writing_ = false;

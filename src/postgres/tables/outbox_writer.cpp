@@ -4,7 +4,6 @@
 #include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/catalog/fragment_path.hpp"
-#include "postgres/catalog/inspection_queries.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/array_literal.hpp"
@@ -26,22 +25,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-/// With -1 and not NULL: of char(36) the latter makes a type that holds one character.
-constexpr const char* key_type_sql = R"sql(
-SELECT format_type(a.atttypid, -1),
-       (WITH RECURSIVE base AS (
-            SELECT t.oid, t.typbasetype
-            UNION ALL
-            SELECT b.oid, b.typbasetype FROM base JOIN pg_type AS b ON b.oid = base.typbasetype)
-        SELECT oid FROM base WHERE typbasetype = 0) = 'bytea'::regtype
-  FROM pg_attribute AS a
-  JOIN pg_class AS c ON c.oid = a.attrelid
-  JOIN pg_namespace AS n ON n.oid = c.relnamespace
-  JOIN pg_type AS t ON t.oid = a.atttypid
- WHERE n.nspname = $1 AND c.relname = $2 AND a.attname = $3
-   AND a.attnum > 0 AND NOT a.attisdropped
-)sql";
 
 /// The slot's own, also those whose key names it.
 std::string dead_letters_among_sql() {
@@ -151,36 +134,25 @@ error outbox_writer::explain_refusal(const server_report& report, const outbox_t
     return failure;
 }
 
-awaitable<result<outbox_writer::key_kind>> outbox_writer::kind_of_key(const outbox_table& table) {
-    if (const auto known = key_kinds_.find(table.table); known != key_kinds_.end()) {
-        co_return known->second;
+awaitable<result<void>> outbox_writer::leave_unfitting(std::vector<written_row>& rows,
+                                                       key_kind kind) {
+    std::vector<std::string> keys;
+    keys.reserve(rows.size());
+    for (const auto& row : rows) {
+        keys.push_back(row.key);
     }
-    std::vector<std::string> which{table.table.schema, table.table.name,
-                                   std::string{key_column(table)}};
-    const auto rows = co_await sql_.query(key_type_sql, std::move(which));
-    if (!rows) {
-        co_return rows.error();
+    const auto fitting = co_await fitting_keys(sql_, std::move(kind), std::move(keys));
+    if (!fitting) {
+        co_return fitting.error();
     }
-    if (rows->empty()) {
-        co_return error{
-            errc::postgres_unsuitable,
-            fmt::format("table {} has no column {} by which its rows could be written back",
-                        to_string(table.table), key_column(table)),
-            "name the column that identifies a row in outbox.columns: id = \"...\""};
+    std::vector<written_row> left;
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        if ((*fitting)[index]) {
+            left.push_back(std::move(rows[index]));
+        }
     }
-    std::vector<std::string> partitioned{array_literal({table.table.schema}),
-                                         array_literal({table.table.name})};
-    const auto columns = co_await sql_.query(queries::partition_columns, std::move(partitioned));
-    if (!columns) {
-        co_return columns.error();
-    }
-    std::vector<std::string> names;
-    for (std::size_t row = 0; row < columns->size(); ++row) {
-        names.push_back(columns->text(row, 1));
-    }
-    key_kind kind{rows->text(0, 0), rows->flag(0, 1), needs_mark(table, names)};
-    key_kinds_[table.table] = kind;
-    co_return kind;
+    rows = std::move(left);
+    co_return result<void>{};
 }
 
 awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_row>& rows) {
@@ -218,7 +190,7 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
 
 awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
                                                   std::vector<written_row> rows, bool retried) {
-    const auto kind = co_await kind_of_key(table);
+    auto kind = co_await key_kinds_.find(sql_, table);
     if (!kind) {
         co_return kind.error();
     }
@@ -226,11 +198,8 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     if (!chosen || rows.empty()) {
         co_return chosen;
     }
-    std::vector<std::string> keys;
-    keys.reserve(rows.size());
     std::set<transaction_id> xids;
     for (const auto& row : rows) {
-        keys.push_back(kind->text_of(row.key));
         if (row.xid) {
             xids.insert(*row.xid);
         }
@@ -240,22 +209,42 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
     if (!seen) {
         co_return about(table, seen.error());
     }
-    const auto sql = write_back_sql(table, kind->type, retried);
-    std::vector<statement> all{{wait_for_others_sql}};
-    if (kind->is_marked) {
-        all.push_back({mark_as_own_sql});
+    auto done = co_await change_rows(table, *kind, rows, retried);
+    if (done.has_error() && is_about_types(done.error())) {
+        kind = co_await key_kinds_.find_again(sql_, table);
+        if (!kind) {
+            co_return kind.error();
+        }
+        const auto fitting = co_await leave_unfitting(rows, *kind);
+        if (!fitting || rows.empty()) {
+            co_return fitting;
+        }
+        done = co_await change_rows(table, *kind, rows, retried);
     }
-    all.push_back({sql, {array_literal(keys)}});
-    if (kind->is_marked) {
-        all.push_back({empty_control_sql});
-    }
-    const auto done = co_await sql_.ask_together(std::move(all));
     if (done.has_error()) {
         // The column may have got another type.
-        key_kinds_.clear();
-        co_return explain_refusal(done.error(), table, sql);
+        key_kinds_.forget();
+        co_return explain_refusal(done.error(), table, write_back_sql(table, kind->type, retried));
     }
     co_return result<void>{};
+}
+
+awaitable<answer> outbox_writer::change_rows(const outbox_table& table, key_kind kind,
+                                             const std::vector<written_row>& rows, bool retried) {
+    std::vector<std::string> keys;
+    keys.reserve(rows.size());
+    for (const auto& row : rows) {
+        keys.push_back(kind.text_of(row.key));
+    }
+    std::vector<statement> all{{wait_for_others_sql}};
+    if (kind.is_marked) {
+        all.push_back({mark_as_own_sql});
+    }
+    all.push_back({write_back_sql(table, kind.type, retried), {array_literal(keys)}});
+    if (kind.is_marked) {
+        all.push_back({empty_control_sql});
+    }
+    co_return co_await sql_.ask_together(std::move(all));
 }
 
 result<outbox_writer::fetched_row> outbox_writer::not_fetched(const server_report& report,
@@ -289,13 +278,27 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_
                    " cannot be read to publish it again: " + why.what;
         co_return why;
     }
-    const auto kind = co_await kind_of_key(table);
+    auto kind = co_await key_kinds_.find(sql_, table);
     if (!kind) {
         co_return kind.error();
     }
+    auto rows = co_await find_row(table, *kind, row.key, bytes_max);
+    if (rows.has_error() && is_about_types(rows.error())) {
+        kind = co_await key_kinds_.find_again(sql_, table);
+        if (!kind) {
+            co_return kind.error();
+        }
+        std::vector<written_row> alone{row};
+        const auto fitting = co_await leave_unfitting(alone, *kind);
+        if (!fitting) {
+            co_return fitting.error();
+        }
+        if (alone.empty()) {
+            co_return fetched_row{};
+        }
+        rows = co_await find_row(table, *kind, row.key, bytes_max);
+    }
     const std::vector<std::string> which{kind->text_of(row.key)};
-    const std::vector<std::string> bounded{which.front(), std::to_string(bytes_max)};
-    auto rows = co_await sql_.ask(fetch_row_sql(table, kind->type), bounded);
     if (rows.has_error()) {
         co_return not_fetched(rows.error(), table);
     }
@@ -318,16 +321,33 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_
     co_return fetched_row{{}, std::max(size, bytes_max + 1)};
 }
 
+awaitable<answer> outbox_writer::find_row(const outbox_table& table, key_kind kind,
+                                          const std::string& key, std::uint64_t bytes_max) {
+    std::vector<std::string> values{kind.text_of(key), std::to_string(bytes_max)};
+    auto sql = fetch_row_sql(table, kind.type);
+    co_return co_await sql_.ask(std::move(sql), std::move(values));
+}
+
 awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
-    const row_set_aside& row) {
+    const row_set_aside& row, bool only_fitting) {
     std::optional<dead_letter_status> status;
     const auto& table = *row.table;
     if (table.on_dead_letter.empty() || !row.letter->key) {
         co_return std::move(status);
     }
-    const auto kind = co_await kind_of_key(table);
+    const auto kind = co_await key_kinds_.find(sql_, table);
     if (!kind) {
         co_return kind.error();
+    }
+    if (only_fitting) {
+        std::vector<written_row> alone{{*row.letter->key}};
+        const auto fitting = co_await leave_unfitting(alone, *kind);
+        if (!fitting) {
+            co_return fitting.error();
+        }
+        if (alone.empty()) {
+            co_return std::move(status);
+        }
     }
     status.emplace();
     status->table = table.table;
@@ -341,10 +361,21 @@ awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
 }
 
 awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows) {
+    auto stored = co_await store(rows, false);
+    if (!stored && stored.error().code == errc::postgres_unsuitable) {
+        // A column by which rows are found may have got another type.
+        key_kinds_.forget();
+        stored = co_await store(rows, true);
+    }
+    co_return stored;
+}
+
+awaitable<result<void>> outbox_writer::store(const std::vector<row_set_aside>& rows,
+                                             bool only_fitting) {
     std::vector<letter_to_store> letters;
     std::set<transaction_id> xids;
     for (const auto& row : rows) {
-        auto status = co_await status_of(row);
+        auto status = co_await status_of(row, only_fitting);
         if (!status) {
             co_return status.error();
         }

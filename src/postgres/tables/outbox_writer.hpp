@@ -5,18 +5,17 @@
 // walrelay.control that marks it in the WAL as walrelay's own.
 #pragma once
 
-#include "core/bytea_text.hpp"
 #include "core/dead_letter.hpp"
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 #include "postgres/session/connection.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
+#include "postgres/tables/key_kinds.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,28 +75,25 @@ public:
     void close() { sql_.close(); }
 
 private:
-    struct key_kind {
-        std::string type;  // SQL name
-        bool is_bytea = false;
-        bool is_marked = false;  // an update of the table: see core/control.hpp
-
-        /// Of a bytea the key is its digits.
-        [[nodiscard]] std::string text_of(const std::string& key) const {
-            return is_bytea ? std::string(bytea_mark) + key : key;
-        }
-    };
-
     outbox_writer(connection&& sql, std::vector<table_name> outboxes,
                   std::vector<std::string> open_schemas)
         : sql_(std::move(sql)),
           outboxes_(std::move(outboxes)),
           open_schemas_(std::move(open_schemas)) {}
 
-    boost::asio::awaitable<result<key_kind>> kind_of_key(const outbox_table& table);
+    /// Takes out those whose key is no value of the type: their rows are not there (any more).
+    boost::asio::awaitable<result<void>> leave_unfitting(std::vector<written_row>& rows,
+                                                         key_kind kind);
+    boost::asio::awaitable<answer> change_rows(const outbox_table& table, key_kind kind,
+                                               const std::vector<written_row>& rows, bool retried);
+    boost::asio::awaitable<answer> find_row(const outbox_table& table, key_kind kind,
+                                            const std::string& key, std::uint64_t bytes_max);
+    boost::asio::awaitable<result<void>> store(const std::vector<row_set_aside>& rows,
+                                               bool only_fitting);
     [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
                                                   const outbox_table& table) const;
     boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(
-        const row_set_aside& row);
+        const row_set_aside& row, bool only_fitting);
     boost::asio::awaitable<result<void>> leave_dead_letters(std::vector<written_row>& rows);
     [[nodiscard]] error explain_refusal(const server_report& report, const outbox_table& table,
                                         const std::string& statement) const;
@@ -106,7 +102,7 @@ private:
     std::vector<table_name> outboxes_;
     std::string slot_;
     std::vector<std::string> open_schemas_;
-    std::map<table_name, key_kind> key_kinds_;
+    key_kinds key_kinds_;
 };
 
 }  // namespace walrelay::postgres

@@ -34,11 +34,13 @@ event_placer::event_placer(std::vector<outbox::table_mapper> mappers, const inta
     }
 }
 
-void event_placer::begin(history origin, const outbox::domain_types& domains, bool with_snapshot) {
+void event_placer::begin(history origin, const table_catalog& catalog, bool with_snapshot) {
     fates_.begin_connection();
     origin_ = origin;
     for (auto& mapper : mappers_) {
-        mapper.set_domains(domains);
+        // Rows of a snapshot are read now, so that their types are there.
+        mapper.set_domains(catalog.domains(),
+                           with_snapshot ? outbox::made_types{} : catalog.types());
     }
     in_snapshot_ = with_snapshot;
     described_.assign(mappers_.size(), nullptr);

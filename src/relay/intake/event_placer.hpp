@@ -11,6 +11,7 @@
 #include "relay/intake/open_transaction.hpp"
 #include "relay/intake/row_fates.hpp"
 #include "relay/intake/size_limits.hpp"
+#include "relay/intake/table_catalog.hpp"
 #include "relay/intake/table_duties.hpp"
 #include "relay/lane/lane.hpp"
 
@@ -52,7 +53,7 @@ public:
     event_placer(std::vector<outbox::table_mapper> mappers, const intake_options& options);
 
     /// A connection begins; positions are of `origin` from now on.
-    void begin(history origin, const outbox::domain_types& domains, bool with_snapshot);
+    void begin(history origin, const table_catalog& catalog, bool with_snapshot);
     /// Returns whether less is taken than before.
     bool set_limits(size_limits limits);
     [[nodiscard]] row_fates& fates() { return fates_; }

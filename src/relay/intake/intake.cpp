@@ -21,7 +21,7 @@ intake::intake(std::vector<outbox::table_mapper> mappers, intake_options options
 
 void intake::begin(history origin, table_catalog catalog, bool with_snapshot) {
     tables_.begin(std::move(catalog));
-    events_.begin(origin, tables_.catalog().domains(), with_snapshot);
+    events_.begin(origin, tables_.catalog(), with_snapshot);
     updates_.begin();
     transaction_.reset();
     held_frame_.reset();

@@ -42,12 +42,15 @@ result<void> size_limits::check(const message& candidate) const {
     const auto size = wire_bytes(candidate);
     if (max_payload_bytes != 0 && size > max_payload_bytes) {
         return too_large(candidate, size, max_payload_bytes, "the broker's max_payload",
-                         "raise max_payload in nats-server.conf and reload it, then start again");
+                         "raise max_payload in nats-server.conf and reload it; then walrelay "
+                         "dead-letter retry, or start again");
     }
     if (max_message_bytes >= 0 && size > static_cast<std::uint64_t>(max_message_bytes)) {
-        return too_large(candidate, size, static_cast<std::uint64_t>(max_message_bytes),
-                         "the stream's max_msg_size",
-                         "raise it with `nats stream edit --max-msg-size`, then start again");
+        return too_large(
+            candidate, size, static_cast<std::uint64_t>(max_message_bytes),
+            "the stream's max_msg_size",
+            "raise it with `nats stream edit --max-msg-size`; then walrelay dead-letter retry, or "
+            "start again");
     }
     return {};
 }

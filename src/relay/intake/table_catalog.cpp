@@ -1,11 +1,12 @@
 #include "relay/intake/table_catalog.hpp"
 
 #include "core/control.hpp"
+#include "outbox/type_kind.hpp"
 
 namespace walrelay::relay {
 
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
-    : domains_(facts.domains) {
+    : domains_(facts.domains), types_(facts.types) {
     for (const auto& other : facts.other_tables) {
         known_[other].first = {.what = answer::kind::other, .before = answer::past::now_by_itself};
     }
@@ -55,6 +56,10 @@ table_catalog::answer table_catalog::find(const table_name& table, lsn commit) c
     }
     const auto& first = found->second.first;
     return first.until == forever || commit < first.until ? first : found->second.later;
+}
+
+bool table_catalog::knows_type(type_oid type) const {
+    return outbox::is_known(type, domains_, types_);
 }
 
 void table_catalog::settle_as_other(const table_name& table) {

@@ -56,6 +56,11 @@ public:
         return domains_;
     }
 
+    /// Types that somebody has made and that are no domains; nothing where they were not read.
+    [[nodiscard]] const std::optional<std::vector<type_oid>>& types() const { return types_; }
+    /// Whether it is built in, or was there when the catalog was read.
+    [[nodiscard]] bool knows_type(type_oid type) const;
+
 private:
     struct entry {
         answer first;
@@ -68,6 +73,7 @@ private:
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;
+    std::optional<std::vector<type_oid>> types_;
 };
 
 }  // namespace walrelay::relay

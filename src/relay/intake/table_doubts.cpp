@@ -93,6 +93,11 @@ result<table_catalog::answer> table_doubts::whose(const relation& table, const r
         now.done.is_of_unknown_table = true;
         return found;
     }
+    if (found.what == table_catalog::answer::kind::outbox) {
+        if (auto known = check_types(table); !known) {
+            return known.error();
+        }
+    }
     if (auto known = check_past(found, table); !known) {
         // It may have been attached since.
         return asked_.contains(name) ? known.error() : reread_for(name);
@@ -100,6 +105,20 @@ result<table_catalog::answer> table_doubts::whose(const relation& table, const r
     last_revision_ = table.revision;
     last_answer_ = found;
     return found;
+}
+
+result<void> table_doubts::check_types(const relation& table) {
+    for (const auto& each : table.columns) {
+        if (!catalog_.knows_type(each.type) && asked_types_.insert(each.type).second) {
+            return error{errc::table_unknown,
+                         "rows of table " + table.schema + "." + table.name +
+                             " arrived whose column \"" + each.name + "\" has a type (oid " +
+                             std::to_string(each.type) +
+                             ") that was not there when this connection was made",
+                         "nothing to do: the catalog is read again and the slot resends the rows"};
+        }
+    }
+    return {};
 }
 
 result<void> table_doubts::check_past(const table_catalog::answer& found,

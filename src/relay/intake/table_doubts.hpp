@@ -43,6 +43,9 @@ public:
 private:
     /// Whether a table of these columns could be relayed as one of the outboxes.
     [[nodiscard]] bool resembles_an_outbox(const relation& table) const;
+    /// A type that was made since the catalog was read is asked for once, with a fresh one; of one
+    /// that is not there then either no catalog can tell.
+    [[nodiscard]] result<void> check_types(const relation& table);
     [[nodiscard]] result<void> check_past(const table_catalog::answer& found,
                                           const relation& table) const;
 
@@ -56,6 +59,8 @@ private:
     /// never end.
     std::set<table_name> asked_;
     std::set<table_name> told_;  // those of them that were none of ours
+    /// Types that a fresh catalog was fetched for. As few as there are columns of outboxes.
+    std::set<type_oid> asked_types_;
     table_name unknown_table_;
     // The table of the last row, because rows of one table come in runs.
     std::uint64_t last_revision_ = 0;

@@ -41,7 +41,7 @@ replay_reader::replay_reader(std::vector<outbox::table_mapper> mappers, table_ca
     for (std::size_t index = 0; index < mappers_.size(); ++index) {
         auto& mapper = mappers_[index];
         mapper.keep_aggregates();
-        mapper.set_domains(catalog_.domains());
+        mapper.set_domains(catalog_.domains(), catalog_.types());
         if (!mapper.message_prefix().empty()) {
             message_rows rows(mapper.table(), mapper.named_columns());
             by_prefix_.emplace(mapper.message_prefix(), tableless{index, std::move(rows)});

@@ -315,6 +315,9 @@ row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
         if (auto value = inverse_.value_of(row.id, which)) {
             messages_of.emplace(*value, row.message);
             wanted.values.push_back(std::move(*value));
+        } else if (inverse_.is_of_another_type(row.id)) {
+            // Looked at again: by then the new type of the column is known.
+            kept[row.message] = true;
         }
     }
     const auto cleaned = co_await cleaner_->clean(std::move(wanted));
@@ -342,8 +345,8 @@ std::chrono::milliseconds row_cleanup::again_after(const nats::passed_message& m
     if (message.deliveries >= deliveries_max) {
         log<"row_kept">("the row of message " + message.id + " stays in " +
                             to_string(table_.table) +
-                            ": it is still pending, something refers to it, or its position is not "
-                            "confirmed",
+                            ": it is still pending, something refers to it, its position is not "
+                            "confirmed, or its id is no value of the type that the column has now",
                         with<"table">(table_.table), with<"id">(message.id));
         return 0ms;
     }

@@ -1,5 +1,5 @@
 // What needs no server, or what no server can be brought to say.
-#include "postgres/session/server_error.hpp"
+#include "postgres/session/stream_warning.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +17,24 @@ server_context streaming() {
 TEST(ServerError, KeepsTheWordsOfTheServerInOneLine) {
     const auto failure = explain({"XX000", "it broke\n", "in two\nlines"}, streaming());
     EXPECT_EQ(failure.server_said, "it broke ; in two lines");
+}
+
+TEST(ServerError, EndsTheStreamWhereAWarningTellsOfRowsThatAreLeftOut) {
+    auto context = streaming();
+    context.plugin = output_plugin::pgoutput;
+    const server_report warning{"55000", "skipped loading publication \"p\"", "", "",
+                                "LoadPublications"};
+    const auto failure = explain_warning(warning, context);
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code, errc::postgres_unsuitable);
+    EXPECT_THAT(failure->what, HasSubstr("publication p is missing, or younger than the slot s"));
+    EXPECT_THAT(failure->remedy, HasSubstr("--switch-plugin"));
+    // In any language, and by any function.
+    EXPECT_TRUE(explain_warning({"55000", "Publikation \"p\" wird ausgelassen"}, context));
+    EXPECT_FALSE(explain_warning({"55000", "publication \"q\""}, context));
+    EXPECT_FALSE(explain_warning({"01000", "the disk is full of \"p\""}, context));
+    context.plugin = output_plugin::wal2json;
+    EXPECT_FALSE(explain_warning(warning, context));
 }
 
 TEST(ServerError, TellsARoleThatIsNotLetInFromAServerThatIsAway) {

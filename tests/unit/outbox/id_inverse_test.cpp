@@ -81,6 +81,14 @@ TEST(IdInverse, OnlyWhatTheTypePrintsIsAValue) {
     EXPECT_EQ(value("{raw}", "00f"), std::nullopt);
 }
 
+TEST(IdInverse, TextThatNoColumnCanHaveIsOfAnotherType) {
+    EXPECT_TRUE(make("o-{middle}").is_of_another_type("o-3000000000"));
+    EXPECT_TRUE(make("o-{middle}").is_of_another_type("o-seven"));
+    EXPECT_FALSE(make("o-{middle}").is_of_another_type("o-7"));
+    EXPECT_FALSE(make("o-{middle}").is_of_another_type("p-seven")) << "of another template";
+    EXPECT_FALSE(make("{name}").is_of_another_type("seven"));
+}
+
 TEST(IdInverse, IdThatSeveralTextsHaveIsNobodys) {
     EXPECT_EQ(value("{name}", "50% off"), "50% off");
     EXPECT_EQ(value("{name}", "a%20"), std::nullopt);

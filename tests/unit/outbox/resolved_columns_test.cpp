@@ -32,6 +32,22 @@ TEST(ResolvedColumns, FindRolesByTheirDefaultNames) {
     EXPECT_THAT(found.message_id, ElementsAre(1U));
 }
 
+TEST(ResolvedColumns, GiveNoFormToATypeThatIsGone) {
+    constexpr type_oid gone = 20000;
+    auto columns = usual_columns();
+    const auto problems = [&](const domain_types& domains, const made_types& made) {
+        return resolve(make_plan(test::usual_table()).value(), columns, domains, made).problems;
+    };
+    const made_types nothing(std::vector<type_oid>{});
+    columns.push_back({"unused", gone});
+    EXPECT_THAT(problems({}, nothing), IsEmpty());
+    columns[4].type = gone;
+    EXPECT_THAT(problems({}, nothing).front(), testing::HasSubstr("(oid 20000) that is gone"));
+    EXPECT_THAT(problems({{gone, test::type::jsonb}}, nothing), IsEmpty());
+    EXPECT_THAT(problems({}, made_types(std::vector<type_oid>{gone})), IsEmpty());
+    EXPECT_THAT(problems({}, std::nullopt), IsEmpty());
+}
+
 TEST(ResolvedColumns, TakeEventDataBeforePayload) {
     auto columns = usual_columns();
     columns.insert(columns.begin(), {"payload", test::type::text});

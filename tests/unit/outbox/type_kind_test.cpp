@@ -39,6 +39,15 @@ TEST(TypeKind, EndsWithDomainsThatGoInCircles) {
               type_kind::text);
 }
 
+TEST(TypeKind, KnowsBuiltInTypesAndThoseThatAreThere) {
+    const made_types made(std::vector<type_oid>{own_type + 1, own_type + 3});
+    EXPECT_TRUE(is_known(jsonb, {}, made));
+    EXPECT_TRUE(is_known(own_type, {{own_type, jsonb}}, made));
+    EXPECT_TRUE(is_known(own_type + 3, {}, made));
+    EXPECT_FALSE(is_known(own_type, {}, made));
+    EXPECT_TRUE(is_known(own_type, {}, std::nullopt)) << "nobody has looked";
+}
+
 TEST(TypeKind, SaysTheMediaTypeOfAColumn) {
     EXPECT_EQ(media_type_of(type_kind::json), "application/json");
     EXPECT_EQ(media_type_of(type_kind::bytea), "application/octet-stream");

@@ -35,6 +35,18 @@ TEST(TableCatalog, TellsOtherTablesFromUnknownOnes) {
     EXPECT_EQ(catalog.find({"public", "new"}).what, kind::other);
 }
 
+TEST(TableCatalog, KnowsTheTypesThatWereThere) {
+    auto facts = sample_facts();
+    EXPECT_TRUE(table_catalog(tables, facts).knows_type(20000)) << "nobody has looked";
+    facts.types = std::vector<type_oid>{20001, 20003};
+    facts.domains = {{20005, 3802}};
+    const table_catalog catalog(tables, facts);
+    for (const type_oid known : {25U, 20001U, 20003U, 20005U}) {
+        EXPECT_TRUE(catalog.knows_type(known)) << known;
+    }
+    EXPECT_FALSE(catalog.knows_type(20000));
+}
+
 using past = table_catalog::answer::past;
 
 postgres_facts facts_with_gone(const table_name& leaf, lsn at) {

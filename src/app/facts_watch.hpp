@@ -1,0 +1,45 @@
+// Looks again at what the relay's decisions rest on, for as long as the process lives: also what
+// changes between two connections is seen.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/watched_facts.hpp"
+#include "postgres/session/connection.hpp"
+#include "relay/machine/watched_change.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace walrelay::app {
+
+class facts_watch {
+public:
+    explicit facts_watch(const config::settings& settings);
+
+    /// What is there now.
+    [[nodiscard]] boost::asio::awaitable<result<watched_facts>> read(
+        postgres::connection& sql) const;
+
+    /// Why a start is refused: what has changed since the last connection, where that costs rows,
+    /// before what is found at any start.
+    [[nodiscard]] error explain(const watched_facts& now, error refusal) const;
+
+    /// A connection was judged with these facts, and streams. What an earlier one knew of the same
+    /// database is kept, to be compared with what is there now.
+    void begin(watched_facts seen, output_plugin plugin, std::uint64_t system_identifier);
+
+    /// Asks once. The error for which the stream must end, where there is one; what else has
+    /// changed is logged.
+    [[nodiscard]] boost::asio::awaitable<std::optional<error>> look(postgres::connection& sql);
+
+private:
+    relay::watched_names names_;
+    std::optional<watched_facts> known_;
+    std::uint64_t system_identifier_ = 0;
+    bool told_of_failure_ = false;
+};
+
+}  // namespace walrelay::app

@@ -1,0 +1,165 @@
+#include "postgres/catalog/watched_facts.hpp"
+
+#include "postgres/session/array_literal.hpp"
+#include "postgres/session/fact_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace walrelay::postgres {
+namespace {
+
+/// Publications of whole schemas came with PostgreSQL 15. {0} is the schema of a table, {1} the
+/// publication.
+constexpr std::string_view schema_is_sent =
+    "EXISTS (SELECT FROM pg_publication_namespace AS s WHERE s.pnpubid = {1}.oid AND s.pnnspid = "
+    "{0}.relnamespace)";
+constexpr int version_with_schemas = 150000;
+
+/// $1 schemas, $2 names, $3 the publication, $4 the oids that are known. {0} and {1} stand for
+/// schema_is_sent of the tables and of what hangs on them. prqual and prattrs came with
+/// PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent with
+/// what it belongs to, a table that inherits only by its own name.
+constexpr std::string_view watch_sql = R"sql(
+WITH RECURSIVE publication AS (
+    SELECT p.*, p.xmin::text AS version FROM pg_publication AS p WHERE p.pubname = $3),
+asked AS (
+    SELECT a.place, a.known, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence
+      FROM unnest($1::text[], $2::text[], $4::oid[])
+           WITH ORDINALITY AS a (schema, name, known, place)
+      LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
+        ON n.nspname = a.schema AND c.relname = a.name),
+tree (place, relid, name, namespace, kind, persistence, is_part, is_root, sent, entry, filtered,
+      column_list) AS (
+    SELECT c.place, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence, true, true,
+           coalesce(p.puballtables OR r.oid IS NOT NULL OR {0}, false),
+           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs'
+      FROM asked AS c LEFT JOIN publication AS p ON true
+      LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid AND r.prrelid = c.oid
+     WHERE c.oid IS NOT NULL
+    UNION ALL
+    SELECT t.place, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence,
+           t.is_part AND c.relispartition, false,
+           (t.sent AND c.relispartition)
+               OR coalesce(p.puballtables OR r.oid IS NOT NULL OR {0}, false),
+           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs'
+      FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid
+      JOIN pg_class AS c ON c.oid = i.inhrelid
+      LEFT JOIN publication AS p ON true
+      LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid AND r.prrelid = c.oid),
+found AS (
+    SELECT t.place,
+           bool_or(t.persistence = 'u') FILTER (WHERE t.is_part) AS unlogged,
+           coalesce(bool_and(t.sent) FILTER (WHERE t.is_part AND t.kind <> 'p'),
+                    bool_or(t.sent)) AS published,
+           bool_or(t.filtered) FILTER (WHERE t.is_part) AS filtered,
+           max(t.entry::int8) FILTER (WHERE t.is_root) AS entry,
+           max(t.column_list) FILTER (WHERE t.is_root) AS column_list,
+           string_agg(concat_ws(' ', t.relid, t.namespace, t.name), ', ' ORDER BY t.relid)
+               FILTER (WHERE NOT t.is_root) AS members
+      FROM tree AS t GROUP BY t.place)
+SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, false),
+       coalesce(f.published, false), coalesce(f.filtered, false), coalesce(f.entry, 0),
+       coalesce(f.members, ''),
+       coalesce((SELECT string_agg(concat_ws(' ', quote_ident(c.attname), c.atttypid, c.atttypmod),
+                                   ', ' ORDER BY c.attnum)
+                   FROM pg_attribute AS c
+                  WHERE c.attrelid = a.oid AND c.attnum > 0 AND NOT c.attisdropped), ''),
+       concat_ws(', ', CASE WHEN has_table_privilege(a.oid, 'SELECT') THEN 'SELECT' END,
+                 CASE WHEN has_table_privilege(a.oid, 'UPDATE') THEN 'UPDATE' END,
+                 CASE WHEN has_table_privilege(a.oid, 'DELETE') THEN 'DELETE' END,
+                 CASE WHEN row_security_active(a.oid) THEN 'row-level security' END),
+       o.nspname, o.relname,
+       coalesce(p.oid, 0), coalesce(p.version, ''), coalesce(p.pubinsert, false),
+       coalesce(p.pubupdate, false), coalesce(p.pubviaroot, false),
+       concat_ws(' ', p.pubowner, p.pubdelete, p.pubtruncate, to_jsonb(p) ->> 'pubgencols'),
+       coalesce(f.column_list, '')
+  FROM asked AS a LEFT JOIN publication AS p ON true
+  LEFT JOIN found AS f ON f.place = a.place
+  LEFT JOIN (SELECT c.oid, n.nspname, c.relname
+               FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace) AS o
+    ON o.oid = a.known
+ ORDER BY a.place
+)sql";
+
+std::string statement_for(int version_number) {
+    const auto sent = version_number < version_with_schemas
+                          ? std::string("false")
+                          : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
+    return fmt::format(fmt::runtime(watch_sql), sent);
+}
+
+watched_table read_table(const row_set& rows, std::size_t row, fact_reader& reader) {
+    watched_table table;
+    table.oid = reader.number<std::uint32_t>(row, 0);
+    table.kind = rows.text(row, 1);
+    table.unlogged = rows.flag(row, 2);
+    table.published = rows.flag(row, 3);
+    table.filtered = rows.flag(row, 4);
+    table.entry = reader.number<std::uint32_t>(row, 5);
+    table.column_list = rows.text(row, 17);
+    table.members = rows.text(row, 6);
+    table.columns = rows.text(row, 7);
+    table.rights = rows.text(row, 8);
+    if (rows.at(row, 10)) {
+        table.now_called = table_name{rows.text(row, 9), rows.text(row, 10)};
+    }
+    return table;
+}
+
+watched_publication read_publication(const row_set& rows, fact_reader& reader) {
+    constexpr std::size_t first = 11;
+    watched_publication publication;
+    publication.oid = reader.number<std::uint32_t>(0, first);
+    publication.version = rows.text(0, first + 1);
+    publication.inserts = rows.flag(0, first + 2);
+    publication.updates = rows.flag(0, first + 3);
+    publication.via_root = rows.flag(0, first + 4);
+    publication.others = rows.text(0, first + 5);
+    return publication;
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql,
+                                                                 std::vector<table_name> tables,
+                                                                 std::string publication,
+                                                                 watched_facts known) {
+    watched_facts facts;
+    facts.version_number = sql.version_number();
+    if (tables.empty()) {
+        co_return facts;
+    }
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    std::vector<std::string> oids;
+    for (std::size_t index = 0; index < tables.size(); ++index) {
+        schemas.push_back(tables[index].schema);
+        names.push_back(tables[index].name);
+        oids.push_back(std::to_string(index < known.tables.size() ? known.tables[index].oid : 0));
+    }
+    std::vector<std::string> values{array_literal(schemas), array_literal(names),
+                                    std::move(publication), array_literal(oids)};
+    auto statement = statement_for(facts.version_number);
+    const auto rows = co_await sql.query(std::move(statement), std::move(values));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->size() != tables.size()) {
+        co_return error{errc::postgres_lost, "PostgreSQL did not say what the tables are"};
+    }
+    fact_reader reader{*rows};
+    facts.publication = read_publication(*rows, reader);
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        facts.tables.push_back(read_table(*rows, row, reader));
+    }
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    co_return facts;
+}
+
+}  // namespace walrelay::postgres
