@@ -39,6 +39,14 @@ struct status_options {
     bool quiet = false;
 };
 
+struct resume_options {
+    /// Publish what is missing, this once.
+    bool heal = false;
+    /// Go on without what is missing.
+    bool give_up = false;
+    bool json = false;
+};
+
 enum class bookmark_action { create, list, drop };
 
 struct bookmark_request {
@@ -69,6 +77,7 @@ struct command_line {
     tasks::verify_options verify;
     tasks::replay_request replay = {};
     status_options status = {};
+    resume_options resume = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

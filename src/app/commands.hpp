@@ -37,8 +37,8 @@ struct init_options {
 /// Publishes rows of the past again, or shows what that would be.
 [[nodiscard]] int command_replay(const config::settings& settings,
                                  const tasks::replay_request& request);
-/// Lets relays go on past what the slot was halted for.
-[[nodiscard]] int command_resume(const config::settings& settings);
+/// Takes back a halt, and decides what becomes of the rows that are missing.
+[[nodiscard]] int command_resume(const config::settings& settings, resume_options options);
 /// Compares the outbox tables with the stream and prints what differs.
 [[nodiscard]] int command_verify(const config::settings& settings,
                                  const tasks::verify_options& options);

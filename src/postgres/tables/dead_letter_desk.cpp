@@ -37,6 +37,27 @@ SELECT row_to_json(each)
          ORDER BY id) AS each
 )sql";
 
+/// As leave_out writes them; a letter that was dropped keeps its position.
+constexpr const char* given_up_sql = R"sql(
+SELECT id, date_trunc('second', dead_at) AS given_up_at,
+       source_schema || '.' || source_table AS "table", message_id, reason
+  FROM (SELECT * FROM walrelay.dead_letter
+         WHERE retries = -1 AND position LIKE 'left out of %'
+           AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
+         ORDER BY id DESC LIMIT $1::bigint) AS newest
+ ORDER BY id
+)sql";
+
+constexpr const char* given_up_json_sql = R"sql(
+SELECT row_to_json(each)
+  FROM (SELECT id, dead_at AS given_up_at, source_schema, source_table, message_id, reason
+          FROM (SELECT * FROM walrelay.dead_letter
+                 WHERE retries = -1 AND position LIKE 'left out of %'
+                   AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
+                 ORDER BY id DESC LIMIT $1::bigint) AS newest
+         ORDER BY id) AS each
+)sql";
+
 constexpr const char* knows_table_sql = R"sql(
 SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = $2
@@ -135,10 +156,12 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
 }  // namespace
 
 awaitable<result<row_set>> list_dead_letters(connection& sql, std::int64_t limit,
-                                             std::optional<table_name> table,
-                                             dead_letter_form form) {
+                                             std::optional<table_name> table, dead_letter_form form,
+                                             bool given_up) {
     auto parameters = with_table({std::to_string(limit)}, table);
-    const auto* const statement = form == dead_letter_form::json ? list_json_sql : list_sql;
+    const bool json = form == dead_letter_form::json;
+    const auto* const statement =
+        given_up ? (json ? given_up_json_sql : given_up_sql) : (json ? list_json_sql : list_sql);
     co_return co_await run(sql, statement, std::move(parameters));
 }
 

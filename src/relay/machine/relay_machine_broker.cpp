@@ -82,6 +82,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     broker_.connected(now.monotonic);
+    watch_.catching_up().broker_is_back(is_reading_paused());
+    watch_.catching_up().stored(ledger_.acked());
     const bool takes_less =
         intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
         !lane_->empty();
@@ -253,9 +255,9 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
         hold_back_.forget_held(std::nullopt);
         const error gap{
             errc::gap_found, what + ", and the slot was advanced past some of them",
-            "run walrelay verify: it names the rows that the stream lacks (they are still in the "
-            "outbox table); then walrelay resume, to go on after them; delivery.confirm_delay "
-            "keeps the slot back so that such messages are sent again"};
+            how_to_close_a_gap +
+                std::string("; delivery.confirm_delay keeps the slot back, so that such messages "
+                            "are sent again the next time")};
         if (!options_.heals) {
             halt(gap, now);
             return;

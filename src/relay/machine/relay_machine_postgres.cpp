@@ -12,15 +12,12 @@ namespace walrelay::relay {
 namespace {
 
 error slot_moved(const std::string& slot, lsn stands, lsn known) {
-    return {
-        errc::gap_found,
-        "slot " + slot + " stands at LSN " + to_string(stands) +
-            ", but this relay has confirmed no more than " + to_string(known) +
-            ": somebody else has read, advanced or re-created it, and what lies between is "
-            "not sent any more",
-        "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what the "
-        "stream lacks from the table; or run walrelay verify, which names those rows, and then "
-        "walrelay resume, to go on from where the slot stands"};
+    return {errc::gap_found,
+            "slot " + slot + " stands at LSN " + to_string(stands) +
+                ", but this relay has confirmed no more than " + to_string(known) +
+                ": somebody else has read, advanced or re-created it, and what lies between is "
+                "not sent any more",
+            how_to_close_a_gap};
 }
 
 std::string is_not_relayed(const table_name& name) {
@@ -84,6 +81,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     }
     keep_dead(session.dead_letters);
     timeline_.begin(session.on_standby);
+    watch_.catching_up().begin(server_.wal_end);
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
     const auto& claim = lane_->claim();
     sent_again_.begin(session.slot_confirmed, claim ? std::optional(claim->where) : std::nullopt,
@@ -229,6 +227,7 @@ void relay_machine::drop_source() {
     }
     actions_.emplace_back(close_postgres{});
     feedback_.end();
+    watch_.catching_up().end();
     ledger_.forget_pending();
     write_backs_.forget();
     letters_.clear();
@@ -306,6 +305,7 @@ void relay_machine::tell_of_sent_again() {
 
 void relay_machine::take_frame(frame_read& read, instant now) {
     feedback_.received(read.received);
+    watch_.catching_up().received(read.received);
     if (read.remark) {
         log<"control_row_ignored">(std::move(*read.remark), with<"slot">(options_.slot));
     }
@@ -358,6 +358,7 @@ void relay_machine::take_progress(const frame_read& read, instant now) {
     }
     if (read.alive) {
         if (!intake_.in_transaction()) {
+            watch_.catching_up().alive(read.alive->end);
             ledger_.idle_at(read.alive->end);
             account_for_stored(now);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/gap_words.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -12,11 +13,7 @@ namespace walrelay::relay {
 inline constexpr int exit_done = 0;
 inline constexpr int exit_operator_needed = 3;
 
-/// What an operator can do about rows that the stream lacks and the slot does not send: look, publish
-/// them, and only then go on without them.
-inline constexpr const char* how_to_close_a_gap =
-    "walrelay verify names the rows; walrelay resume --heal publishes them from the tables and goes "
-    "on; walrelay resume --give-up goes on without them, and keeps a list of them";
+using walrelay::how_to_close_a_gap;
 
 /// "0.250 s".
 [[nodiscard]] inline std::string seconds_text(std::chrono::milliseconds delay) {

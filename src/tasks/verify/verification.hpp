@@ -8,6 +8,7 @@
 #include "nats/requests/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "postgres/session/connection.hpp"
+#include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/verify/verify_options.hpp"
@@ -29,6 +30,11 @@ struct verify_outcome {
     std::optional<postgres::slot_progress> slot = {};
     /// Every row that was compared was committed before it.
     lsn snapshot_end = {};
+    /// The slot is halted.
+    std::optional<postgres::kept_halt> halt = {};
+    /// Why it cannot be told which of the open rows the slot still brings, where that was to be
+    /// told.
+    std::optional<error> slot_not_read = {};
 };
 
 class verification {
@@ -55,6 +61,9 @@ private:
     boost::asio::awaitable<void> read_history();
     outcome<> read_dead_letters();
     outcome<audit::finding_kind> settle();
+    outcome<audit::finding_kind> settle_with_idle_slot();
+    /// Tells the auditor the rows that the slot still brings, out of a copy of it.
+    outcome<> read_slot();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
     [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 
@@ -73,6 +82,8 @@ private:
     std::unique_ptr<audit::auditor> auditor_;
     std::optional<postgres::slot_progress> slot_;
     std::string last_dead_letter_;
+    std::optional<postgres::kept_halt> halt_;
+    std::optional<error> slot_not_read_;
 };
 
 }  // namespace walrelay::tasks
