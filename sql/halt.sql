@@ -1,5 +1,5 @@
 -- The table of slots at which walrelay has halted, in the database of the outbox: rows are in neither
--- the slot nor the stream, and no relay of the slot goes on until `walrelay resume`.
+-- the slot nor the stream, and no relay of the slot goes on until `walrelay resume` says how.
 --
 -- Runs in psql as it is, and again without harm; `walrelay init` runs the same text. The role that
 -- creates it needs CREATE on the database, or on the schema walrelay where that is there already.
@@ -23,9 +23,22 @@ BEGIN
             -- What was found, and what an operator can do about it.
             reason     text NOT NULL,
             fix        text NOT NULL,
-            -- An operator has decided to go on; the relay that does deletes the row.
-            resumed_at timestamptz
+            -- An operator goes on without the rows; the relay that does deletes the row of this table.
+            -- All that walrelay 0.2.0 knows of a decision.
+            resumed_at timestamptz,
+            -- What an operator has decided: look, heal, give_up. It counts for the halt that it was
+            -- made for, not for a later one.
+            decision   text,
+            decided_at timestamptz
         );
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
+                        JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
+                       WHERE c.relname = 'halt' AND c.relnamespace = to_regnamespace('walrelay')
+                         AND a.attname = 'decided_at' AND NOT a.attisdropped)
+    THEN
+        -- A table that 0.2.0 has made.
+        ALTER TABLE walrelay.halt ADD COLUMN IF NOT EXISTS decision text,
+                                  ADD COLUMN IF NOT EXISTS decided_at timestamptz;
     END IF;
 END
 $$;

@@ -63,6 +63,20 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
     co_return (*broker)->facts().stream;
 }
 
+std::string next_run_after(postgres::halt_decision decision) {
+    switch (decision) {
+        case postgres::halt_decision::look:
+            return "nothing to do: the next walrelay run goes on, and halts again if rows are "
+                   "missing";
+        case postgres::halt_decision::heal:
+            return "nothing to do: the next walrelay run publishes from the tables what is missing";
+        case postgres::halt_decision::give_up:
+            break;
+    }
+    return "nothing to do: the next walrelay run goes on without the rows that walrelay "
+           "dead-letter list --given-up names";
+}
+
 awaitable<void> look_for_halt(postgres::connection& sql, const config::settings& settings,
                               std::vector<finding>& found) {
     const auto& slot = settings.postgres.slot;
@@ -71,16 +85,17 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
         auto unknown = finding_of(halt.error());
         unknown.severity = finding_severity::warning;
         found.push_back(std::move(unknown));
-    } else if (*halt && (*halt)->resumed_at) {
+    } else if (*halt && (*halt)->decision) {
         found.push_back({finding_severity::note, "slot_resumed",
                          "slot " + slot + " was halted at " + (*halt)->halted_at +
-                             " and resumed at " + *(*halt)->resumed_at,
-                         "nothing to do: the next walrelay run goes on"});
+                             " and resumed at " + (*halt)->decided_at + " (" +
+                             postgres::to_string(*(*halt)->decision) + ")",
+                         next_run_after(*(*halt)->decision)});
     } else if (*halt) {
         found.push_back(
             {finding_severity::error, "slot_halted",
              "slot " + slot + " is halted since " + (*halt)->halted_at + ": " + (*halt)->reason,
-             followed_by((*halt)->fix, "walrelay resume lets relays go on")});
+             (*halt)->fix});
     }
 }
 

@@ -60,15 +60,15 @@ int exit_code_of(const tasks::dead_letter_request& request, const postgres::row_
 int without_table(const tasks::dead_letter_request& request) {
     const bool asks_for_one = !request.ids.empty();
     if (request.action == tasks::dead_letter_action::list && request.json) {
-        fmt::print("{{\"dead_letters\":[]}}\n");
+        fmt::print("{{\"{}\":[]}}\n", request.given_up ? "given_up" : "dead_letters");
     } else {
         fmt::print(asks_for_one ? stderr : stdout, no_table);
     }
     return asks_for_one ? exit_findings : exit_done;
 }
 
-void print_json(const postgres::row_set& rows) {
-    fmt::print("{{\"dead_letters\":[");
+void print_json(const postgres::row_set& rows, bool given_up) {
+    fmt::print("{{\"{}\":[", given_up ? "given_up" : "dead_letters");
     for (std::size_t row = 0; row < rows.size(); ++row) {
         fmt::print("{}{}", row == 0 ? "" : ",", rows.text(row, 0));
     }
@@ -88,14 +88,15 @@ awaitable<void> look_for_retries(servers::executors on, postgres::connection& sq
 awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
                     const std::string& slot) {
     const auto rows =
-        co_await list_dead_letters(sql, slot, request.limit, request.table, form_of(request));
+        co_await list_dead_letters(sql, slot, request.limit, request.table, form_of(request),
+                                   request.given_up);
     if (!rows) {
         co_return fail(rows.error());
     }
     if (request.json) {
-        print_json(*rows);
+        print_json(*rows, request.given_up);
     } else if (rows->empty()) {
-        fmt::print("no dead letters\n");
+        fmt::print("{}\n", request.given_up ? "no rows were given up" : "no dead letters");
     } else {
         fmt::print("{}", text_table(*rows, width_of_output()));
     }
@@ -203,7 +204,8 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
     if (request.all && !request.is_sure) {
         constexpr auto every = std::numeric_limits<std::int64_t>::max();
         const auto there =
-            co_await list_dead_letters(sql, slot, every, request.table, dead_letter_form::columns);
+            co_await list_dead_letters(sql, slot, every, request.table, dead_letter_form::columns,
+                                       false);
         if (!there) {
             co_return fail(there.error());
         }

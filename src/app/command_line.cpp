@@ -120,6 +120,19 @@ void add_drop(CLI::App& command, drop_options& options) {
     command.add_flag("--json", options.json, "print it as JSON");
 }
 
+void add_resume(CLI::App& command, resume_options& options) {
+    auto* const heal = command.add_flag(
+        "--heal", options.heal,
+        "have the next relay publish from the tables what the stream lacks, this once, whatever "
+        "delivery.on_slot_loss says");
+    command
+        .add_flag("--give-up", options.give_up,
+                  "go on without the rows that are missing; they are listed and kept on record "
+                  "(walrelay dead-letter list --given-up)")
+        ->excludes(heal);
+    command.add_flag("--json", options.json, "print what was halted and decided as JSON");
+}
+
 void add_flags(CLI::App& run, CLI::App& init, CLI::App& check, command_line& line) {
     run.add_flag("--skip-startup-check", line.skip_startup_check,
                  "go on past a halt, and without the rows that the startup check misses; for one "
@@ -207,8 +220,10 @@ known_commands add_commands(CLI::App& program, command_line& line) {
         command::dead_letter);
     auto* const resume = program.add_subcommand(
         "resume",
-        "let relays continue that refuse the slot because rows are missing (exit code 3)");
-    add_settings(*resume, line, "outbox");
+        "take back a halt, after its cause is fixed; --heal, --give-up: what becomes of rows that "
+        "are missing");
+    add_settings(*resume, line);
+    add_resume(*resume, line.resume);
     known.emplace_back(resume, command::resume);
     auto* const drop = program.add_subcommand(
         "drop", "undo init: show what walrelay made for the slot, and with --execute drop it");

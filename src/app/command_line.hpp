@@ -48,6 +48,14 @@ struct drop_options {
     bool json = false;
 };
 
+struct resume_options {
+    /// Publish what is missing, this once.
+    bool heal = false;
+    /// Go on without what is missing.
+    bool give_up = false;
+    bool json = false;
+};
+
 enum class bookmark_action { create, list, drop };
 
 struct bookmark_request {
@@ -80,6 +88,7 @@ struct command_line {
     tasks::replay_request replay = {};
     status_options status = {};
     drop_options drop = {};
+    resume_options resume = {};
 };
 
 /// The command line, or the exit code where the program has answered by itself (--help, a flag

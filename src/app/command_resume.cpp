@@ -1,54 +1,239 @@
+#include "app/clock.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
+#include "app/missing_list.hpp"
+#include "core/gap_words.hpp"
+#include "core/json_string.hpp"
 #include "core/one_line.hpp"
-#include "log/log.hpp"
+#include "core/progress.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/outbox_snapshot.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
+#include "servers/translate.hpp"
 
 #include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
+using postgres::halt_decision;
 
-void show(const std::string& slot, const postgres::kept_halt& halt) {
-    fmt::print("Slot {} is halted since {}.\n  reason: {}\n  fix:    {}\n", slot, halt.halted_at,
-               one_line(halt.reason), one_line(halt.fix));
-    if (halt.resumed_at) {
-        fmt::print("It was resumed at {} already.\n", *halt.resumed_at);
+/// What was found and done, to be printed at the end.
+struct outcome {
+    std::optional<postgres::kept_halt> halt = {};
+    std::optional<halt_decision> decision = {};
+    std::optional<missing_list> missing = {};
+    /// What to do next, for people.
+    std::string then = {};
+    int exit_code = exit_done;
+};
+
+void print_text(const std::string& slot, const outcome& done) {
+    if (done.halt) {
+        fmt::print("Slot {} is halted since {}.\n  reason: {}\n  fix:    {}\n", slot,
+                   done.halt->halted_at, one_line(done.halt->reason), one_line(done.halt->fix));
+    } else {
+        fmt::print("Slot {} is not halted.\n", slot);
+    }
+    if (done.halt && done.halt->decision) {
+        fmt::print("It was decided at {} already: {}.\n", done.halt->decided_at,
+                   to_string(*done.halt->decision));
+    }
+    if (done.missing) {
+        fmt::print("{}", text_of(*done.missing));
+    }
+    if (!done.then.empty()) {
+        fmt::print("{}\n", done.then);
     }
 }
 
-awaitable<int> resume(servers::executors on, const config::settings& settings) {
-    const auto& slot = settings.postgres.slot;
+void print_json(const std::string& slot, const outcome& done) {
+    fmt::print(R"({{"slot":{},"halted":{})", json_string(slot), done.halt.has_value());
+    if (done.halt) {
+        fmt::print(R"(,"halted_at":{},"reason":{},"fix":{})", json_string(done.halt->halted_at),
+                   json_string(done.halt->reason), json_string(done.halt->fix));
+    }
+    fmt::print(R"(,"decision":{})",
+               done.decision ? json_string(to_string(*done.decision)) : "null");
+    if (done.missing) {
+        fmt::print(R"(,"missing":{})", json_of(*done.missing));
+    }
+    fmt::print("}}\n");
+}
+
+/// The table is a stand-in where none was named (read_settings).
+bool names_tables(const config::settings& settings) {
+    return !servers::with_tables_only(settings).outbox.empty() &&
+           settings.outbox.front().table != table_name{"walrelay", "dead_letter"};
+}
+
+awaitable<result<bool>> decide(postgres::connection& sql, const config::settings& settings,
+                               halt_decision how) {
+    auto slot = settings.postgres.slot;
+    auto tables = servers::published_tables_of(settings);
+    std::string reason = "walrelay resume --heal has asked to publish what is missing";
+    co_return co_await postgres::decide_halt(sql, std::move(slot), how, std::move(reason),
+                                             std::move(tables));
+}
+
+/// Looks whether the cause is fixed. Where that cannot be told here, the next relay looks.
+awaitable<result<void>> take_back(servers::executors on, postgres::connection& sql,
+                                  const config::settings& settings, outcome& done) {
+    if (!done.halt) {
+        co_return result<void>{};
+    }
+    if (names_tables(settings)) {
+        const auto looked = co_await look_for_missing(on, settings, missing_scope::since_slot);
+        if (looked) {
+            done.missing = *looked;
+        } else {
+            fmt::print(stderr, "whether rows are missing was not looked at here: {}\n",
+                       to_string(looked.error()));
+        }
+    }
+    if (done.missing && done.missing->count > 0) {
+        done.then = fmt::format(
+            "Nothing was changed: the slot stays halted while rows are missing. fix: {}",
+            how_to_close_a_gap);
+        done.exit_code = exit_findings;
+        co_return result<void>{};
+    }
+    const auto kept = co_await decide(sql, settings, halt_decision::look);
+    if (!kept) {
+        co_return kept.error();
+    }
+    done.decision = halt_decision::look;
+    done.then = fmt::format(
+        "Resumed slot {}: the next `walrelay run` goes on, and halts again if rows are missing. A "
+        "relay that stays halted goes on within seconds.",
+        settings.postgres.slot);
+    co_return result<void>{};
+}
+
+error is_in_use(const std::string& slot) {
+    return {errc::slot_in_use,
+            "slot " + slot +
+                " is not halted, and a relay streams from it: another one cannot publish what is "
+                "missing beside it; nothing was changed",
+            "stop every relay of the slot, run this command again, then start walrelay run"};
+}
+
+awaitable<result<void>> heal(postgres::connection& sql, const config::settings& settings,
+                             outcome& done) {
+    if (!done.halt) {
+        auto slot = settings.postgres.slot;
+        const auto progress = co_await postgres::read_slot_progress(sql, std::move(slot));
+        if (!progress) {
+            co_return progress.error();
+        }
+        if (progress->active) {
+            co_return is_in_use(settings.postgres.slot);
+        }
+    }
+    const auto kept = co_await decide(sql, settings, halt_decision::heal);
+    if (!kept) {
+        co_return kept.error();
+    }
+    done.decision = halt_decision::heal;
+    done.then = fmt::format(
+        "Slot {}: the next `walrelay run` publishes from the tables what the stream lacks, this "
+        "once, and goes on. A relay that stays halted does so within seconds. Then: walrelay "
+        "verify",
+        settings.postgres.slot);
+    co_return result<void>{};
+}
+
+awaitable<result<void>> keep_list(postgres::connection& sql, const config::settings& settings,
+                                  const missing_list& missing) {
+    auto rows = rows_of(missing, settings, now().wall);
+    auto slot = settings.postgres.slot;
+    auto tables = servers::published_tables_of(settings);
+    co_return co_await postgres::leave_out(sql, std::move(slot), std::move(rows),
+                                           std::move(tables));
+}
+
+/// The list first: what is given up and not on record would be lost in silence.
+awaitable<result<void>> give_up(servers::executors on, postgres::connection& sql,
+                                const config::settings& settings, outcome& done) {
+    const auto looked = co_await look_for_missing(on, settings, missing_scope::all);
+    if (!looked) {
+        co_return looked.error();
+    }
+    done.missing = *looked;
+    const auto listed = co_await keep_list(sql, settings, *looked);
+    if (!listed) {
+        co_return listed.error();
+    }
+    if (done.halt) {
+        const auto kept = co_await decide(sql, settings, halt_decision::give_up);
+        if (!kept) {
+            co_return kept.error();
+        }
+        done.decision = halt_decision::give_up;
+    }
+    auto slot = settings.postgres.slot;
+    const auto progress = co_await postgres::read_slot_progress(sql, std::move(slot));
+    if (!progress) {
+        co_return progress.error();
+    }
+    done.then = fmt::format("Gave up {}: walrelay dead-letter list --given-up names them.",
+                            counted(looked->count, "row"));
+    if (!progress->exists || progress->lost) {
+        done.then += " The slot is gone: walrelay init --new-slot makes it.";
+    } else if (done.halt) {
+        done.then += " The next `walrelay run` goes on without them.";
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<void>> act(servers::executors on, postgres::connection& sql,
+                            const config::settings& settings, const resume_options& options,
+                            outcome& done) {
+    if (options.heal) {
+        co_return co_await heal(sql, settings, done);
+    }
+    if (options.give_up) {
+        co_return co_await give_up(on, sql, settings, done);
+    }
+    co_return co_await take_back(on, sql, settings, done);
+}
+
+awaitable<int> resume(servers::executors on, const config::settings& settings,
+                      const resume_options& options) {
     auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }
-    const auto halt = co_await postgres::read_halt(*sql, slot);
+    auto slot = settings.postgres.slot;
+    const auto halt = co_await postgres::read_halt(*sql, std::move(slot));
     if (!halt) {
         co_return fail(halt.error());
     }
-    if (!*halt) {
-        fmt::print("Slot {} is not halted.\n", slot);
-        co_return exit_done;
+    outcome done;
+    done.halt = *halt;
+    const auto acted = co_await act(on, *sql, settings, options, done);
+    if (!acted) {
+        co_return fail(acted.error());
     }
-    show(slot, **halt);
-    const auto resumed = co_await postgres::resume_halt(*sql, slot);
-    if (!resumed) {
-        co_return fail(resumed.error());
-    }
-    fmt::print("Resumed slot {}: the next `walrelay run` goes on.\n", slot);
-    co_return exit_done;
+    options.json ? print_json(settings.postgres.slot, done)
+                 : print_text(settings.postgres.slot, done);
+    co_return done.exit_code;
 }
 
 }  // namespace
 
-int command_resume(const config::settings& settings) {
-    return servers::run_to_end([&](servers::executors on) { return resume(on, settings); });
+int command_resume(const config::settings& settings, resume_options options) {
+    return servers::run_to_end(
+        [&](servers::executors on) { return resume(on, settings, options); });
 }
 
 }  // namespace walrelay::app

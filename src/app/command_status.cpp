@@ -73,7 +73,7 @@ std::optional<Facts> known(const result<std::optional<Facts>>& said) {
 /// In the form of /status, as far as it can be known.
 std::string without_a_relay(const config::settings& settings, const error& no_relay,
                             const asked_servers& said) {
-    const bool is_halted = said.halt && !said.halt->resumed_at;
+    const bool is_halted = said.halt && !said.halt->decision;
     const auto reason =
         no_relay.what + (is_halted ? ". The slot is halted: " + said.halt->reason : "");
     http::json_writer to;

@@ -41,8 +41,8 @@ struct init_options {
                                  const tasks::replay_request& request);
 /// Shows what walrelay has made for the slot, and with `execute` drops it.
 [[nodiscard]] int command_drop(const config::settings& settings, drop_options options);
-/// Lets relays go on past what the slot was halted for.
-[[nodiscard]] int command_resume(const config::settings& settings);
+/// Takes back a halt, and decides what becomes of the rows that are missing.
+[[nodiscard]] int command_resume(const config::settings& settings, resume_options options);
 /// Compares the outbox tables with the stream and prints what differs.
 [[nodiscard]] int command_verify(const config::settings& settings,
                                  const tasks::verify_options& options);

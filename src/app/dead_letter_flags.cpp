@@ -90,6 +90,9 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
             [&request](const std::string& text) { request.limit = read_number("--limit", text); },
             "how many of the newest (default: 50)")
         ->type_name("NUMBER");
+    list.add_flag("--given-up", request.given_up,
+                  "rows that were missing and that walrelay resume --give-up went on without, in "
+                  "place of the dead letters");
     add_json(list, request);
 
     auto& show = add("show", "everything about one, with its row", tasks::dead_letter_action::show);

@@ -41,7 +41,7 @@ awaitable<bool> was_resumed(const asio::any_io_executor& executor,
         co_return false;
     }
     const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
-    co_return halt && (!*halt || (*halt)->resumed_at);
+    co_return halt && (!*halt || (*halt)->decision);
 }
 
 }  // namespace
@@ -58,7 +58,8 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
         co_return;
     }
     log<"staying_halted">(
-        "staying (delivery.on_halt = \"stay\") without slot and broker, until walrelay resume",
+        "staying (delivery.on_halt = \"stay\") without slot and broker, until walrelay resume; " +
+            std::string(relay::how_to_close_a_gap),
         with<"seconds">(std::optional<std::chrono::milliseconds>()));
     auto said = now().monotonic;
     for (;;) {

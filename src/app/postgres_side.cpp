@@ -2,6 +2,7 @@
 
 #include "app/facts_watch.hpp"
 #include "core/control.hpp"
+#include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
@@ -82,6 +83,22 @@ std::vector<finding> findings_for(const preflight::expectations& expected,
     return findings;
 }
 
+preflight::expectations expectations_of(const config::settings& settings,
+                                        const known_before& known) {
+    auto expected = servers::expectations_of(settings);
+    expected.heals = expected.heals || known.heals;
+    return expected;
+}
+
+/// A halt that was taken back is not passed unless it can be told whether rows are missing.
+error cannot_look(const std::string& slot) {
+    return {errc::gap_found,
+            "slot " + slot +
+                " was halted and resumed, and whether rows are still missing cannot be told: the "
+                "newest rows of the outbox tables could not be compared with the stream",
+            how_to_close_a_gap};
+}
+
 awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
                                        known_before& known) {
     auto wanted = servers::inspection_of(settings);
@@ -89,7 +106,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     if (!facts) {
         co_return facts.error();
     }
-    const auto expected = servers::expectations_of(settings);
+    const auto expected = expectations_of(settings, known);
     const auto taken =
         relay::owner_findings(expected, servers::owner_of(settings, *facts), known.description);
     if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
@@ -259,6 +276,9 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!placed) {
         co_return placed.error();
     }
+    if (known.looks && !facts.in_recovery && !session.newest_rows) {
+        co_return cannot_look(settings.postgres.slot);
+    }
     session.goes_on_without = known.goes_on_without;
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);
@@ -267,7 +287,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
 awaitable<result<ready_postgres>> prepare(servers::executors on, const config::settings& settings,
                                           const known_before& known, postgres_facts facts,
                                           postgres::connection sql) {
-    const auto reason = preflight::choose_backfill(servers::expectations_of(settings), facts,
+    const auto reason = preflight::choose_backfill(expectations_of(settings, known), facts,
                                                    known.earlier, known.gap);
     if (reason) {
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
@@ -326,8 +346,10 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!may_pass) {
         co_return may_pass.error();
     }
+    known.heals = gate.is_asked_to_heal();
+    known.looks = *may_pass == servers::passage::looks;
     known.gap = known.gap || *may_pass == servers::passage::heals;
-    known.goes_on_without = known.goes_on_without || *may_pass == servers::passage::resumed;
+    known.goes_on_without = known.goes_on_without || *may_pass == servers::passage::gives_up;
     if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
         co_return ended.error();
     }

@@ -48,6 +48,10 @@ struct ready_postgres {
 struct known_before : relay::known_before {
     /// See postgres::start_options.
     int earlier_process = 0;
+    /// An operator has asked to heal, whatever the configuration says.
+    bool heals = false;
+    /// An operator has taken back a halt: the newest rows are looked for whatever is known.
+    bool looks = false;
 };
 
 /// Findings that forbid streaming are an error, postgres_unsuitable, or gap_found where `watch`

@@ -28,8 +28,11 @@ std::string line_of(const http::relay_report& of) {
         return line + ": " + of.status.reason;
     }
     if (of.status.is_leader) {
-        line += fmt::format(", {:.0f} rows/s, lag {:.1f} s", of.recent.rows_per_second,
-                            std::chrono::duration<double>(of.status.lag).count());
+        line += fmt::format(", {:.0f} rows/s", of.recent.rows_per_second);
+    }
+    if (of.status.is_leader && of.status.lag) {
+        line +=
+            fmt::format(", lag {:.1f} s", std::chrono::duration<double>(*of.status.lag).count());
     }
     return line;
 }

@@ -31,7 +31,7 @@ int run_command(const command_line& line, const config::settings& settings) {
         case command::replay:
             return command_replay(settings, line.replay);
         case command::resume:
-            return command_resume(settings);
+            return command_resume(settings, line.resume);
         case command::drop:
             return command_drop(settings, line.drop);
         case command::status:

@@ -119,7 +119,8 @@ bool reads_rows(const command_line& line) {
 /// Dead letters and halts lie in walrelay's own tables, and slot and stream are shown, whatever
 /// tables are relayed. As with `run`, --table names the one table that there is.
 bool needs_no_table(const command_line& line) {
-    return line.wanted == command::dead_letter || line.wanted == command::resume ||
+    return line.wanted == command::dead_letter ||
+           (line.wanted == command::resume && !line.resume.give_up) ||
            line.wanted == command::status || line.wanted == command::drop ||
            (line.wanted == command::replay &&
             (!reads_rows(line) || line.replay.tables.size() == 1));

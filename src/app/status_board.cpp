@@ -144,7 +144,7 @@ void status_board::sample(instant now, std::chrono::microseconds late) {
     const mark here{now.monotonic, rows_in(counts), counts.messages_stored,
                     counts.commit_to_ack.counts()};
     http::sample one{now.wall};
-    one.lag_seconds = static_cast<float>(seconds(status.lag));
+    one.lag_seconds = seconds_or_unknown(status.lag);
     one.window_share = share_of(status.window_messages, status.window_limit_messages);
     if (!marks_.empty()) {
         const auto& before = marks_.back();

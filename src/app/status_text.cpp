@@ -185,7 +185,7 @@ void append_kept(std::string& to, const element& of) {
 }
 
 void append_flow(std::string& to, const element& of) {
-    append(to, "lag", seconds(of, "/lag_seconds"));
+    append(to, "lag", number(of, "/lag_seconds") ? seconds(of, "/lag_seconds") : "not known");
     append(to, "window",
            fmt::format("{} of {}{}", count(of, "/window/messages"),
                        count(of, "/window/limit_messages", "message"),
@@ -263,7 +263,7 @@ std::optional<shown_status> show_status(std::string_view json) {
     append_state(shown.text, of);
     append_facts(shown.text, of);
     append_kept(shown.text, of);
-    if (number(of, "/lag_seconds")) {
+    if (number(of, "/window/messages")) {
         append_flow(shown.text, of);
     }
     append_last_trouble(shown.text, of);

@@ -77,21 +77,22 @@ log_entry well_being::heartbeat(const relay_status& status, const relay_counts& 
     const bool waits = status.state == relay_state::standby;
     const auto messages = counts.messages_stored - said_messages_;
     const auto took = seconds(now.monotonic - *said_at_);
-    const auto lag = seconds(status.lag);
+    const auto lag = status.lag ? std::optional(seconds(*status.lag)) : std::nullopt;
     const auto letters = dead_letters_in(counts);
     auto words = state;
     std::ranges::replace(words, '_', ' ');
-    words +=
-        waits ? ": another relay holds the slot"
-              : fmt::format(
-                    ": {} stored in {:.0f} s, lag {:.1f} s, {} of {} in the window, {} since "
-                    "the start",
-                    counted(messages, "message"), took, lag, with_thousands(status.window_messages),
-                    counted(status.window_limit_messages, "message"),
-                    counted(letters, "dead letter"));
+    words += waits ? ": another relay holds the slot"
+                   : fmt::format(
+                         ": {} stored in {:.0f} s, {}{} of {} in the window, {} since "
+                         "the start",
+                         counted(messages, "message"), took,
+                         lag ? fmt::format("lag {:.1f} s, ", *lag) : "",
+                         with_thousands(status.window_messages),
+                         counted(status.window_limit_messages, "message"),
+                         counted(letters, "dead letter"));
     return log_entry::of<"well">(std::move(words), with<"state">(std::move(state)),
                                  with<"seconds">(took), with<"messages">(messages),
-                                 with<"lag_seconds">(waits ? std::nullopt : std::optional(lag)),
+                                 with<"lag_seconds">(waits ? std::nullopt : lag),
                                  with<"window_messages">(std::uint64_t{status.window_messages}),
                                  with<"window_limit">(std::uint64_t{status.window_limit_messages}),
                                  with<"dead_letters">(letters));

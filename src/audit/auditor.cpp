@@ -261,6 +261,11 @@ result<void> auditor::add_dead_letter(std::optional<std::uint32_t> table, std::s
     return {};
 }
 
+result<void> auditor::add_awaited(std::string_view id) {
+    WALRELAY_ASSERT(open_.has_value());
+    return open_->add({record_kind::awaited, 0, 0, {}, id});
+}
+
 result<report> auditor::conclude(finding_kind open_ones) {
     WALRELAY_ASSERT(open_.has_value());
     auto concluded = open_->finish();
@@ -286,14 +291,21 @@ void auditor::conclude_id(std::string_view id, const id_facts& facts, finding_ki
     const auto unsent = facts.rows - std::min(facts.rows, facts.copies() + facts.republications);
     const auto dead = std::min(unsent, facts.dead_letters);
     report_.dead_lettered += dead;
-    if (unsent == dead) {
+    const auto awaited = std::min(unsent - dead, facts.awaited);
+    note_open(id, facts, finding_kind::undelivered, awaited);
+    note_open(id, facts, open_ones, unsent - dead - awaited);
+}
+
+void auditor::note_open(std::string_view id, const id_facts& facts, finding_kind kind,
+                        std::uint64_t rows) {
+    if (rows == 0) {
         return;
     }
-    note(open_ones, unsent - dead);
-    if (named(open_ones).wants(facts.last_row.number)) {
+    note(kind, rows);
+    if (named(kind).wants(facts.last_row.number)) {
         finding one{options_.tables[facts.last_row.group], printable(id)};
-        one.detail = unsent - dead > 1 ? std::to_string(unsent - dead) + " rows have this id" : "";
-        named(open_ones).add(facts.last_row.number, std::move(one));
+        one.detail = rows > 1 ? std::to_string(rows) + " rows have this id" : "";
+        named(kind).add(facts.last_row.number, std::move(one));
     }
 }
 

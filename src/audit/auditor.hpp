@@ -87,6 +87,9 @@ public:
     [[nodiscard]] result<void> add_dead_letter(std::optional<std::uint32_t> table,
                                                std::string_view id);
 
+    /// The slot still brings the row of this id: it is undelivered, whatever the others are.
+    [[nodiscard]] result<void> add_awaited(std::string_view id);
+
     /// Rows that are still open become findings of the kind `open_ones`.
     [[nodiscard]] result<report> conclude(finding_kind open_ones);
 
@@ -114,6 +117,8 @@ private:
     [[nodiscard]] std::uint64_t note_orphans(std::string_view id, const id_facts& facts);
     [[nodiscard]] result<void> add_republications(record one);
     [[nodiscard]] result<void> sift_id(std::string_view id, const id_facts& facts);
+    void note_open(std::string_view id, const id_facts& facts, finding_kind kind,
+                   std::uint64_t rows);
     void conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones);
     void conclude_rows_without_id(finding_kind open_ones);
     void forget_unseen(std::string_view id);

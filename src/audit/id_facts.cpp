@@ -37,6 +37,9 @@ void add(id_facts& to, record one) {
         case record_kind::dead_letter:
             ++to.dead_letters;
             break;
+        case record_kind::awaited:
+            ++to.awaited;
+            break;
     }
 }
 

@@ -20,6 +20,7 @@ struct id_facts {
     record last_message = {};
     std::uint64_t republications = 0;
     std::uint64_t dead_letters = 0;
+    std::uint64_t awaited = 0;
 
     /// All that have the row's id: it is in the stream, whoever sent it.
     [[nodiscard]] std::uint64_t copies() const { return messages + strangers + earlier; }

@@ -49,7 +49,7 @@ void append_to(std::string& bytes, const record& one) {
 }
 
 std::optional<record> take_record(std::string_view& bytes) {
-    if (bytes.empty() || bytes.front() > static_cast<char>(record_kind::earlier)) {
+    if (bytes.empty() || bytes.front() > static_cast<char>(record_kind::awaited)) {
         return std::nullopt;
     }
     record one;

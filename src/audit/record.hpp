@@ -27,6 +27,8 @@ enum class record_kind : std::uint8_t {
     stranger,
     /// A message from before what is compared.
     earlier,
+    /// A row that the slot still brings.
+    awaited,
 };
 
 struct record {

@@ -20,7 +20,7 @@ enum class relay_state {
     standby,
     /// Rows that were there before the slot are published.
     snapshot,
-    /// Streaming, more than ten seconds behind.
+    /// Streaming; what was committed before is not stored yet, or more than ten seconds behind.
     catching_up,
     streaming,
     waiting_postgres,
@@ -55,8 +55,9 @@ struct relay_status {
     /// The window is full.
     bool reading_paused = false;
     std::size_t write_back_pending = 0;
-    /// How long ago the oldest row was committed that is not stored; 0 where there is none.
-    std::chrono::microseconds lag{0};
+    /// How long ago the oldest row was committed that is not stored; 0 where there is none, nothing
+    /// where that is not known.
+    std::optional<std::chrono::microseconds> lag = {};
     /// How long ago the oldest message that is not stored was sent first, be it on an earlier
     /// connection; 0 where none was sent.
     std::chrono::microseconds oldest_unacked{0};

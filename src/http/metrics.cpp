@@ -157,9 +157,12 @@ void write_load(metric_writer& to, const relay_report& of) {
         to.sample(value);
     };
     const auto& status = of.status;
-    gauge("lag_seconds",
-          "Since the commit of the oldest row that is not stored; 0 if there is none.",
-          seconds(status.lag));
+    if (status.lag) {
+        gauge("lag_seconds",
+              "Since the commit of the oldest row that is not stored; 0 if there is none, absent "
+              "where that is not known.",
+              seconds(*status.lag));
+    }
     gauge("oldest_unacked_seconds",
           "Since the oldest message that is not stored was sent first; 0 if there is none.",
           seconds(status.oldest_unacked));

@@ -33,7 +33,7 @@ struct sample {
     wall_time at;
     float rows_per_second = 0;
     float messages_per_second = 0;
-    float lag_seconds = 0;
+    float lag_seconds = -1;
     float p50_seconds = -1;
     float p99_seconds = -1;
     /// From 0 to 1.

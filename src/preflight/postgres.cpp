@@ -316,7 +316,8 @@ std::optional<backfill_reason> choose_backfill(const expectations& wanted,
     if (wanted.snapshot && (!earlier || resumes)) {
         return earlier ? backfill_reason::interrupted : backfill_reason::first_start;
     }
-    return earlier && wanted.heals ? std::optional(backfill_reason::slot_lost) : std::nullopt;
+    return (earlier || gap) && wanted.heals ? std::optional(backfill_reason::slot_lost)
+                                            : std::nullopt;
 }
 
 std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream) {

@@ -4,6 +4,7 @@
 #include "preflight/slot.hpp"
 
 #include "core/finding.hpp"
+#include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
 
 namespace walrelay::preflight {
@@ -23,6 +24,11 @@ std::string lost_text(const std::string& name, const slot_facts& slot) {
             : "";
     return "slot " + name + " has lost WAL that it needs (wal_status = lost" + reason + ")" +
            setting;
+}
+
+/// What giving up takes besides where the slot is gone.
+std::string and_new_slot(const std::string& first) {
+    return "; after giving up: " + first + "walrelay init --new-slot makes the slot";
 }
 
 void look_at_held_delivery(const expectations& wanted, const postgres_facts& facts,
@@ -104,8 +110,9 @@ void note_missing_slot(const expectations& wanted, const std::optional<backfill_
     } else if (*backfill == backfill_reason::slot_lost) {
         found.warning("slot_gone",
                       missing + " any more, and stream " + wanted.stream + " shows an earlier run",
-                      "nothing to do: on_slot_loss = \"heal\" lets walrelay run publish what the "
-                      "stream lacks from the table and make the slot again");
+                      "nothing to do: walrelay run heals, as on_slot_loss = \"heal\" or walrelay "
+                      "resume --heal asks for: it publishes what the stream lacks from the tables "
+                      "and makes the slot again");
     } else {
         found.note("slot_missing", missing + " yet",
                    "walrelay run creates it, after the rows that are there already "
@@ -192,15 +199,13 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
     }
     if (slot.wal_status == "lost" && wanted.heals) {
         found.warning("slot_lost", lost_text(wanted.slot, slot),
-                      "nothing to do: on_slot_loss = \"heal\" publishes what the stream lacks from "
-                      "the table and makes the slot again");
+                      "nothing to do: walrelay run heals, as on_slot_loss = \"heal\" or walrelay "
+                      "resume --heal asks for: it publishes what the stream lacks from the tables "
+                      "and makes the slot again");
     } else if (slot.wal_status == "lost") {
         found.error("slot_lost", lost_text(wanted.slot, slot),
-                    "set on_slot_loss = \"heal\" under [delivery], which publishes what the stream "
-                    "lacks from the table and makes the slot again; or, to go on without those "
-                    "rows, which are then only in the table: " +
-                        drop_slot_sql(wanted.slot) +
-                        " (it holds nothing any more) then walrelay init --new-slot");
+                    how_to_close_a_gap + and_new_slot(drop_slot_sql(wanted.slot) +
+                                                      " (it holds nothing any more) and then "));
     }
     look_at_two_phase(wanted, slot, found);
     look_at_failover(wanted, facts, found);
@@ -231,11 +236,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
                 (earlier->in_database ? "there was one: its database" : "stream " + wanted.stream) +
                 " shows an earlier run (" + earlier->evidence +
                 "): a new slot would silently skip the rows in between",
-            "walrelay verify names the rows; walrelay resume --heal publishes them from the tables "
-            "and "
-            "makes the slot (as on_slot_loss = \"heal\" under [delivery] always does); walrelay "
-            "init "
-            "--new-slot makes the slot without them");
+            how_to_close_a_gap + and_new_slot(""));
         return;
     }
     note_missing_slot(wanted, backfill, found);

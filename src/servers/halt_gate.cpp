@@ -105,39 +105,63 @@ void halt_gate::warn(const error& why, const std::string& consequence) {
     }
 }
 
-result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
-    const auto is_first_time = [this] { return !std::exchange(said_, true); };
-    const auto was = "slot " + settings_.postgres.slot + " was halted at " + halt.halted_at + " (" +
-                     halt.reason + ")";
-    if (halt.resumed_at || skips_) {
-        if (is_first_time()) {
-            log<"halt_passed">(was + "; going on, as " +
-                                   (halt.resumed_at ? "it was resumed at " + *halt.resumed_at
-                                                    : std::string("--skip-startup-check asks for")),
-                               with<"slot">(settings_.postgres.slot));
-        }
-        passed_a_halt_ = true;
-        return passage::resumed;
+passage halt_gate::pass(passage how, const std::string& was, const std::string& why) {
+    passed_a_halt_ = true;
+    if (!std::exchange(said_, true)) {
+        log<"halt_passed">(was + "; going on, as " + why, with<"slot">(settings_.postgres.slot));
     }
-    if (settings_.delivery.on_slot_loss != config::slot_loss_policy::heal) {
-        return error_of(settings_.postgres.slot, halt);
-    }
+    return how;
+}
+
+passage halt_gate::heal(const std::string& was, const std::string& why) {
     passed_a_halt_ = true;
     if (healed_) {
         return passage::open;
     }
-    if (is_first_time()) {
+    if (!std::exchange(said_, true)) {
         log<"halt_healing">(
-            was +
-                "; healing (on_slot_loss = \"heal\"): what the stream lacks is published from "
-                "the tables",
+            was + "; healing (" + why + "): what the stream lacks is published from the tables",
             with<"slot">(settings_.postgres.slot));
     }
     return passage::heals;
 }
 
+result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
+    using decision = postgres::halt_decision;
+    const auto& slot = settings_.postgres.slot;
+    const auto was = "slot " + slot + " was halted at " + halt.halted_at + " (" + halt.reason + ")";
+    asked_to_heal_ = halt.decision == decision::heal;
+    if (halt.decision == decision::give_up) {
+        return pass(passage::gives_up, was,
+                    "an operator gave the missing rows up at " + halt.decided_at +
+                        " (walrelay resume --give-up): walrelay dead-letter list --given-up names "
+                        "them");
+    }
+    if (skips_) {
+        return pass(passage::gives_up, was, "--skip-startup-check asks for");
+    }
+    if (asked_to_heal_) {
+        return heal(was, "walrelay resume --heal, at " + halt.decided_at);
+    }
+    if (settings_.delivery.on_slot_loss == config::slot_loss_policy::heal) {
+        return heal(was, "on_slot_loss = \"heal\"");
+    }
+    if (halt.decision == decision::look && looked_) {
+        // It could not be removed when this relay began to stream.
+        passed_a_halt_ = true;
+        return passage::open;
+    }
+    if (halt.decision == decision::look) {
+        return pass(
+            passage::looks, was,
+            "it was resumed at " + halt.decided_at + "; rows that are still missing halt it again");
+    }
+    return error_of(slot, halt);
+}
+
 awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
     const auto halt = co_await postgres::read_halt(sql, settings_.postgres.slot);
+    asked_to_heal_ = false;
     if (halt) {
         co_return *halt ? judge(**halt) : result<passage>(passage::open);
     }
@@ -151,7 +175,9 @@ awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
 awaitable<void> halt_gate::streams(postgres::connection& sql) {
     skips_ = false;
     healed_ = false;
+    asked_to_heal_ = false;
     said_ = false;
+    looked_ = true;
     if (!std::exchange(passed_a_halt_, false)) {
         co_return;
     }

@@ -19,9 +19,12 @@ namespace walrelay::servers {
 enum class passage {
     /// Nothing is halted.
     open,
+    /// An operator has fixed the cause; what is missing is looked for once more.
+    looks,
     /// An operator has decided to go on without what is missing.
-    resumed,
-    /// on_slot_loss = "heal": what is missing is published from the tables first.
+    gives_up,
+    /// What is missing is published from the tables first: on_slot_loss = "heal", or an operator
+    /// has asked for it.
     heals,
 };
 
@@ -39,20 +42,28 @@ public:
 
     /// What was missing is in the stream; the halt goes with the next `streams`.
     void healed() { healed_ = true; }
+    /// An operator has asked for it, and the relay does not stream yet: another one that heals at
+    /// the same time may have taken the slot away.
+    [[nodiscard]] bool is_asked_to_heal() const { return asked_to_heal_; }
 
     /// The relay streams: removes the halt that it has passed, if there was one.
     [[nodiscard]] boost::asio::awaitable<void> streams(postgres::connection& sql);
 
 private:
     [[nodiscard]] result<passage> judge(const postgres::kept_halt& halt);
+    passage pass(passage how, const std::string& was, const std::string& why);
+    passage heal(const std::string& was, const std::string& why);
     void warn(const error& why, const std::string& consequence);
 
     const config::settings& settings_;
     bool skips_ = false;
     bool healed_ = false;
+    bool asked_to_heal_ = false;
     bool passed_a_halt_ = false;
     bool warned_ = false;
     bool said_ = false;
+    /// This relay has streamed, so that its startup check has begun.
+    bool looked_ = false;
 };
 
 /// The halt in the words of an error, errc::halted.

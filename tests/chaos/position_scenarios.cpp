@@ -310,7 +310,7 @@ void keep_halt(trial& one, unsigned relays) {
         }
         require_kept_out(one, relays);
     }
-    const auto resumed = where.command({"resume"});
+    const auto resumed = where.command({"resume", "--give-up"});
     require(resumed.exit_code == 0, "walrelay resume fails: " + resumed.errors);
     for (unsigned index = 0; index < relays; ++index) {
         where.start_relay(index);

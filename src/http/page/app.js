@@ -77,11 +77,17 @@ function note(text, command) {
   return item;
 }
 
+// The one that a button offers: it looks, and gives nothing up.
+function safeCommand(of) {
+  const found = of.fix.match(/walrelay (?:verify|resume --heal)/);
+  return found ? found[0] : of.state === "halted" ? "walrelay check" : "";
+}
+
 let attentionShown = "";
 function attention(of) {
   const found = [];
   if (of.reason) found.push([of.reason + (of.fix ? ". Fix: " + of.fix : ""),
-    of.fix.includes("walrelay resume") ? "walrelay resume" : of.state === "halted" ? "walrelay check" : ""]);
+    safeCommand(of)]);
   const letters = of.dead_letters.facts;
   if (letters && letters.row + letters.broker > 0) {
     found.push(["Dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +

@@ -1,5 +1,6 @@
 #include "postgres/session/server_error.hpp"
 
+#include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/sqlstate.hpp"
 
@@ -151,8 +152,7 @@ error explain_state(const server_report& report, const server_context& context) 
     return unsuitable(fmt::format("the slot {} is invalidated: PostgreSQL gave up the WAL that "
                                   "walrelay has not read",
                                   context.slot),
-                      "set on_slot_loss = \"heal\" under [delivery] and start again, which "
-                      "publishes what the stream lacks from the tables and makes the slot again");
+                      how_to_close_a_gap);
 }
 
 /// It was not there when it was looked for: another relay starts at the same time.

@@ -45,6 +45,27 @@ std::string list_sql(dead_letter_form form) {
                        state_sql, letters_sql, may_be_own_letter_sql);
 }
 
+/// As leave_out writes them; a letter that was dropped keeps its position.
+constexpr const char* given_up_sql = R"sql(
+SELECT id, date_trunc('second', dead_at) AS given_up_at,
+       source_schema || '.' || source_table AS "table", message_id, reason
+  FROM (SELECT * FROM walrelay.dead_letter
+         WHERE retries = -1 AND position LIKE 'left out of %'
+           AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
+         ORDER BY id DESC LIMIT $1::bigint) AS newest
+ ORDER BY id
+)sql";
+
+constexpr const char* given_up_json_sql = R"sql(
+SELECT row_to_json(each)
+  FROM (SELECT id, dead_at AS given_up_at, source_schema, source_table, message_id, reason
+          FROM (SELECT * FROM walrelay.dead_letter
+                 WHERE retries = -1 AND position LIKE 'left out of %'
+                   AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
+                 ORDER BY id DESC LIMIT $1::bigint) AS newest
+         ORDER BY id) AS each
+)sql";
+
 constexpr const char* knows_table_sql = R"sql(
 SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = $2
@@ -194,8 +215,14 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
 }  // namespace
 
 awaitable<result<row_set>> list_dead_letters(connection& sql, std::string slot, std::int64_t limit,
-                                             std::optional<table_name> table,
-                                             dead_letter_form form) {
+                                             std::optional<table_name> table, dead_letter_form form,
+                                             bool given_up) {
+    if (given_up) {
+        auto which = with_table({std::to_string(limit)}, table);
+        co_return co_await run(
+            sql, form == dead_letter_form::json ? given_up_json_sql : given_up_sql,
+            std::move(which));
+    }
     auto parameters = with_table({std::move(slot), "true", std::to_string(limit)}, table);
     auto statement = list_sql(form);
     co_return co_await run(sql, std::move(statement), std::move(parameters));

@@ -34,10 +34,11 @@ enum class dead_letter_form {
     json
 };
 
-/// The newest `limit`, oldest of them first, without their rows.
+/// The newest `limit`, oldest of them first, without their rows. `given_up`: of the rows that an
+/// operator went on without (leave_out of dead_letter_store.hpp), in place of the letters.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> list_dead_letters(
     connection& sql, std::string slot, std::int64_t limit, std::optional<table_name> table,
-    dead_letter_form form);
+    dead_letter_form form, bool given_up);
 
 /// Whether the database has a table of this name, or a letter is of one.
 [[nodiscard]] boost::asio::awaitable<result<bool>> knows_table(connection& sql, table_name table);

@@ -17,10 +17,17 @@ SELECT relkind = 'r' AND NOT relrowsecurity AND NOT relhasrules
  WHERE n.nspname = 'walrelay' AND c.relname = 'halt'
 )sql";
 
+/// By way of JSON, as a table of 0.2.0 does not have the columns. A decision of before the halt was
+/// about another one.
 constexpr const char* read_sql = R"sql(
 SELECT to_char(halted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), reason, fix,
-       to_char(resumed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
-  FROM walrelay.halt WHERE slot = $1
+       CASE WHEN decided_at >= halted_at THEN decision
+            WHEN resumed_at IS NOT NULL THEN 'look' END,
+       to_char(CASE WHEN decided_at >= halted_at THEN decided_at ELSE resumed_at END
+                   AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+  FROM (SELECT h.halted_at, h.reason, h.fix, h.resumed_at, to_jsonb(h) ->> 'decision' AS decision,
+               (to_jsonb(h) ->> 'decided_at')::timestamptz AS decided_at
+          FROM walrelay.halt AS h WHERE h.slot = $1) AS kept
 )sql";
 
 constexpr const char* store_sql = R"sql(
@@ -29,9 +36,26 @@ INSERT INTO walrelay.halt (slot, reason, fix) VALUES ($1, $2, $3)
        SET halted_at = now(), reason = excluded.reason, fix = excluded.fix, resumed_at = NULL
 )sql";
 
-constexpr const char* resume_sql =
-    "UPDATE walrelay.halt SET resumed_at = coalesce(resumed_at, now()) WHERE slot = $1 "
-    "RETURNING slot";
+/// resumed_at, which 0.2.0 reads, is set only by who gives rows up: such a relay goes on without
+/// them, and refuses the slot in every other case.
+constexpr const char* decide_sql = R"sql(
+UPDATE walrelay.halt
+   SET decision = $2, decided_at = now(), resumed_at = CASE WHEN $2 = 'give_up' THEN now() END
+ WHERE slot = $1 RETURNING slot
+)sql";
+
+constexpr const char* ask_for_healing_sql = R"sql(
+INSERT INTO walrelay.halt (slot, reason, fix, decision, decided_at)
+VALUES ($1, $2, 'start walrelay run', 'heal', now())
+    ON CONFLICT (slot) DO UPDATE SET decision = 'heal', decided_at = now(), resumed_at = NULL
+RETURNING slot
+)sql";
+
+constexpr const char* has_decisions_sql = R"sql(
+SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
+ WHERE c.relname = 'halt' AND c.relnamespace = to_regnamespace('walrelay')
+   AND a.attname = 'decided_at' AND NOT a.attisdropped
+)sql";
 
 constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE slot = $1";
 
@@ -49,7 +73,43 @@ awaitable<result<bool>> look_at_table(connection& sql) {
     co_return !found->empty();
 }
 
+/// Makes the table, or the columns that one of 0.2.0 does not have.
+awaitable<result<void>> complete_table(connection& sql, bool there,
+                                       std::vector<table_name> outboxes) {
+    if (there) {
+        const auto whole = co_await sql.query(has_decisions_sql);
+        if (!whole) {
+            co_return whole.error();
+        }
+        if (!whole->empty()) {
+            co_return result<void>{};
+        }
+    }
+    co_return co_await create_table(sql, own_table::halt, std::move(outboxes));
+}
+
+std::optional<halt_decision> decision_of(const std::optional<std::string>& text) {
+    for (const auto each : {halt_decision::look, halt_decision::heal, halt_decision::give_up}) {
+        if (text && *text == to_string(each)) {
+            return each;
+        }
+    }
+    return std::nullopt;
+}
+
 }  // namespace
+
+const char* to_string(halt_decision decision) {
+    switch (decision) {
+        case halt_decision::look:
+            return "look";
+        case halt_decision::heal:
+            return "heal";
+        case halt_decision::give_up:
+            break;
+    }
+    return "give_up";
+}
 
 awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::string slot) {
     const auto there = co_await look_at_table(sql);
@@ -67,8 +127,10 @@ awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::stri
     if (rows->empty()) {
         co_return std::optional<kept_halt>{};
     }
-    co_return std::optional(
-        kept_halt{rows->text(0, 0), rows->text(0, 1), rows->text(0, 2), rows->at(0, 3)});
+    kept_halt found{rows->text(0, 0), rows->text(0, 1), rows->text(0, 2)};
+    found.decision = decision_of(rows->at(0, 3));
+    found.decided_at = found.decision ? rows->text(0, 4) : "";
+    co_return std::optional(std::move(found));
 }
 
 awaitable<result<void>> store_halt(connection& sql, std::string slot, std::string reason,
@@ -97,17 +159,25 @@ awaitable<result<void>> store_halt(connection& sql, std::string slot, std::strin
     co_return result<void>{};
 }
 
-awaitable<result<bool>> resume_halt(connection& sql, std::string slot) {
+awaitable<result<bool>> decide_halt(connection& sql, std::string slot, halt_decision decision,
+                                    std::string reason, std::vector<table_name> outboxes) {
+    const bool asks = decision == halt_decision::heal;
     const auto there = co_await look_at_table(sql);
     if (!there) {
         co_return there.error();
     }
-    if (!*there) {
+    if (!*there && !asks) {
         // Not the result itself: of a result<bool> another one can be made by its operator bool.
         co_return false;
     }
-    std::vector<std::string> parameters{std::move(slot)};
-    const auto done = co_await sql.ask(resume_sql, std::move(parameters));
+    const auto completed = co_await complete_table(sql, *there, std::move(outboxes));
+    if (!completed) {
+        co_return completed.error();
+    }
+    std::vector<std::string> parameters{std::move(slot),
+                                        asks ? std::move(reason) : to_string(decision)};
+    const auto done =
+        co_await sql.ask(asks ? ask_for_healing_sql : decide_sql, std::move(parameters));
     if (done.has_error()) {
         co_return explain_use(done.error(), sql, own_table::halt);
     }

@@ -16,18 +16,34 @@
 
 namespace walrelay::postgres {
 
+/// How an operator has taken back a halt.
+enum class halt_decision {
+    /// Its cause is fixed: the next relay looks for what is missing, as any start does.
+    look,
+    /// The next relay publishes from the tables what the stream lacks, whatever its configuration
+    /// says.
+    heal,
+    /// The next relay goes on without the rows that are missing.
+    give_up,
+};
+/// As in the column: look, heal, give_up.
+[[nodiscard]] const char* to_string(halt_decision decision);
+
 struct kept_halt {
     /// "2026-03-14 15:09:26 UTC".
     std::string halted_at;
     std::string reason;
     std::string fix;
-    /// When an operator decided to go on.
-    std::optional<std::string> resumed_at = {};
+    /// Made since it was halted.
+    std::optional<halt_decision> decision = {};
+    /// In the form of halted_at; set with `decision`.
+    std::string decided_at = {};
 };
 
 /// Nothing where the slot is not halted. errc::postgres_unsuitable, with the SQL that fixes it, if
 /// the role may not read the table or it is not an ordinary one; else what `connection::query`
-/// gives.
+/// gives. A table of 0.2.0 is read as well: who resumed there has looked at nothing, so that the
+/// next relay looks.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql,
                                                                                  std::string slot);
 
@@ -37,8 +53,13 @@ struct kept_halt {
                                                               std::string reason, std::string fix,
                                                               std::vector<table_name> outboxes);
 
-/// Lets the next relay of the slot go on. Returns whether there was a halt.
-[[nodiscard]] boost::asio::awaitable<result<bool>> resume_halt(connection& sql, std::string slot);
+/// Lets the next relay of the slot go on, in this way. Where the slot is not halted a decision to
+/// heal is kept all the same, for `reason`; no other is. Adds the columns of a decision where the
+/// table is of 0.2.0. Returns whether it was kept.
+[[nodiscard]] boost::asio::awaitable<result<bool>> decide_halt(connection& sql, std::string slot,
+                                                               halt_decision decision,
+                                                               std::string reason,
+                                                               std::vector<table_name> outboxes);
 
 /// Removes the halt, if there is one.
 [[nodiscard]] boost::asio::awaitable<result<void>> forget_halt(connection& sql, std::string slot);

@@ -180,7 +180,9 @@ public:
 private:
     enum class phase { running, draining, closing, ended };
 
-    [[nodiscard]] relay_state state_at(std::chrono::microseconds lag) const;
+    [[nodiscard]] relay_state state_at(std::optional<std::chrono::microseconds> lag) const;
+    /// Nothing where it is not known.
+    [[nodiscard]] std::optional<std::chrono::microseconds> lag_at(instant now) const;
     [[nodiscard]] bool is_closing() const {
         return phase_ == phase::closing || phase_ == phase::ended;
     }

@@ -92,6 +92,8 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     broker_.connected(now.monotonic);
+    watch_.catching_up().broker_is_back(is_reading_paused());
+    watch_.catching_up().stored(ledger_.acked());
     const bool takes_less =
         intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
         !lane_->empty();

@@ -76,6 +76,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     }
     keep_dead(session.dead_letters);
     timeline_.begin(session.on_standby);
+    watch_.catching_up().begin(server_.wal_end);
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
     const auto& claim = lane_->claim();
     sent_again_.begin(session.slot_confirmed, claim ? std::optional(claim->where) : std::nullopt,
@@ -184,6 +185,7 @@ void relay_machine::drop_source() {
     checkpoint_.slot_lost();
     actions_.emplace_back(close_postgres{});
     feedback_.end();
+    watch_.catching_up().end();
     ledger_.forget_pending();
     write_backs_.forget();
     letters_.clear();
@@ -261,6 +263,7 @@ void relay_machine::tell_of_sent_again() {
 
 void relay_machine::take_frame(frame_read& read, instant now) {
     feedback_.received(read.received);
+    watch_.catching_up().received(read.received);
     if (read.remark) {
         log<"control_row_ignored">(std::move(*read.remark), with<"slot">(options_.slot));
     }
@@ -313,6 +316,7 @@ void relay_machine::take_progress(const frame_read& read, instant now) {
     }
     if (read.alive) {
         if (!intake_.in_transaction()) {
+            watch_.catching_up().alive(read.alive->end);
             ledger_.idle_at(read.alive->end);
             account_for_stored(now);
         }

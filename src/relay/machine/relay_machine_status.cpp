@@ -30,7 +30,7 @@ relay_counts relay_machine::counts() const {
     return counts;
 }
 
-relay_state relay_machine::state_at(std::chrono::microseconds lag) const {
+relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag) const {
     if (halt_.why()) {
         return relay_state::halted;
     }
@@ -48,7 +48,24 @@ relay_state relay_machine::state_at(std::chrono::microseconds lag) const {
     if (backfilling_.is_open()) {
         return relay_state::snapshot;
     }
-    return lag > far_behind ? relay_state::catching_up : relay_state::streaming;
+    const bool is_far_behind = lag && *lag > far_behind;
+    return is_far_behind || !watch_.has_caught_up() ? relay_state::catching_up
+                                                    : relay_state::streaming;
+}
+
+std::optional<std::chrono::microseconds> relay_machine::lag_at(instant now) const {
+    constexpr std::chrono::microseconds none{0};
+    if (halt_.why() || is_standby()) {
+        return std::nullopt;
+    }
+    if (const auto* const oldest = lane_->oldest()) {
+        // When a row was committed is not known of all that are settled without the stream.
+        return oldest->committed_at == wall_time{}
+                   ? std::nullopt
+                   : std::optional(std::max(none, now.wall - oldest->committed_at));
+    }
+    // What the slot has and nobody has read yet can be of any age.
+    return postgres_.is_up() && watch_.has_caught_up() ? std::optional(none) : std::nullopt;
 }
 
 relay_status relay_machine::status(instant now) const {
@@ -56,10 +73,7 @@ relay_status relay_machine::status(instant now) const {
     using std::chrono::microseconds;
     constexpr microseconds none{0};
     relay_status status;
-    // When a row was committed is not known of all that are settled without the stream.
-    if (const auto* const oldest = lane_->oldest(); oldest && oldest->committed_at != wall_time{}) {
-        status.lag = std::max(none, now.wall - oldest->committed_at);
-    }
+    status.lag = lag_at(now);
     if (const auto since = lane_->waiting_since()) {
         status.oldest_unacked = std::max(none, duration_cast<microseconds>(now.monotonic - *since));
     }

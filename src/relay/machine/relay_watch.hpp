@@ -10,6 +10,7 @@
 #include "relay/intake/intake.hpp"
 #include "relay/lane/lane.hpp"
 #include "relay/lane/publish_outcome.hpp"
+#include "relay/machine/catch_up.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -49,6 +50,9 @@ public:
     /// Another consumer holds the slot: PostgreSQL itself is well.
     void stands_by() { postgres_trouble_.reset(); }
 
+    [[nodiscard]] catch_up& catching_up() { return catching_up_; }
+    [[nodiscard]] bool has_caught_up() const { return catching_up_.is_over(); }
+
     /// The last one; nothing before the first.
     [[nodiscard]] const std::optional<error>& broker_trouble() const { return broker_trouble_; }
     [[nodiscard]] const std::optional<error>& postgres_trouble() const { return postgres_trouble_; }
@@ -62,6 +66,7 @@ private:
     void note_slow(const message& stored, std::chrono::microseconds took, instant now);
 
     relay_counts counts_;
+    catch_up catching_up_;
     std::optional<error> broker_trouble_;
     std::optional<error> postgres_trouble_;
     slow_message slowest_;

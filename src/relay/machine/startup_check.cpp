@@ -70,9 +70,7 @@ log_entry startup_check::describe(verdict what,
                 "startup check: going on without " + counted(missing->size(), "row") +
                     " that neither stream " + stream_ +
                     " nor the dead letters have, as an operator decided (message ids " +
-                    some_of(*missing) +
-                    "; all of them: SELECT message_id FROM walrelay.dead_letter WHERE retries = "
-                    "-1)",
+                    some_of(*missing) + "; all of them: walrelay dead-letter list --given-up)",
                 with<"rows">(missing->size()), with<"stream">(stream_));
         case verdict::all_there:
         case verdict::gap:
@@ -90,10 +88,7 @@ error startup_check::gap(const std::vector<roll_row>& missing) const {
                 "). Either the slot moved past them (advanced, or dropped and made again), or the "
                 "stream lost their messages (deleted, purged, max_age, max_msgs), or PostgreSQL "
                 "did not send them (publication, row filter); there may be more of them",
-            "set on_slot_loss = \"heal\" under [delivery] and start again, which publishes what "
-            "the stream lacks from the table; or run walrelay verify, which names all of those "
-            "rows, and then walrelay resume, to go on without them (or walrelay run "
-            "--skip-startup-check once)"};
+            how_to_close_a_gap};
 }
 
 }  // namespace walrelay::relay

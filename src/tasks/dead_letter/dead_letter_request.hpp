@@ -18,6 +18,8 @@ struct dead_letter_request {
     std::optional<table_name> table = {};
     std::int64_t limit = 50;
     bool json = false;
+    /// list: the rows that an operator went on without, in place of the dead letters.
+    bool given_up = false;
     /// Drops all without asking.
     bool is_sure = false;
 };

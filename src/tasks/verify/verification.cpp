@@ -6,6 +6,7 @@
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "tasks/retry_fates.hpp"
+#include "tasks/replay/kept_stream.hpp"
 #include "tasks/temporary_place.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -77,7 +78,7 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (!found) {
         co_return found.error();
     }
-    verify_outcome done{std::move(*found), slot_, snapshot_.end};
+    verify_outcome done{std::move(*found), slot_, snapshot_.end, {}, {}, halt_, slot_not_read_};
     const auto looked = co_await look_at_requests(done);
     if (!looked) {
         co_return looked.error();
@@ -119,6 +120,11 @@ verification::outcome<> verification::begin() {
         co_return opened.error();
     }
     sql_.emplace(std::move(*opened));
+    auto slot = settings_.postgres.slot;
+    const auto halt = co_await postgres::read_halt(*sql_, std::move(slot));
+    if (halt) {
+        halt_ = *halt;
+    }
     auto tables = servers::table_names_of(settings_);
     auto begun = co_await postgres::begin_snapshot(*sql_, std::move(tables));
     if (!begun) {
@@ -319,13 +325,51 @@ verification::outcome<audit::finding_kind> verification::settle() {
             break;
         }
         const bool in_vain = std::chrono::steady_clock::now() >= deadline;
-        if (auditor_->seems_settled() || !slot->active || in_vain) {
+        if (!slot->active && !auditor_->seems_settled()) {
+            co_return co_await settle_with_idle_slot();
+        }
+        if (auditor_->seems_settled() || in_vain) {
             co_return audit::finding_kind::undelivered;
         }
         boost::asio::steady_timer timer(on_.loop, pause);
         co_await timer.async_wait(boost::asio::use_awaitable);
     }
     co_return audit::finding_kind::missing;
+}
+
+/// Nobody streams, so that what the slot does not bring now, no relay will bring.
+verification::outcome<audit::finding_kind> verification::settle_with_idle_slot() {
+    const auto read = co_await read_slot();
+    if (read) {
+        co_return audit::finding_kind::missing;
+    }
+    slot_not_read_ = read.error();
+    // A halted slot is known to stand after rows that the stream lacks.
+    co_return halt_ ? audit::finding_kind::missing : audit::finding_kind::undelivered;
+}
+
+verification::outcome<> verification::read_slot() {
+    postgres::kept_replay whole;
+    whole.slot = settings_.postgres.slot;
+    whole.kept_slot = settings_.postgres.slot;
+    whole.until = std::min(snapshot_.end, slot_->flushed);
+    if (whole.until <= slot_->confirmed) {
+        co_return result<void>{};
+    }
+    auto past = co_await kept_stream::open(on_, settings_, *sql_, std::move(whole),
+                                           relay::replayed_as::message);
+    if (!past) {
+        co_return past.error();
+    }
+    result<void> added;
+    const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
+        if (!added || !row.table) {
+            return;
+        }
+        added =
+            row.unmappable ? result<void>(*row.unmappable) : auditor_->add_awaited(row.content->id);
+    });
+    co_return read ? added : read;
 }
 
 bool verification::has_passed(const postgres::slot_progress& slot) const {

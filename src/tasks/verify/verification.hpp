@@ -8,6 +8,7 @@
 #include "nats/requests/stream_scan.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "postgres/session/connection.hpp"
+#include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/replayed_rows.hpp"
@@ -35,6 +36,11 @@ struct verify_outcome {
     /// or moved.
     std::vector<std::int64_t> lost_retries = {};
     std::vector<open_replay> lost_replays = {};
+    /// The slot is halted.
+    std::optional<postgres::kept_halt> halt = {};
+    /// Why it cannot be told which of the open rows the slot still brings, where that was to be
+    /// told.
+    std::optional<error> slot_not_read = {};
 
     [[nodiscard]] bool clean() const {
         return report.clean() && lost_retries.empty() && lost_replays.empty();
@@ -67,6 +73,9 @@ private:
     outcome<audit::finding_kind> settle();
     /// What was asked for through the WAL.
     outcome<> look_at_requests(verify_outcome& done);
+    outcome<audit::finding_kind> settle_with_idle_slot();
+    /// Tells the auditor the rows that the slot still brings, out of a copy of it.
+    outcome<> read_slot();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
     [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 
@@ -85,6 +94,8 @@ private:
     std::unique_ptr<audit::auditor> auditor_;
     std::optional<postgres::slot_progress> slot_;
     std::string last_dead_letter_;
+    std::optional<postgres::kept_halt> halt_;
+    std::optional<error> slot_not_read_;
 };
 
 }  // namespace walrelay::tasks

@@ -71,6 +71,12 @@ std::string what_of(finding_kind kind, const audit::report& report) {
 }
 
 std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_names& names) {
+    if (outcome.halt) {
+        return fmt::format("slot {} is halted and still brings them: {}", names.slot,
+                           outcome.report.of(finding_kind::missing).count > 0
+                               ? "the command that publishes the missing ones publishes them, too"
+                               : "walrelay resume, then walrelay run, which publishes them");
+    }
     const auto confirmed = outcome.slot ? to_string(outcome.slot->confirmed) : std::string("?");
     const auto rest = fmt::format(
         "the slot {} still has WAL from {} on, the rows were read at {}, so whether they are "
@@ -83,13 +89,36 @@ std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_n
                : rest + "start walrelay run, then verify again";
 }
 
+/// In this order: keep, heal, prove, and only then give up.
+std::string remedy_for_missing(const verify_outcome& outcome) {
+    const std::string heal =
+        "walrelay resume --heal lets the next walrelay run publish them from the tables; then "
+        "verify again";
+    if (!outcome.halt) {
+        return "rows from before the slot: --since-slot leaves them out; rows that another "
+               "program has published under other ids, or elsewhere: --where leaves them out; "
+               "all others are in the table alone: keep them; with every relay of the slot "
+               "stopped, " +
+               heal;
+    }
+    if (outcome.halt->decision == postgres::halt_decision::heal) {
+        return "walrelay run, which publishes them from the tables, as walrelay resume --heal has "
+               "asked for; then verify again; until then keep them in the tables";
+    }
+    const auto unsure = outcome.slot_not_read
+                            ? "; the slot may still bring some of them, which could not be told "
+                              "from the others: " +
+                                  outcome.slot_not_read->what
+                            : std::string();
+    return "keep them in the tables; " + heal +
+           ". Last of all, to go on without them: walrelay resume --give-up, which keeps a list" +
+           unsure;
+}
+
 std::string remedy_of(finding_kind kind, const verify_outcome& outcome, const verify_names& names) {
     switch (kind) {
         case finding_kind::missing:
-            return "rows from before the slot: --since-slot leaves them out; rows that another "
-                   "program has published under other ids, or elsewhere: --where leaves them out; "
-                   "all others are in the table alone: keep them, and insert them again under new "
-                   "ids, which publishes them after everything else";
+            return remedy_for_missing(outcome);
         case finding_kind::undelivered:
             return remedy_for_undelivered(outcome, names);
         case finding_kind::twice:
@@ -233,6 +262,12 @@ std::string json_of_requests(const verify_outcome& outcome) {
                        fmt::join(outcome.lost_retries, ","), replays);
 }
 
+std::string note_on_halt(const verify_outcome& outcome, const verify_names& names) {
+    return outcome.halt ? fmt::format("note         slot {} is halted since {}: {}\n", names.slot,
+                                      outcome.halt->halted_at, outcome.halt->reason)
+                        : "";
+}
+
 std::string list_of(const std::vector<std::string>& texts) {
     std::string list;
     for (const auto& text : texts) {
@@ -275,10 +310,11 @@ std::string text_of(const verify_outcome& outcome, const verify_names& names) {
     if (outcome.clean()) {
         return text +
                "ok           nothing is missing, twice, out of order, foreign or orphaned\n" +
-               notes_on_others(report) + note_on_history(report) + notes_of(names);
+               notes_on_others(report) + note_on_history(report) + notes_of(names) +
+               note_on_halt(outcome, names);
     }
-    return text + notes_of(report) + notes_on_others(report) + note_on_history(report) +
-           notes_of(names);
+    return text + note_on_halt(outcome, names) + notes_of(report) + notes_on_others(report) +
+           note_on_history(report) + notes_of(names);
 }
 
 std::string json_of(const verify_outcome& outcome, const verify_names& names) {

@@ -300,7 +300,7 @@ TEST_P(Backfill, SlotThatIsGoneStopsTheRelayUnlessItMayHeal) {
     drop_slot();
     bench.launch();
     EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
-    EXPECT_NE(bench.relay().log().find("on_slot_loss = \"heal\""), std::string::npos);
+    EXPECT_NE(bench.relay().log().find("walrelay resume --heal"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, Backfill, both_plugins(), plugin_name);

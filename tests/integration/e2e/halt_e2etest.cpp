@@ -4,6 +4,8 @@
 #include "support/eventually.hpp"
 
 #include <csignal>
+#include <regex>
+#include <sstream>
 
 namespace walrelay::test {
 namespace {
@@ -48,6 +50,14 @@ protected:
         return bench.session().value_of("SELECT " + what + " FROM walrelay.halt");
     }
 
+    std::vector<std::string> ids_in_order() {
+        std::vector<std::string> ids;
+        for (const auto& event : bench.events()) {
+            ids.push_back(event.id);
+        }
+        return ids;
+    }
+
     bool is_forgotten() {
         return eventually(patience, [&] { return kept("count(*)") == "0"; });
     }
@@ -59,7 +69,7 @@ protected:
     }
 };
 
-TEST_P(Halt, OutlastsARestartAndEndsWithResume) {
+TEST_P(Halt, OutlastsARestartUntilTheRowsAreGivenUp) {
     halt();
     EXPECT_TRUE(says(kept("reason"), "stands at LSN"));
     EXPECT_TRUE(says(kept("fix"), "walrelay resume"));
@@ -77,9 +87,57 @@ TEST_P(Halt, OutlastsARestartAndEndsWithResume) {
     EXPECT_TRUE(says(checked.output, kept("reason")));
     EXPECT_TRUE(says(checked.output, "walrelay resume"));
 
+    const auto given_up = bench.command({"resume", "--give-up"});
+    EXPECT_EQ(given_up.exit_code, 0) << given_up.errors;
+    EXPECT_TRUE(says(given_up.output, kept("reason")));
+    EXPECT_TRUE(says(given_up.output, "1 row is in neither the stream nor the dead letters"));
+    EXPECT_TRUE(says(given_up.output, event_id(2)));
+    EXPECT_FALSE(says(given_up.output, event_id(3))) << "the slot brings it";
+    const auto listed = bench.command({"dead-letter", "list", "--given-up"});
+    EXPECT_TRUE(says(listed.output, event_id(2)));
+    EXPECT_FALSE(says(listed.output, event_id(3)));
+    EXPECT_EQ(bench.command({"check"}).exit_code, 0);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_TRUE(is_forgotten());
+    EXPECT_TRUE(says(bench.relay().log(), "gave the missing rows up"));
+    bench.stop();
+    EXPECT_EQ(bench.events().back().id, event_id(3));
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+    EXPECT_TRUE(says(bench.command({"resume"}).output, "is not halted"));
+}
+
+TEST_P(Halt, PlainResumeGivesNoRowUp) {
+    halt();
+    bench.execute(insert_event(3));
+    const auto refused = bench.command({"resume"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(says(refused.output, event_id(2)));
+    EXPECT_TRUE(says(refused.output, "walrelay resume --heal"));
+    EXPECT_EQ(kept("decision IS NULL"), "t");
+    // Where the command cannot look, as it is not told the table, the next start does.
+    const auto blind =
+        run_to_end({.program = WALRELAY_BINARY,
+                    .arguments = {"resume", "--postgres", bench.conninfo(), "--slot", bench.name()},
+                    .folder = bench.folder(),
+                    .name = "blind"},
+                   patience);
+    EXPECT_EQ(blind.exit_code, 0) << blind.errors;
+    EXPECT_EQ(kept("decision"), "look");
+    const auto again = bench.command({"run"});
+    EXPECT_EQ(again.exit_code, 3);
+    EXPECT_TRUE(says(again.errors, event_id(2)));
+    EXPECT_EQ(kept("decided_at >= halted_at"), "f");
+    EXPECT_TRUE(says(kept("reason"), event_id(2)));
+}
+
+TEST_P(Halt, EndsWithPlainResumeOnceItsCauseIsFixed) {
+    halt();
+    bench.execute("DELETE FROM outbox_events WHERE version = 2");
+    bench.execute(insert_event(3));
     const auto resumed = bench.command({"resume"});
-    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
-    EXPECT_TRUE(says(resumed.output, kept("reason")));
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    EXPECT_TRUE(says(resumed.output, "No row is missing"));
     EXPECT_TRUE(
         says(resumed.output, "Resumed slot " + bench.name() + ": the next `walrelay run` goes on"));
     EXPECT_EQ(bench.command({"check"}).exit_code, 0);
@@ -87,8 +145,171 @@ TEST_P(Halt, OutlastsARestartAndEndsWithResume) {
     ASSERT_TRUE(bench.wait_for_messages(2));
     EXPECT_TRUE(is_forgotten());
     bench.stop();
-    EXPECT_EQ(bench.events().back().id, event_id(3));
-    EXPECT_TRUE(says(bench.command({"resume"}).output, "is not halted"));
+}
+
+TEST_P(Halt, IsHealedOnceWhateverTheConfigurationSays) {
+    halt();
+    bench.execute(insert_event(3));
+    const auto asked = bench.command({"resume", "--heal"});
+    EXPECT_EQ(asked.exit_code, 0) << asked.errors;
+    EXPECT_TRUE(says(asked.output, "the next `walrelay run` publishes from the tables"));
+    EXPECT_EQ(bench.command({"check"}).exit_code, 0);
+    bench.start();
+    bench.execute(insert_event(4));
+    ASSERT_TRUE(bench.wait_for_messages(4));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+    EXPECT_EQ(ids_in_order(), event_ids(1, 4));
+    // The next gap is a halt again.
+    bench.execute(insert_event(5));
+    advance_slot();
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+}
+
+TEST_P(Halt, IsHealedAlsoWhereTheRelayIsKilledMeanwhile) {
+    constexpr std::uint64_t rows = 3000;
+    halt();
+    bench.execute(insert_events(3, rows));
+    advance_slot();
+    bench.set_delivery("window_messages = 2");
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.launch();
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    bench.kill_9();
+    EXPECT_EQ(kept("decision"), "heal");
+    bench.set_delivery("window_messages = 1024");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(rows));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+    EXPECT_EQ(ids_in_order(), event_ids(1, rows));
+}
+
+TEST_P(Halt, IsHealedByTheRelayThatStays) {
+    bench.set_delivery("on_halt = 'stay'");
+    bench.start();
+    advance_under_the_relay();
+    ASSERT_TRUE(bench.relay().wait_for_log("staying", patience));
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+    EXPECT_EQ(ids_in_order(), event_ids(1, 2));
+}
+
+TEST_P(Halt, IsHealedWhereTheSlotIsGone) {
+    bench.start();
+    bench.execute(insert_events(1, 3));
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    bench.stop();
+    bench.execute("SELECT pg_drop_replication_slot(" + as_literal(bench.name()) + ")");
+    bench.execute(insert_events(4, 6));
+    const auto gone = bench.command({"run"});
+    EXPECT_EQ(gone.exit_code, 3);
+    EXPECT_TRUE(says(gone.errors, "walrelay resume --heal"));
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(6));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+    EXPECT_EQ(ids_in_order(), event_ids(1, 6));
+}
+
+TEST_P(Halt, IsNotAskedToHealBesideARelayThatStreams) {
+    bench.start();
+    const auto refused = bench.command({"resume", "--heal"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused.errors, "stop every relay of the slot"));
+    bench.stop();
+}
+
+/// What each surface names first leads, command by command, to a stream that has each row once.
+class Advice : public Halt {
+protected:
+    /// The first command of walrelay that the text names, with its flags.
+    static std::vector<std::string> first_command(const std::string& text) {
+        static const std::regex command(
+            "walrelay (verify|run|check|init|resume|replay)((?: --[a-z-]+)*)");
+        std::smatch found;
+        if (!std::regex_search(text, found, command)) {
+            return {};
+        }
+        std::vector<std::string> words{found[1]};
+        std::istringstream flags(found[2]);
+        for (std::string flag; flags >> flag;) {
+            words.push_back(flag);
+        }
+        return words;
+    }
+    static std::string after(const std::string& text, const std::string& mark) {
+        const auto at = text.rfind(mark);
+        return at == std::string::npos ? "" : text.substr(at + mark.size());
+    }
+
+    /// Follows the advice of each command's answer until `run` is to be started.
+    void follow(std::vector<std::string> words) {
+        constexpr std::size_t longest_way = 4;
+        for (std::size_t step = 0; words != std::vector<std::string>{"run"}; ++step) {
+            ASSERT_FALSE(words.empty());
+            ASSERT_LT(step, longest_way) << "the advice leads in a circle";
+            way_ += words.front() + (words.size() > 1 ? " " + words[1] : "") + "; ";
+            const auto said = bench.command(words);
+            const auto text = words.front() == "verify"   ? after(said.output, "missing ")
+                              : words.front() == "resume" ? after(said.output, "Slot ")
+                                                          : said.output;
+            words = first_command(text);
+        }
+        bench.start();
+        ASSERT_TRUE(bench.wait_for_messages(3)) << way_;
+        EXPECT_TRUE(is_forgotten());
+        bench.stop();
+        EXPECT_EQ(ids_in_order(), event_ids(1, 3)) << way_;
+        EXPECT_EQ(bench.command({"verify"}).exit_code, 0) << way_;
+    }
+
+    std::string way_;
+};
+
+TEST_P(Advice, OfTheHaltLeadsToTheRows) {
+    halt();
+    bench.execute(insert_event(3));
+    follow(first_command(after(bench.relay().log(), "fix: ")));
+}
+
+TEST_P(Advice, OfARefusedStartLeadsToTheRows) {
+    halt();
+    bench.execute(insert_event(3));
+    follow(first_command(after(bench.command({"run"}).errors, "fix: ")));
+}
+
+TEST_P(Advice, OfCheckLeadsToTheRows) {
+    halt();
+    bench.execute(insert_event(3));
+    follow(first_command(after(bench.command({"check"}).output, "is halted since")));
+}
+
+TEST_P(Advice, OfStatusLeadsToTheRows) {
+    halt();
+    bench.execute(insert_event(3));
+    follow(first_command(after(bench.command({"status"}).output, "\nfix ")));
+}
+
+TEST_P(Advice, OfVerifyNamesWhatIsMissingAndNotWhatTheSlotBrings) {
+    halt();
+    bench.execute(insert_event(3));
+    const auto said = bench.command({"verify"});
+    EXPECT_EQ(said.exit_code, 1);
+    EXPECT_TRUE(says(said.output, "missing      1 row is in neither"));
+    EXPECT_TRUE(says(said.output, "undelivered  1 row is not in the stream"));
+    EXPECT_FALSE(says(said.output, "start walrelay run"));
+    follow({"verify"});
+}
+
+TEST_P(Advice, OfAPlainResumeLeadsToTheRows) {
+    halt();
+    bench.execute(insert_event(3));
+    const auto said = bench.command({"resume"});
+    follow(first_command(after(said.output, "Nothing was changed")));
 }
 
 TEST_P(Halt, KeepsAStandbyOut) {
@@ -119,7 +340,7 @@ TEST_P(Halt, IsFoundByBothOfTwoRelaysThatStartBesideEachOther) {
     EXPECT_TRUE(says(bench.relay().log(), event_id(6)));
     EXPECT_TRUE(says(second.log(), event_id(6)));
     // The startup check would find the same again.
-    EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
     bench.start();
     bench.execute(insert_event(7));
     ASSERT_TRUE(bench.wait_for_messages(6));
@@ -150,11 +371,7 @@ TEST_P(Halt, IsHealed) {
     ASSERT_TRUE(bench.wait_for_messages(4));
     EXPECT_TRUE(is_forgotten());
     bench.stop();
-    std::vector<std::string> ids;
-    for (const auto& event : bench.events()) {
-        ids.push_back(event.id);
-    }
-    EXPECT_EQ(ids, event_ids(1, 4));
+    EXPECT_EQ(ids_in_order(), event_ids(1, 4));
 }
 
 TEST_P(Halt, StaysAndGoesOnOnceItIsResumed) {
@@ -165,7 +382,7 @@ TEST_P(Halt, StaysAndGoesOnOnceItIsResumed) {
     EXPECT_TRUE(eventually(patience, [&] { return bench.slot("active") == "f"; }));
     bench.execute(insert_event(3));
     EXPECT_EQ(bench.messages().size(), 1U);
-    ASSERT_EQ(bench.command({"resume"}).exit_code, 0);
+    ASSERT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
     ASSERT_TRUE(bench.wait_for_messages(2));
     EXPECT_TRUE(is_forgotten());
     bench.stop();
@@ -220,6 +437,7 @@ TEST_P(Halt, IsReportedAlsoWhereItCannotBeKept) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Halt, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(, Advice, both_plugins(), plugin_name);
 
 }  // namespace
 }  // namespace walrelay::test

@@ -103,6 +103,28 @@ TEST_P(Json, OfDeadLetters) {
     json_of("dead-letter-show", {"dead-letter", "show", "1", "--json"}, 0);
 }
 
+TEST_P(Json, OfResumeAndOfRowsThatWereGivenUp) {
+    relay_a_row();
+    bench.stop();
+    EXPECT_THAT(json_of("resume", {"resume", "--json"}, 0),
+                HasSubstr(R"("halted":false,"decision":null)"));
+    EXPECT_EQ(json_of("dead-letter-given-up", {"dead-letter", "list", "--given-up", "--json"}, 0),
+              "{\"given_up\":[]}\n");
+    bench.execute(insert_event(2));
+    bench.execute("SELECT pg_replication_slot_advance('" + bench.name() +
+                  "', pg_current_wal_lsn())");
+    ASSERT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_THAT(json_of("resume", {"resume", "--json"}, 1),
+                AllOf(HasSubstr(R"("halted":true)"), HasSubstr(R"("decision":null)"),
+                      HasSubstr(R"("missing":{"count":1)"), HasSubstr(event_id(2))));
+    EXPECT_THAT(json_of("resume", {"resume", "--heal", "--json"}, 0),
+                HasSubstr(R"("decision":"heal"})"));
+    EXPECT_THAT(json_of("resume", {"resume", "--give-up", "--json"}, 0),
+                HasSubstr(R"("decision":"give_up","missing":{"count":1)"));
+    EXPECT_THAT(json_of("dead-letter-given-up", {"dead-letter", "list", "--given-up", "--json"}, 0),
+                HasSubstr(event_id(2)));
+}
+
 TEST_P(Json, OfBookmarksAndReplays) {
     bench.start();
     ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);

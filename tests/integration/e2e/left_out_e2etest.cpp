@@ -100,7 +100,7 @@ TEST_P(LeftOut, RetriedAndDeletedDeadLetterIsNotMissed) {
 
 TEST_P(LeftOut, RowsThatAnOperatorWentOnWithoutAreMissedOnce) {
     halt_at_skipped_rows();
-    EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
     bench.start();
     EXPECT_TRUE(are_kept()) << bench.relay().log();
     bench.stop();

@@ -159,9 +159,11 @@ TEST_P(Monitoring, ShowsAHaltUntilItIsResumed) {
     relay.process().process().signal(SIGCONT);
     EXPECT_TRUE(relay.is("halted", false, false));
     EXPECT_TRUE(relay.says("/status", "walrelay resume"));
+    EXPECT_TRUE(relay.says("/status", "\"lag_seconds\":null"));
+    EXPECT_FALSE(relay.says("/metrics", "walrelay_lag_seconds"));
     // It is shown a moment before it is kept.
     ASSERT_TRUE(eventually(patience, [&] {
-        return bench.command({"resume"}).output.find("Resumed slot") != std::string::npos;
+        return bench.command({"resume", "--heal"}).output.find("is halted") != std::string::npos;
     }));
     EXPECT_TRUE(relay.is("streaming", true, true));
     // What was counted before the halt is counted still.

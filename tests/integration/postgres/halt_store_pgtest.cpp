@@ -8,6 +8,7 @@
 namespace walrelay::test {
 namespace {
 
+using postgres::halt_decision;
 using testing::HasSubstr;
 
 class HaltStore : public postgres_fixture {
@@ -31,6 +32,12 @@ protected:
         ASSERT_TRUE(stored.has_value()) << to_string(stored.error());
     }
 
+    bool decides(postgres::connection& sql, const std::string& slot, halt_decision how) {
+        const auto done = run(postgres::decide_halt(sql, slot, how, "asked for", {}));
+        EXPECT_TRUE(done.has_value()) << to_string(done.error());
+        return done && *done;
+    }
+
     std::optional<postgres::kept_halt> kept(const std::string& slot) {
         auto sql = connect();
         auto halt = run(postgres::read_halt(sql, slot));
@@ -43,7 +50,7 @@ TEST_F(HaltStore, TakesAMissingTableForNoHalt) {
     EXPECT_FALSE(kept("one").has_value());
     auto sql = connect();
     EXPECT_FALSE(run(postgres::has_table(sql, postgres::own_table::halt)).value());
-    EXPECT_FALSE(run(postgres::resume_halt(sql, "one")).value());
+    EXPECT_FALSE(decides(sql, "one", halt_decision::look));
     EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
 }
 
@@ -54,30 +61,69 @@ TEST_F(HaltStore, MakesTheTableAndKeepsEachSlotApart) {
     EXPECT_EQ(halt->reason, "a'b\"c\n%$1 \xE2\x82\xAC");
     EXPECT_EQ(halt->fix, "look, then resume");
     EXPECT_THAT(halt->halted_at, testing::EndsWith(" UTC"));
-    EXPECT_FALSE(halt->resumed_at.has_value());
+    EXPECT_FALSE(halt->decision.has_value());
     EXPECT_FALSE(kept("two").has_value());
 }
 
-TEST_F(HaltStore, ResumesOnceAndForgets) {
+TEST_F(HaltStore, KeepsTheDecisionThatWasMadeLastAndForgets) {
     store("one");
     auto sql = connect();
-    EXPECT_FALSE(run(postgres::resume_halt(sql, "two")).value());
-    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
-    const auto first = kept("one")->resumed_at;
-    ASSERT_TRUE(first.has_value());
-    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
-    EXPECT_EQ(kept("one")->resumed_at, first);
+    EXPECT_FALSE(decides(sql, "two", halt_decision::look));
+    for (const auto each : {halt_decision::look, halt_decision::heal, halt_decision::give_up}) {
+        EXPECT_TRUE(decides(sql, "one", each));
+        EXPECT_EQ(kept("one")->decision, each) << postgres::to_string(each);
+        EXPECT_THAT(kept("one")->decided_at, testing::EndsWith(" UTC"));
+    }
     EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
     EXPECT_FALSE(kept("one").has_value());
 }
 
-TEST_F(HaltStore, ANewHaltIsNotResumed) {
+TEST_F(HaltStore, ANewHaltIsNotDecided) {
     store("one");
     auto sql = connect();
-    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
-    store("one", "more rows are missing");
-    EXPECT_EQ(kept("one")->reason, "more rows are missing");
-    EXPECT_FALSE(kept("one")->resumed_at.has_value());
+    for (const auto each : {halt_decision::look, halt_decision::heal, halt_decision::give_up}) {
+        EXPECT_TRUE(decides(sql, "one", each));
+        store("one", "more rows are missing");
+        EXPECT_EQ(kept("one")->reason, "more rows are missing");
+        EXPECT_FALSE(kept("one")->decision.has_value()) << postgres::to_string(each);
+    }
+}
+
+TEST_F(HaltStore, KeepsThatHealingIsAskedForAlsoWhereNothingIsHalted) {
+    auto sql = connect();
+    EXPECT_TRUE(decides(sql, "one", halt_decision::heal));
+    const auto halt = kept("one");
+    ASSERT_TRUE(halt.has_value());
+    EXPECT_EQ(halt->decision, halt_decision::heal);
+    EXPECT_EQ(halt->reason, "asked for");
+}
+
+/// It goes on only where resumed_at is set, and then without the rows.
+TEST_F(HaltStore, LetsARelayOf020GoOnOnlyWhereRowsAreGivenUp) {
+    store("one");
+    auto sql = connect();
+    for (const auto each : {halt_decision::give_up, halt_decision::look, halt_decision::heal}) {
+        EXPECT_TRUE(decides(sql, "one", each));
+        EXPECT_EQ(writer_->value_of("SELECT resumed_at IS NOT NULL FROM walrelay.halt"),
+                  each == halt_decision::give_up ? "t" : "f");
+    }
+}
+
+TEST_F(HaltStore, ReadsATableOf020AndCompletesItOnceSomethingIsDecided) {
+    writer_->execute(
+        "CREATE SCHEMA walrelay; CREATE TABLE walrelay.halt (slot text PRIMARY KEY, halted_at "
+        "timestamptz NOT NULL DEFAULT now(), reason text NOT NULL, fix text NOT NULL, resumed_at "
+        "timestamptz)");
+    store("one");
+    EXPECT_FALSE(kept("one")->decision.has_value());
+    writer_->execute("UPDATE walrelay.halt SET resumed_at = now()");
+    EXPECT_EQ(kept("one")->decision, halt_decision::look);
+    auto sql = connect();
+    EXPECT_TRUE(decides(sql, "one", halt_decision::heal));
+    EXPECT_EQ(kept("one")->decision, halt_decision::heal);
+    // As that version writes it.
+    writer_->execute("UPDATE walrelay.halt SET halted_at = clock_timestamp(), resumed_at = NULL");
+    EXPECT_FALSE(kept("one")->decision.has_value());
 }
 
 TEST_F(HaltStore, SaysWhoMustMakeTheTable) {
@@ -103,7 +149,7 @@ TEST_F(HaltStore, NeedsNoMoreThanTheGrantsThatItNames) {
     EXPECT_TRUE(run(postgres::read_halt(sql, "one")).value().has_value());
     EXPECT_TRUE(run(postgres::create_table(sql, postgres::own_table::halt, {})).has_value());
     EXPECT_TRUE(run(postgres::store_halt(sql, "one", "again", "look", {})).has_value());
-    EXPECT_TRUE(run(postgres::resume_halt(sql, "one")).value());
+    EXPECT_TRUE(decides(sql, "one", halt_decision::look));
     EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
 }
 

@@ -89,7 +89,7 @@ TEST(ServerError, TakesRemovedWalForALostSlot) {
     const auto failure =
         explain({"58P01", "requested WAL segment 0000 has already been removed"}, streaming());
     EXPECT_EQ(failure.code, errc::postgres_unsuitable);
-    EXPECT_THAT(failure.remedy, HasSubstr("on_slot_loss = \"heal\""));
+    EXPECT_THAT(failure.remedy, HasSubstr("walrelay resume --heal"));
     EXPECT_THAT(failure.remedy, Not(HasSubstr("pg_drop_replication_slot")));
 }
 

@@ -108,7 +108,7 @@ TEST_F(StreamRefusal, NamesAnInvalidatedSlotAndWhatMakesItAgain) {
     const auto failure = refusal(from);
     EXPECT_EQ(failure.code, errc::postgres_unsuitable);
     EXPECT_THAT(failure.what, HasSubstr("is invalidated"));
-    EXPECT_THAT(failure.remedy, StartsWith("set on_slot_loss = \"heal\""));
+    EXPECT_THAT(failure.remedy, HasSubstr("walrelay resume --heal"));
 }
 
 TEST_F(StreamRefusal, SaysThatWalLevelIsTooLow) {

@@ -472,5 +472,25 @@ TEST_P(AuditorWithLittleMemory, CountsAsOneWithMuch) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, AuditorWithLittleMemory, testing::Range(1U, 21U));
 
+TEST_F(Auditor, TellsRowsThatTheSlotStillBringsFromMissingOnes) {
+    begin();
+    for (const auto* const id : {"stored", "waits", "gone", "dead"}) {
+        row(id);
+    }
+    sent("stored");
+    sift();
+    dead("dead");
+    ASSERT_TRUE(subject().add_awaited("waits"));
+    // Of a row that is stored already, and of one that was deleted since.
+    ASSERT_TRUE(subject().add_awaited("stored"));
+    ASSERT_TRUE(subject().add_awaited("deleted"));
+    const auto found = conclude();
+    ASSERT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "gone");
+    ASSERT_EQ(found.of(finding_kind::undelivered).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::undelivered).named.at(0).id, "waits");
+    EXPECT_EQ(found.dead_lettered, 1U);
+}
+
 }  // namespace
 }  // namespace walrelay::audit

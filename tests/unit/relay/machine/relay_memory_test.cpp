@@ -1,4 +1,5 @@
 // What the relay machine does when a server forgets, or when the slot is not its own.
+#include "relay/machine/relay_words.hpp"
 #include "unit/relay/machine/relay_script.hpp"
 
 #include <gmock/gmock.h>
@@ -191,7 +192,7 @@ TEST_F(RelayMemory, HaltsWhereTheSlotHasMovedPastWhatTheBrokerForgot) {
     script.broker_fails();
     EXPECT_THAT(broker_comes_back_with(1, commit_position{lsn{100}, lsn{1}, 0}),
                 ElementsAre("store_halt"));
-    EXPECT_THAT(script.last_log(), HasSubstr("walrelay resume"));
+    EXPECT_THAT(script.last_log(), HasSubstr(how_to_close_a_gap));
     EXPECT_THAT(script.halt_is_stored(), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 3"));
     EXPECT_EQ(script.halted_for()->code, errc::gap_found);

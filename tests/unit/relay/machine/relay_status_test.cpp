@@ -19,7 +19,10 @@ protected:
         script.start();
         script.broker_connects(0);
         script.postgres_connects();
+        catches_up();
     }
+    /// The server has nothing that was not sent.
+    void catches_up() { script.frame(test::keepalive_frame(lsn{700})); }
     [[nodiscard]] relay_status status(std::chrono::microseconds after = 0us) const {
         return machine.status({{}, committed + after});
     }
@@ -38,7 +41,59 @@ TEST_F(RelayStatus, StartsUntilBothServersAreThere) {
     script.broker_connects(0);
     is(relay_state::starting, false);
     script.postgres_connects();
+    is(relay_state::catching_up, true);
+    catches_up();
     is(relay_state::streaming, true);
+}
+
+TEST_F(RelayStatus, CatchesUpUntilAllIsStoredThatWasCommittedBefore) {
+    script.start();
+    script.broker_connects(0);
+    script.wal_end = lsn{1600};
+    script.postgres_connects();
+    EXPECT_FALSE(status().lag) << "what the slot has can be of any age";
+    script.transaction(800, {"a"});
+    is(relay_state::catching_up, true);
+    script.acks(1);
+    is(relay_state::catching_up, true);
+    EXPECT_FALSE(status(1s).lag);
+    script.transaction(1600, {"b"});
+    is(relay_state::catching_up, true);
+    script.acks(1);
+    is(relay_state::streaming, true);
+    EXPECT_EQ(status(1s).lag, 0us);
+}
+
+TEST_F(RelayStatus, CatchesUpAfterAnOutageInWhichTheWindowWasFull) {
+    connect();
+    script.transaction(800, {"a", "b", "c", "d"});
+    script.broker_fails();
+    EXPECT_EQ(status(3s).lag, 3s);
+    script.passes(1s);
+    script.broker_connects(0);
+    script.acks(4);
+    is(relay_state::catching_up, true);
+    script.frame(test::keepalive_frame(lsn{2400}));
+    is(relay_state::streaming, true);
+}
+
+TEST_F(RelayStatus, DoesNotKnowTheLagWhereNothingTellsIt) {
+    EXPECT_FALSE(status().lag) << "before the start";
+    script.start();
+    script.broker_connects(0);
+    EXPECT_FALSE(status().lag) << "before PostgreSQL";
+    script.postgres_connects();
+    catches_up();
+    EXPECT_EQ(status().lag, 0us);
+    script.postgres_fails(errc::postgres_unavailable);
+    EXPECT_FALSE(status().lag) << "without PostgreSQL";
+    script.passes(1s);
+    script.postgres_fails(errc::slot_in_use);
+    EXPECT_FALSE(status().lag) << "standing by";
+    script.passes(1s);
+    script.postgres_fails(errc::postgres_unsuitable);
+    is(relay_state::halted, false);
+    EXPECT_FALSE(status().lag) << "halted";
 }
 
 TEST_F(RelayStatus, WaitsForTheBrokerAsTheLeaderThatItIs) {
@@ -78,6 +133,7 @@ TEST_F(RelayStatus, StandsByWhileAnotherConsumerHoldsTheSlot) {
     script.passes(1s);
     script.postgres_connects();
     script.broker_connects(0);
+    catches_up();
     is(relay_state::streaming, true);
 }
 

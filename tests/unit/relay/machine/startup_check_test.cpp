@@ -56,6 +56,7 @@ TEST(StartupCheck, FindsAGapWhereRowsAreNowhere) {
     EXPECT_EQ(gap.code, errc::gap_found);
     EXPECT_NE(gap.what.find("neither in stream EVENTS"), std::string::npos) << gap.what;
     EXPECT_NE(gap.what.find("slot orders does not bring them"), std::string::npos) << gap.what;
+    EXPECT_EQ(gap.remedy.find("walrelay verify"), 0U) << gap.remedy;
 }
 
 TEST(StartupCheck, GoesOnWithoutThemWhereAnOperatorHasDecidedSo) {

@@ -1,0 +1,120 @@
+#include "app/missing_list.hpp"
+
+#include "core/json_string.hpp"
+#include "core/one_line.hpp"
+#include "core/progress.hpp"
+#include "postgres/tables/slot_start.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+#include "tasks/verify/verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace walrelay::app {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr std::size_t named_max = 20;
+
+error start_unknown(const std::string& slot) {
+    return {errc::postgres_unsuitable,
+            "what was in the tables before slot " + slot +
+                " is not known: it was made by hand, or before walrelay kept that"};
+}
+
+awaitable<result<bool>> knows_start(servers::executors on, const config::settings& settings) {
+    auto sql = co_await servers::open_sql(on.loop, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto slot = settings.postgres.slot;
+    const auto start = co_await postgres::read_slot_start(*sql, std::move(slot));
+    if (!start) {
+        co_return start.error();
+    }
+    co_return start->has_value();
+}
+
+}  // namespace
+
+awaitable<result<missing_list>> look_for_missing(servers::executors on,
+                                                 const config::settings& settings,
+                                                 missing_scope scope) {
+    const auto known = co_await knows_start(on, settings);
+    if (!known) {
+        co_return known.error();
+    }
+    if (!*known && scope == missing_scope::since_slot) {
+        co_return start_unknown(settings.postgres.slot);
+    }
+    const auto compared = servers::with_tables_only(settings);
+    tasks::verify_options options;
+    options.since_slot = *known;
+    options.named_limit =
+        scope == missing_scope::all ? std::numeric_limits<std::uint32_t>::max() : named_max;
+    tasks::verification steps(on, compared, options);
+    const auto done = co_await steps.run();
+    if (!done) {
+        co_return done.error();
+    }
+    if (done->slot_not_read) {
+        co_return *done->slot_not_read;
+    }
+    const auto& found = done->report.of(audit::finding_kind::missing);
+    missing_list missing{found.count};
+    for (const auto& each : found.named) {
+        missing.rows.push_back({each.table, each.id});
+    }
+    co_return missing;
+}
+
+std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
+                                            const config::settings& settings, wall_time at) {
+    std::vector<postgres::row_left_out> rows;
+    for (const auto& each : missing.rows) {
+        const auto table = std::ranges::find_if(settings.outbox, [&](const outbox_table& one) {
+            return to_string(one.table) == each.table;
+        });
+        if (!each.id.empty() && table != settings.outbox.end()) {
+            rows.push_back({table->table, each.id, at});
+        }
+    }
+    return rows;
+}
+
+std::string text_of(const missing_list& missing) {
+    if (missing.count == 0) {
+        return "No row is missing.\n";
+    }
+    auto text = fmt::format(
+        "{} {} in neither the stream nor the dead letters, and the slot does not "
+        "bring {}:\n",
+        counted(missing.count, "row"), missing.count == 1 ? "is" : "are",
+        missing.count == 1 ? "it" : "them");
+    const auto named = std::min(missing.rows.size(), named_max);
+    for (std::size_t index = 0; index < named; ++index) {
+        const auto& each = missing.rows[index];
+        text += fmt::format("  table {}, id {}\n", one_line(each.table),
+                            each.id.empty() ? "unknown" : one_line(each.id));
+    }
+    return missing.count > named ? text + fmt::format("  ... and {} more\n", missing.count - named)
+                                 : text;
+}
+
+std::string json_of(const missing_list& missing) {
+    std::string named;
+    for (std::size_t index = 0; index < std::min(missing.rows.size(), named_max); ++index) {
+        const auto& each = missing.rows[index];
+        named += fmt::format(R"({}{{"table":{},"id":{}}})", index == 0 ? "" : ",",
+                             json_string(each.table), json_string(each.id));
+    }
+    return fmt::format(R"({{"count":{},"named":[{}]}})", missing.count, named);
+}
+
+}  // namespace walrelay::app

@@ -1,0 +1,55 @@
+// The rows that are missing, as `walrelay resume` names them and keeps them on record.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/instant.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
+#include "servers/run_to_end.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace walrelay::app {
+
+struct missing_row {
+    /// As to_string(table_name) writes it.
+    std::string table;
+    /// Empty where it has none.
+    std::string id;
+};
+
+struct missing_list {
+    std::uint64_t count = 0;
+    /// As many as were asked for.
+    std::vector<missing_row> rows = {};
+};
+
+/// Which rows are compared, and how many of the missing ones are named.
+enum class missing_scope {
+    /// Some are named. An error where it is not known what was there before the slot.
+    since_slot,
+    /// All are named. What was there before the slot is left out where that is known.
+    all,
+};
+
+/// Compares the tables with the stream, as `walrelay verify` does. Rows that the slot still brings
+/// are not missing. Errors: of either server; also where a slot that nobody holds cannot be read,
+/// so that its rows cannot be told from missing ones.
+[[nodiscard]] boost::asio::awaitable<result<missing_list>> look_for_missing(
+    servers::executors on, const config::settings& settings, missing_scope scope);
+
+/// Those that have an id; `at` stands for when they were committed, which is not known.
+[[nodiscard]] std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
+                                                          const config::settings& settings,
+                                                          wall_time at);
+
+/// "2 rows are missing ..." and a line for each of the first 20.
+[[nodiscard]] std::string text_of(const missing_list& missing);
+/// {"count": ..., "named": [{"table": ..., "id": ...}]}, with the first 20.
+[[nodiscard]] std::string json_of(const missing_list& missing);
+
+}  // namespace walrelay::app
