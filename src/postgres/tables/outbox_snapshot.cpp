@@ -149,10 +149,10 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
                                     std::vector<std::string> columns, std::string where,
                                     std::vector<std::string> order_by, std::string judged) {
     const auto list = quoted(columns);
-    const auto answer =
+    const auto judgement =
         judged.empty() ? std::string() : fmt::format(", coalesce(({}), false)", judged);
     auto statement = fmt::format("DECLARE walrelay_rows NO SCROLL CURSOR FOR SELECT {}{} FROM {}",
-                                 list, answer, quote_table(table));
+                                 list, judgement, quote_table(table));
     if (!where.empty()) {
         statement += fmt::format(" WHERE ({})", where);
     }

@@ -42,7 +42,11 @@ void checkpoint::slot_taken(slot_evidence evidence) {
     slot_in_question_ = false;
 }
 
-void checkpoint::slot_lost() {
+void checkpoint::slot_lost(std::optional<commit_position> last) {
+    if (taken_) {
+        left_at_ = std::max(left_at_, last);
+        left_version_ = keeper_.known() ? keeper_.known()->version : 0;
+    }
     keeper_.end();
     taken_.reset();
     state_ = state::unknown;
@@ -217,7 +221,11 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     if (is_explained || taken_->goes_on_without) {
         return {};
     }
-    if (place.was_moved(stands)) {
+    if (place.was_moved(stands) && looked_for_ != stands) {
+        looked_for_ = stands;
+        return {step::kind::read_tail, 0, {}, {}};
+    }
+    if (place.was_moved(stands) && !others_had_it(ends)) {
         return refuse(step::kind::gap, slot_moved(slot_, stands, place.at_most()));
     }
     // Idle moves, or somebody who moved it: the tables tell.
@@ -234,6 +242,13 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
             "that is not noticed; fix: walrelay verify lists missing rows",
         with<"slot">(slot_), with<"lsn">(stands));
     return next;
+}
+
+bool checkpoint::others_had_it(const std::optional<position>& ends) const {
+    const auto& known = keeper_.known();
+    const bool wrote_a_row =
+        ends && left_at_ && taken_->line.shares(*ends) && ends->at > *left_at_;
+    return wrote_a_row || (known && known->version > left_version_);
 }
 
 bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t last_sequence,
@@ -266,7 +281,7 @@ bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t
     }
     // A row of a branch that was left stands after all that came before the switch.
     const auto left_at = line.end_of(ends->origin.timeline);
-    return left_at && gone->at.commit < *left_at;
+    return left_at && (!line.shares(*gone) || gone->at.commit < *left_at);
 }
 
 void checkpoint::begin_anew(const std::optional<stored_message>& last, lsn place, history origin) {

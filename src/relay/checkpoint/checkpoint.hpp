@@ -60,8 +60,8 @@ public:
 
     void stream_seen(const stream_facts& facts);
     void slot_taken(slot_evidence evidence);
-    /// The connection to PostgreSQL is gone.
-    void slot_lost();
+    /// The connection to PostgreSQL is gone; `last` is the last row that is known of it.
+    void slot_lost(std::optional<commit_position> last);
     /// The connection to the broker is gone: what the stream has is looked at again.
     void stream_lost();
 
@@ -74,6 +74,8 @@ public:
             read_message,
             /// Look at the stream once more: a server that lags shows less than there is.
             look_again,
+            /// The same, as another relay may have written to it unseen.
+            read_tail,
             /// Rows are missing that the slot does not send.
             gap,
             /// An operator must decide, also where gaps are healed.
@@ -129,6 +131,8 @@ private:
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
     [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
+    /// Whether another relay had the slot since this process had it.
+    [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
     [[nodiscard]] witness as_seen() const;
     void prove();
@@ -144,6 +148,11 @@ private:
     std::optional<std::uint64_t> asking_;
     bool slot_in_question_ = false;
     bool was_proved_ = false;
+    /// When the slot was lost last: the last row that was known, and the version of the witness.
+    std::optional<commit_position> left_at_;
+    std::uint64_t left_version_ = 0;
+    /// The place of the slot for which the stream was looked at once more.
+    lsn looked_for_;
 };
 
 }  // namespace walrelay::relay

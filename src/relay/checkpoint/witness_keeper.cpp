@@ -17,7 +17,9 @@ constexpr std::uint64_t idle_bytes = std::uint64_t{1} << 20U;
 }  // namespace
 
 void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
-    known_ = read.kept;
+    if (read.kept || read.writable) {
+        known_ = read.kept;
+    }
     writable_ = read.writable;
     offered_ = {};
     writing_.reset();

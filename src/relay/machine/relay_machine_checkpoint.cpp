@@ -40,6 +40,9 @@ void relay_machine::take_step(checkpoint::step step, instant now) {
         case kind::read_message:
             actions_.emplace_back(read_message{broker_.epoch(), step.sequence});
             return;
+        case kind::read_tail:
+            read_tail_again();
+            return;
         case kind::look_again:
             lose_broker(*step.why, now, outlook::in_doubt);
             return;

@@ -182,7 +182,11 @@ void relay_machine::lose_postgres(const error& why, instant now) {
 }
 
 void relay_machine::drop_source() {
-    checkpoint_.slot_lost();
+    // The rows that the stream ends with need not have been met yet.
+    const auto& tail = lane_->known_tail();
+    checkpoint_.slot_lost(std::max(lane_->admitted(), tail && server_.line.shares(*tail)
+                                                          ? std::optional(tail->at)
+                                                          : std::nullopt));
     actions_.emplace_back(close_postgres{});
     feedback_.end();
     watch_.catching_up().end();

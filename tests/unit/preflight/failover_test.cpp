@@ -75,7 +75,7 @@ TEST(FailoverPreflight, SaysThatACopyCannotBeStreamedFrom) {
     auto facts = good();
     facts.in_recovery = true;
     facts.slot->synced = true;
-    ASSERT_THAT(found(facts), SizeIs(1));
+    ASSERT_THAT(found(facts), SizeIs(2));
     EXPECT_THAT(found(facts)[0], is(finding_severity::warning, "before the standby is promoted"));
 }
 

@@ -21,7 +21,7 @@ class OwnTables : public testing::Test {
 protected:
     OwnTables() {
         facts_.role = "relay";
-        facts_.dead_letters = facts_.halts = facts_.controls = usable;
+        facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = usable;
         facts_.tables.resize(1);
         publication_.tables = {{"public", "outbox"}, {"walrelay", "control"}};
     }
@@ -43,7 +43,7 @@ TEST_F(OwnTables, FindsNothingWhereAllIsThere) {
 }
 
 TEST_F(OwnTables, FindsNothingWhereTheyCanBeMade) {
-    facts_.dead_letters = facts_.halts = facts_.controls = {};
+    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
     facts_.may_make_tables = true;
     EXPECT_THAT(found(), IsEmpty());
 }
@@ -59,6 +59,16 @@ TEST_F(OwnTables, WarnsOfDeadLettersThatCannotBeKept) {
     EXPECT_THAT(found(), IsEmpty()) << "none is ever kept";
     facts_.halts = {};
     EXPECT_THAT(found().at(0).remedy, HasSubstr("sql/halt.sql"));
+}
+
+TEST_F(OwnTables, WarnsOfLossesThatCannotBeNoticed) {
+    facts_.witnesses = barred;
+    const auto all = found();
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all[0].severity, finding_severity::warning);
+    EXPECT_THAT(all[0].remedy, HasSubstr("ON walrelay.witness TO \"relay\";"));
+    facts_.in_recovery = true;
+    EXPECT_EQ(found().at(0).severity, finding_severity::note);
 }
 
 TEST_F(OwnTables, StopsWhereSomebodyElseCouldActThroughThem) {
