@@ -43,7 +43,7 @@ public:
     }
     /// It has ended because rows are missing.
     [[nodiscard]] bool misses_rows() const {
-        return last_error_.find("--skip-startup-check") != std::string::npos;
+        return last_error_.find("nor in the dead letters") != std::string::npos;
     }
     [[nodiscard]] bool found_a_gap() const {
         return misses_rows() || last_error_.find("stands at LSN") != std::string::npos ||

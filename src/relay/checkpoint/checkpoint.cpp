@@ -44,6 +44,11 @@ void checkpoint::slot_taken(slot_evidence evidence) {
 
 void checkpoint::slot_lost(std::optional<commit_position> last) {
     if (taken_) {
+        stood_at_ = keeper_.may_tell();
+        stood_in_ = taken_->line.origin;
+    }
+    // What an unproved session has seen can be another relay's.
+    if (taken_ && state_ == state::proved) {
         left_at_ = std::max(left_at_, last);
         left_version_ = keeper_.known() ? keeper_.known()->version : 0;
     }
@@ -221,12 +226,14 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     if (is_explained || taken_->goes_on_without) {
         return {};
     }
-    if (place.was_moved(stands) && looked_for_ != stands) {
+    if (was_moved(place) && looked_for_ != stands) {
         looked_for_ = stands;
         return {step::kind::read_tail, 0, {}, {}};
     }
-    if (place.was_moved(stands) && !others_had_it(ends)) {
-        return refuse(step::kind::gap, slot_moved(slot_, stands, place.at_most()));
+    if (was_moved(place) && !others_had_it(ends)) {
+        return refuse(step::kind::gap,
+                      slot_moved(slot_, stands,
+                                 std::max(place.at_most(), stood_at_.value_or(lsn{}))));
     }
     // Idle moves, or somebody who moved it: the tables tell.
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
@@ -242,6 +249,11 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
             "that is not noticed; fix: walrelay verify lists missing rows",
         with<"slot">(slot_), with<"lsn">(stands));
     return next;
+}
+
+bool checkpoint::was_moved(const slot_place& place) const {
+    const bool was_seen = stood_at_ && stood_in_ == taken_->line.origin;
+    return place.was_moved(taken_->stands_at) || (was_seen && taken_->stands_at > *stood_at_);
 }
 
 bool checkpoint::others_had_it(const std::optional<position>& ends) const {

@@ -60,6 +60,8 @@ public:
 
     void stream_seen(const stream_facts& facts);
     void slot_taken(slot_evidence evidence);
+    /// Another consumer has held the slot since, for which it was to move it.
+    void others_hold_slot() { stood_at_.reset(); }
     /// The connection to PostgreSQL is gone; `last` is the last row that is known of it.
     void slot_lost(std::optional<commit_position> last);
     /// The connection to the broker is gone: what the stream has is looked at again.
@@ -131,6 +133,8 @@ private:
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
     [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
+    /// Whether the slot has moved since this process had it, or saw it.
+    [[nodiscard]] bool was_moved(const slot_place& place) const;
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
@@ -151,6 +155,9 @@ private:
     /// When the slot was lost last: the last row that was known, and the version of the witness.
     std::optional<commit_position> left_at_;
     std::uint64_t left_version_ = 0;
+    /// Where the slot stood or was told to stand then, of which history.
+    std::optional<lsn> stood_at_;
+    history stood_in_;
     /// The place of the slot for which the stream was looked at once more.
     lsn looked_for_;
 };

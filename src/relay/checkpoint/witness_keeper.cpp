@@ -51,7 +51,11 @@ void witness_keeper::offer(const std::string& stream, wall_time created,
 }
 
 bool witness_keeper::is_named() const {
-    return offered_.sequence == 0 || (known_ && known_->sequence >= offered_.sequence);
+    // The row comes first: without it, a slot that has moved would be one of an earlier version.
+    if (!known_) {
+        return !writable_;
+    }
+    return known_->sequence >= offered_.sequence;
 }
 
 /// What the witness names may be told, and what comes after it while nothing is stored.

@@ -124,6 +124,7 @@ void relay_machine::adopt_if_stored(instant now) {
     if (!checkpoint_.keeper().is_replacing()) {
         backfilling_.adopting();
         slot_.told(begins);
+        checkpoint_.others_hold_slot();  // it is another slot from now on
         actions_.emplace_back(adopt_slot{postgres_.epoch()});
     }
 }

@@ -124,6 +124,7 @@ void relay_machine::stand_by(const error& why, instant now) {
     watch_.stands_by();
     if (why.code == errc::slot_in_use) {
         startup_check_.expect();
+        checkpoint_.others_hold_slot();
     }
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {

@@ -10,9 +10,13 @@ void roll_call::stream_has(const std::vector<recent_message>& recent,
                            const std::vector<std::uint64_t>& other_rules) {
     for (const auto& each : recent) {
         missing_.erase(each.id);
-        if (open_ || over_) {
-            continue;
-        }
+    }
+    if (open_ || recent.empty()) {
+        return;
+    }
+    stream_.clear();
+    oldest_message_.reset();
+    for (const auto& each : recent) {
         stream_.insert_or_assign(each.id, each.stored_at);
         if (!std::ranges::binary_search(other_rules, each.sequence)) {
             oldest_message_ =
@@ -39,13 +43,11 @@ roll_call::what_is_known roll_call::compare(const roll& asked) const {
 
 void roll_call::start_over() {
     open_ = false;
-    over_ = false;
     until_ = {};
     missing_.clear();
 }
 
 void roll_call::begin(const roll& asked) {
-    over_ = false;
     missing_.clear();
     const auto known = compare(asked);
     for (const auto& row : asked.rows) {
@@ -61,10 +63,8 @@ void roll_call::begin(const roll& asked) {
             missing_.try_emplace(row.id, row);
         }
     }
-    stream_.clear();
     until_ = asked.committed_before;
     open_ = !missing_.empty();
-    over_ = !open_;
 }
 
 void roll_call::delivered(std::string_view id) {
@@ -76,7 +76,6 @@ std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {
         return {};
     }
     open_ = false;
-    over_ = true;
     std::vector<roll_row> left;
     for (auto& [id, row] : std::exchange(missing_, {})) {
         left.push_back(row);

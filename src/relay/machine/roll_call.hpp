@@ -51,7 +51,7 @@ struct roll {
 
 class roll_call {
 public:
-    /// What a look at the stream showed; any number of times, before and after `begin`. Those of
+    /// What the last look at the stream showed; any number of times, before and after `begin`. Those of
     /// the sequences `other_rules`, which ascend, can be of another configuration.
     void stream_has(const std::vector<recent_message>& recent,
                     const std::vector<std::uint64_t>& other_rules);
@@ -78,7 +78,6 @@ private:
     [[nodiscard]] what_is_known compare(const roll& asked) const;
 
     bool open_ = false;
-    bool over_ = false;
     lsn until_;
     std::unordered_map<std::string, wall_time> stream_;
     std::optional<wall_time> oldest_message_;

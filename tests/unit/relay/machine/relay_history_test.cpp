@@ -179,8 +179,13 @@ TEST_F(RelayHistory, TakesNoTailForThatOfAnotherRelayThatItKnewBefore) {
     script_.postgres_connects_with(relay_script::origin, lsn{second});
     script_.broker_connects(2, at(first, 2));
     script_.passes(1s);
-    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{second}),
-                ElementsAre("store_halt"));
+    script_.postgres_connects_with(relay_script::origin, lsn{second});
+    compared({{at(first, 2), "c"}}, 2);
+    EXPECT_THAT(script_.broker_connects(2, at(first, 2)), Contains("close_postgres"));
+    script_.passes(1s);
+    script_.postgres_connects_with(relay_script::origin, lsn{second});
+    compared({{at(first, 2), "c"}}, 2);
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("stands at LSN")));
 }
 
 TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {

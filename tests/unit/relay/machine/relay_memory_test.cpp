@@ -263,12 +263,11 @@ TEST_F(RelayMemory, HaltsWhenSomebodyElseMovedTheSlot) {
     script.postgres_fails();
     script.passes(1s);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
-                ElementsAre("close_broker", "connect_broker", "close_postgres"));
-    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
-    EXPECT_THAT(script.passes(1s), Contains("connect_postgres"));
-    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{102}),
+                ElementsAre("close_broker", "connect_broker"))
+        << "another relay may have written";
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0}),
                 ElementsAre("store_halt"));
-    EXPECT_THAT(script.halt_is_stored(), ElementsAre("close_postgres", "close_broker", "finish 3"));
+    EXPECT_THAT(script.halt_is_stored(), ElementsAre("status 0/66", "finish_postgres"));
     EXPECT_THAT(script.log_lines(), Contains(HasSubstr("slot slot stands at LSN 0/66")));
 }
 
@@ -282,10 +281,7 @@ TEST_F(RelayMemory, HaltsWhenSomebodyMovesASlotThatACrashHasSetBack) {
     script.passes(1s);
     // Less far than it has been, but what comes before was never read.
     script.postgres_connects_with(relay_script::origin, lsn{150});
-    script.broker_connects(0);
-    script.passes(1s);
-    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{150}),
-                ElementsAre("store_halt"));
+    EXPECT_THAT(script.broker_connects(0), ElementsAre("store_halt"));
 }
 
 TEST_F(RelayMemory, GoesOnWhereAnotherRelayMovedSlotAndStream) {
@@ -410,7 +406,7 @@ TEST_F(RelayMemory, AsksWhoMovedTheSlotBehindItsOwnLastConnection) {
     script.postgres_fails(errc::slot_not_released);
     script.passes(50ms);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{90}),
-                Contains("close_postgres"));
+                Contains("close_broker"));
 }
 
 TEST_F(RelayMemory, TakesNoLatePublishOfItsOwnForThatOfAnotherRelay) {
@@ -427,7 +423,8 @@ TEST_F(RelayMemory, TakesNoLatePublishOfItsOwnForThatOfAnotherRelay) {
     script.postgres_connects_with(relay_script::origin, lsn{300});
     script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0});
     script.passes(1s);
-    EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{300}),
+    script.postgres_connects_with(relay_script::origin, lsn{300});
+    EXPECT_THAT(script.broker_connects(2, commit_position{lsn{200}, lsn{1}, 0}),
                 Contains("store_halt"));
 }
 
@@ -442,7 +439,7 @@ TEST_F(RelayMemory, AsksAgainWhoMovedTheSlotOnceItHasHadItAgain) {
     script.postgres_fails();
     script.passes(1s);
     EXPECT_THAT(script.postgres_connects_with(relay_script::origin, lsn{90}),
-                Contains("close_postgres"))
+                Contains("close_broker"))
         << "somebody has moved it without a relay";
 }
 
