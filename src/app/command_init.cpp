@@ -337,7 +337,8 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     }
     const bool new_slot = options.new_slot;
     if (!options.new_stream && *stream) {
-        if (const auto lost = co_await lost_since(*sql, settings, **stream)) {
+        const auto lost = co_await lost_since(*sql, settings, **stream);
+        if (lost) {
             co_return fail(*lost);
         }
     }

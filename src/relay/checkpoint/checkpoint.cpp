@@ -37,23 +37,24 @@ void checkpoint::stream_seen(const stream_facts& facts) {
 void checkpoint::slot_taken(slot_evidence evidence) {
     keeper_.begin(evidence.witness, evidence.stands_at);
     taken_ = std::move(evidence);
+    holds_slot_ = true;
     state_ = state::unknown;
     asking_.reset();
     slot_in_question_ = false;
 }
 
 void checkpoint::slot_lost(std::optional<commit_position> last) {
-    if (taken_) {
+    if (holds_slot_) {
         stood_at_ = keeper_.may_tell();
         stood_in_ = taken_->line.origin;
     }
     // What an unproved session has seen can be another relay's.
-    if (taken_ && state_ == state::proved) {
+    if (holds_slot_ && state_ == state::proved) {
         left_at_ = std::max(left_at_, last);
         left_version_ = keeper_.known() ? keeper_.known()->version : 0;
     }
     keeper_.end();
-    taken_.reset();
+    holds_slot_ = false;
     state_ = state::unknown;
     asking_.reset();
     slot_in_question_ = false;
@@ -75,7 +76,7 @@ void checkpoint::message_read(const asked_message& found) {
 
 std::uint64_t checkpoint::wanted_sequence() const {
     const auto& known = keeper_.known();
-    return taken_ && known && known->version > 0 ? known->sequence : 0;
+    return holds_slot_ && known && known->version > 0 ? known->sequence : 0;
 }
 
 void checkpoint::newest_rows_are_there() {
@@ -111,7 +112,7 @@ checkpoint::step checkpoint::refuse(step::kind how, error why) {
 
 checkpoint::step checkpoint::judge(const std::optional<position>& ends, const slot_place& place,
                                    monotonic_time now) {
-    if (!seen_ || !taken_) {
+    if (!seen_ || !holds_slot_) {
         state_ = state::unknown;
         return {};
     }

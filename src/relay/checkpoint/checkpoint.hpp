@@ -146,7 +146,9 @@ private:
     std::string stream_;
     state state_ = state::unknown;
     std::optional<stream_evidence> seen_;
+    /// Of the last slot that was taken; it is had as long as `holds_slot_`.
     std::optional<slot_evidence> taken_;
+    bool holds_slot_ = false;
     witness_keeper keeper_;
     tail_doubt doubt_;
     std::optional<std::uint64_t> asking_;

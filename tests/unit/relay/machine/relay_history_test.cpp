@@ -168,26 +168,6 @@ TEST_F(RelayHistory, ComparesRowByRowWhereTheRulesHaveChanged) {
     EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("compared:")));
 }
 
-TEST_F(RelayHistory, TakesNoTailForThatOfAnotherRelayThatItKnewBefore) {
-    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before";
-    script_.start();
-    script_.broker_connects(2, at(first, 2));
-    script_.postgres_connects_with(relay_script::origin, lsn{first - 1});
-    script_.postgres_fails();
-    script_.broker_connects(2, at(first, 2));
-    script_.passes(1s);
-    script_.postgres_connects_with(relay_script::origin, lsn{second});
-    script_.broker_connects(2, at(first, 2));
-    script_.passes(1s);
-    script_.postgres_connects_with(relay_script::origin, lsn{second});
-    compared({{at(first, 2), "c"}}, 2);
-    EXPECT_THAT(script_.broker_connects(2, at(first, 2)), Contains("close_postgres"));
-    script_.passes(1s);
-    script_.postgres_connects_with(relay_script::origin, lsn{second});
-    compared({{at(first, 2), "c"}}, 2);
-    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("stands at LSN")));
-}
-
 TEST_F(RelayHistory, SetsARowAsideWhoseIdAnotherRowHasAlsoWhileItCompares) {
     begin_comparing();
     script_.transaction(first, {"a", "b"});

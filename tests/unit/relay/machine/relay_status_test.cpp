@@ -71,7 +71,9 @@ TEST_F(RelayStatus, CatchesUpAfterAnOutageInWhichTheWindowWasFull) {
     EXPECT_EQ(status(3s).lag, 3s);
     script.passes(1s);
     script.broker_connects(0);
-    script.acks(4);
+    script.acks(1);  // alone, until the tail is proved
+    script.acks(3);
+    ASSERT_TRUE(machine.the_lane().empty());
     is(relay_state::catching_up, true);
     script.frame(test::keepalive_frame(lsn{2400}));
     is(relay_state::streaming, true);

@@ -1,0 +1,179 @@
+#include "relay/checkpoint/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+using kind = checkpoint::step::kind;
+using state = checkpoint::state;
+
+constexpr history origin{7, 1};
+
+position at(std::uint64_t commit) {
+    return {origin, {lsn{commit}, {}, 0}};
+}
+
+class Checkpoint : public testing::Test {
+protected:
+    Checkpoint() {
+        known.stream = "OUTBOX";
+        known.sequence = 10;
+        known.where = at(1000);
+        known.told = lsn{1008};
+        known.origin = origin;
+        known.version = 3;
+    }
+    void stream_ends(std::uint64_t sequence, std::uint64_t commit) {
+        stream_facts facts;
+        facts.first_sequence = 1;
+        facts.last_sequence = sequence;
+        facts.last_message_there = sequence > 0;
+        if (sequence > 0) {
+            facts.final_position = at(commit);
+        }
+        ends = facts.final_position;
+        it.stream_seen(facts);
+    }
+    void slot_at(std::uint64_t place, bool newest_rows_known = false) {
+        slot_evidence evidence;
+        evidence.stands_at = lsn{place};
+        evidence.line = lineage{origin};
+        evidence.witness = {known, true};
+        evidence.newest_rows_known = newest_rows_known;
+        evidence.goes_on_without = goes_on_without;
+        it.slot_taken(std::move(evidence));
+    }
+    /// Looks as often as a doubt takes.
+    kind judge() {
+        auto step = it.judge(ends, place, now);
+        for (int look = 0; look < 10 && step.what == kind::look_again; ++look) {
+            now += 1s;
+            step = it.judge(ends, place, now);
+        }
+        why = step.why;
+        return step.what;
+    }
+    void is(state expected) {
+        EXPECT_EQ(static_cast<int>(it.now_is()), static_cast<int>(expected));
+    }
+
+    checkpoint it{"slot", "OUTBOX"};
+    slot_place place;
+    witness known;
+    std::optional<position> ends;
+    std::optional<error> why;
+    bool goes_on_without = false;
+    monotonic_time now{1000s};
+};
+
+TEST_F(Checkpoint, IsUnknownUntilBothSidesAreThere) {
+    is(state::unknown);
+    slot_at(1008);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::unknown);
+    EXPECT_FALSE(it.may_publish());
+    EXPECT_FALSE(it.may_tell());
+    stream_ends(10, 1000);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+    EXPECT_TRUE(it.may_publish());
+    it.slot_lost(std::nullopt);
+    is(state::unknown);
+}
+
+TEST_F(Checkpoint, ReadsTheMessageThatTheWitnessNames) {
+    slot_at(1008);
+    stream_ends(12, 1200);
+    EXPECT_EQ(judge(), kind::read_message);
+    EXPECT_FALSE(it.may_publish());
+    it.message_read({10, at(1000), "a"});
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+}
+
+TEST_F(Checkpoint, RefusesAStreamThatHasLostWhatTheSlotHasPassed) {
+    slot_at(1008);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::gap);
+    is(state::refused);
+    EXPECT_NE(why->what.find("has lost messages"), std::string::npos);
+    EXPECT_FALSE(it.may_tell());
+}
+
+TEST_F(Checkpoint, CorrectsTheWitnessWhereTheSlotSendsTheRestAgain) {
+    slot_at(700);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::comparing);
+    EXPECT_FALSE(it.may_publish()) << "first the witness";
+    EXPECT_EQ(it.keeper().take_to_write(now, false)->sequence, 8U);
+    it.keeper().written(4, now);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+}
+
+TEST_F(Checkpoint, RefusesAnotherStreamAlsoWhereGapsAreHealed) {
+    known.stream = "ELSEWHERE";
+    slot_at(1008);
+    stream_ends(0, 0);
+    EXPECT_EQ(judge(), kind::halt);
+    EXPECT_NE(why->remedy.find("init --new-stream"), std::string::npos);
+}
+
+TEST_F(Checkpoint, GoesOnWithLessWhereAnOperatorSaysSo) {
+    goes_on_without = true;
+    slot_at(1008);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.keeper().is_replacing());
+}
+
+TEST_F(Checkpoint, LetsTheNewestRowsDecideWhereASlotStandsAfterTheWitness) {
+    slot_at(5000, true);
+    stream_ends(10, 1000);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::comparing);
+    EXPECT_TRUE(it.is_slot_in_question());
+    EXPECT_FALSE(it.may_tell()) << "the next start must find it as it is";
+    EXPECT_TRUE(it.may_publish());
+    it.newest_rows_are_there();
+    is(state::proved);
+}
+
+TEST_F(Checkpoint, RefusesASlotThatMovedSinceThisProcessHadIt) {
+    slot_at(1008);
+    stream_ends(10, 1000);
+    judge();
+    place.begins_at(lsn{1008});
+    it.slot_lost(std::nullopt);
+    slot_at(5000, true);
+    EXPECT_EQ(judge(), kind::read_tail) << "another relay may have written";
+    EXPECT_EQ(judge(), kind::gap);
+    EXPECT_NE(why->what.find("stands at LSN"), std::string::npos);
+}
+
+TEST_F(Checkpoint, TakesAChangedWitnessForAnotherRelays) {
+    slot_at(1008);
+    stream_ends(10, 1000);
+    judge();
+    place.begins_at(lsn{1008});
+    it.slot_lost(std::nullopt);
+    known.version = 9;
+    slot_at(5000, true);
+    EXPECT_EQ(judge(), kind::read_tail);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.is_slot_in_question());
+}
+
+TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEnd) {
+    known.told = lsn{900};
+    slot_at(1000);
+    stream_ends(10, 1000);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+}
+
+}  // namespace
+}  // namespace walrelay::relay

@@ -1,0 +1,137 @@
+#include "relay/checkpoint/witness_keeper.hpp"
+
+#include <gtest/gtest.h>
+
+namespace walrelay::relay {
+namespace {
+
+using namespace std::chrono_literals;
+
+const monotonic_time start{1000s};
+constexpr history origin{7, 1};
+
+stored_message message(std::uint64_t sequence) {
+    return {sequence, {origin, {lsn{100 * sequence}, {}, 0}}};
+}
+
+class WitnessKeeper : public testing::Test {
+protected:
+    WitnessKeeper() { keeper.begin({std::nullopt, true}, lsn{10}); }
+
+    void offer(std::optional<stored_message> last, std::uint64_t confirmed) {
+        keeper.offer("OUTBOX", {}, last, lsn{confirmed}, origin);
+    }
+    /// Writes what is due, and returns the sequence that it names; nothing where none is.
+    std::optional<std::uint64_t> write(monotonic_time now, bool at_once = false) {
+        const auto what = keeper.take_to_write(now, at_once);
+        if (!what) {
+            return std::nullopt;
+        }
+        keeper.written(what->version + 1, now);
+        return what->sequence;
+    }
+
+    witness_keeper keeper;
+};
+
+TEST_F(WitnessKeeper, TellsTheSlotNothingBeforeTheRowIsThere) {
+    offer(std::nullopt, 50);
+    EXPECT_EQ(keeper.may_tell(), lsn{10});
+    EXPECT_EQ(write(start), 0U);
+    EXPECT_EQ(keeper.may_tell(), lsn{50});
+}
+
+TEST_F(WitnessKeeper, NamesWhatIsStoredBeforeTheSlotIsToldPastIt) {
+    offer(std::nullopt, 50);
+    write(start);
+    offer(message(1), 101);
+    EXPECT_EQ(keeper.may_tell(), lsn{50});
+    EXPECT_EQ(write(start + 2s), 1U);
+    EXPECT_EQ(keeper.may_tell(), lsn{101});
+}
+
+TEST_F(WitnessKeeper, WritesAtMostOnceASecond) {
+    offer(message(1), 101);
+    EXPECT_EQ(write(start), 1U);
+    int writes = 0;
+    for (std::uint64_t row = 2; row < 102; ++row) {
+        offer(message(row), row * 100);
+        writes += write(start + (row - 1) * 50ms) ? 1 : 0;
+    }
+    EXPECT_EQ(writes, 5);
+    EXPECT_LE(keeper.may_tell(), lsn{10100});
+}
+
+TEST_F(WitnessKeeper, FollowsIdleMovesAtOnceAndWritesThemOnceAMinute) {
+    offer(message(1), 101);
+    write(start);
+    offer(message(1), 5000);
+    EXPECT_EQ(keeper.may_tell(), lsn{5000}) << "nothing was stored";
+    EXPECT_EQ(write(start + 3600s), std::nullopt) << "its own commit is no reason";
+    offer(message(1), 101 + (2U << 20U));
+    EXPECT_EQ(write(start + 59s), std::nullopt);
+    EXPECT_EQ(write(start + 60s), 1U);
+}
+
+TEST_F(WitnessKeeper, NamesAllAtOnceWhereTheRelayEnds) {
+    offer(message(1), 101);
+    write(start);
+    offer(message(2), 201);
+    offer(message(2), 260);
+    EXPECT_TRUE(keeper.owes(true));
+    EXPECT_EQ(write(start + 1ms, true), 2U);
+    EXPECT_FALSE(keeper.owes(true));
+    EXPECT_EQ(keeper.may_tell(), lsn{260});
+}
+
+TEST_F(WitnessKeeper, HoldsTheSlotBackWhileItCannotBeWritten) {
+    offer(message(1), 101);
+    ASSERT_TRUE(keeper.take_to_write(start, false));
+    keeper.failed(start);
+    EXPECT_EQ(keeper.may_tell(), lsn{10});
+    EXPECT_EQ(write(start + 999ms), std::nullopt);
+    EXPECT_EQ(write(start + 1s), 1U);
+}
+
+TEST_F(WitnessKeeper, LetsTheSlotGoOnWhereItCanNeverBeWritten) {
+    offer(message(1), 101);
+    ASSERT_TRUE(keeper.take_to_write(start, false));
+    keeper.cannot_be_written();
+    EXPECT_EQ(keeper.may_tell(), lsn{101});
+    offer(message(2), 201);
+    EXPECT_EQ(keeper.may_tell(), lsn{201});
+    EXPECT_FALSE(keeper.owes(true));
+}
+
+TEST_F(WitnessKeeper, GivesTheVersionThatItKnowsSoThatAnotherRelaysChangeIsNoticed) {
+    witness known;
+    known.stream = "OUTBOX";
+    known.sequence = 5;
+    known.told = lsn{600};
+    known.origin = origin;
+    known.version = 41;
+    keeper.begin({known, true}, lsn{600});
+    offer(message(6), 601);
+    EXPECT_EQ(keeper.take_to_write(start, false)->version, 41U);
+}
+
+TEST_F(WitnessKeeper, WritesACorrectionWhateverItNames) {
+    witness known;
+    known.sequence = 100;
+    known.told = lsn{600};
+    known.origin = origin;
+    known.version = 3;
+    keeper.begin({known, true}, lsn{500});
+    witness less = known;
+    less.sequence = 90;
+    less.told = lsn{500};
+    keeper.replace(less);
+    EXPECT_TRUE(keeper.is_replacing());
+    EXPECT_EQ(write(start), 90U);
+    EXPECT_FALSE(keeper.is_replacing());
+    offer(message(91), 700);
+    EXPECT_EQ(write(start + 2s), 91U) << "it is named again";
+}
+
+}  // namespace
+}  // namespace walrelay::relay
