@@ -331,13 +331,15 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
         co_return fail(sql.error());
     }
     if (options.switch_plugin) {
-        if (const auto switched = co_await switch_slot(on, *sql, settings, *stream); !switched) {
+        const auto switched = co_await switch_slot(on, *sql, settings, *stream);
+        if (!switched) {
             co_return fail(switched.error());
         }
     }
     const bool new_slot = options.new_slot;
     if (!options.new_stream && *stream) {
-        if (const auto lost = co_await lost_since(*sql, settings, **stream)) {
+        const auto lost = co_await lost_since(*sql, settings, **stream);
+        if (lost) {
             co_return fail(*lost);
         }
     }

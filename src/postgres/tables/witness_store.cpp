@@ -23,8 +23,8 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 /// with.
 constexpr const char* store_sql = R"sql(
 INSERT INTO walrelay.witness AS known
-       (slot, version, stream, stream_created, sequence, position, told, system_identifier, timeline,
-        snapshot, snapshot_lsn, next_snapshot, next_lsn)
+       (slot, version, stream, stream_created, sequence, position, told, system_identifier,
+        timeline, snapshot, snapshot_lsn, next_snapshot, next_lsn)
 SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
        start.snapshot, start.lsn, pg_current_snapshot(), pg_current_wal_insert_lsn()
   FROM (SELECT) AS always
