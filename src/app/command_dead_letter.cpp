@@ -87,9 +87,8 @@ awaitable<void> look_for_retries(servers::executors on, postgres::connection& sq
 
 awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
                     const std::string& slot) {
-    const auto rows =
-        co_await list_dead_letters(sql, slot, request.limit, request.table, form_of(request),
-                                   request.given_up);
+    const auto rows = co_await list_dead_letters(sql, slot, request.limit, request.table,
+                                                 form_of(request), request.given_up);
     if (!rows) {
         co_return fail(rows.error());
     }
@@ -203,9 +202,8 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
                     const std::string& slot) {
     if (request.all && !request.is_sure) {
         constexpr auto every = std::numeric_limits<std::int64_t>::max();
-        const auto there =
-            co_await list_dead_letters(sql, slot, every, request.table, dead_letter_form::columns,
-                                       false);
+        const auto there = co_await list_dead_letters(sql, slot, every, request.table,
+                                                      dead_letter_form::columns, false);
         if (!there) {
             co_return fail(there.error());
         }

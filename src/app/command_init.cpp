@@ -331,7 +331,8 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
         co_return fail(sql.error());
     }
     if (options.switch_plugin) {
-        if (const auto switched = co_await switch_slot(on, *sql, settings, *stream); !switched) {
+        const auto switched = co_await switch_slot(on, *sql, settings, *stream);
+        if (!switched) {
             co_return fail(switched.error());
         }
     }

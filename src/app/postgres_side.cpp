@@ -217,9 +217,8 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
         co_return later.error();
     }
     // A slot that is made only now has skipped nothing.
-    const bool due =
-        known.looks ||
-        known.newest_rows.are_due(session.slot_confirmed, session.server.line.origin);
+    const bool due = known.looks ||
+                     known.newest_rows.are_due(session.slot_confirmed, session.server.line.origin);
     if (due && facts.slot && !facts.in_recovery &&
         (known.last_stored || !later->condition.empty())) {
         const auto around = known.last_stored.value_or(wall_time{});

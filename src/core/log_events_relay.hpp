@@ -83,8 +83,9 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "Fix the row or the mapping, or set `on_poison = \"dead_letter\"`."},
     {"staying_halted", log_severity::error, "seconds",
      "`delivery.on_halt = \"stay\"`: the process stays, without slot and broker. With `seconds` it "
-     "starts over that often, without it waits for `walrelay resume`.",
-     "Fix what the line of `halted` names, then run `walrelay resume`."},
+     "starts over that often, without it waits until `walrelay resume` says how to go on.",
+     "`walrelay verify` names the rows, `walrelay resume --heal` publishes them; `walrelay resume` "
+     "alone goes on where the cause is fixed, and halts again if rows are missing."},
     {"still_halted", log_severity::error, "error", "Said once a minute while a halt lasts.",
      "As for `halted`."},
     {"resumed", log_severity::info, "", "The halt was taken back: the relay starts over.", ""},

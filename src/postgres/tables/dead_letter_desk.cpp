@@ -219,9 +219,9 @@ awaitable<result<row_set>> list_dead_letters(connection& sql, std::string slot, 
                                              bool given_up) {
     if (given_up) {
         auto which = with_table({std::to_string(limit)}, table);
-        co_return co_await run(
-            sql, form == dead_letter_form::json ? given_up_json_sql : given_up_sql,
-            std::move(which));
+        co_return co_await run(sql,
+                               form == dead_letter_form::json ? given_up_json_sql : given_up_sql,
+                               std::move(which));
     }
     auto parameters = with_table({std::move(slot), "true", std::to_string(limit)}, table);
     auto statement = list_sql(form);

@@ -5,8 +5,8 @@
 #include "postgres/tables/slot_start.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
-#include "tasks/retry_fates.hpp"
 #include "tasks/replay/kept_stream.hpp"
+#include "tasks/retry_fates.hpp"
 #include "tasks/temporary_place.hpp"
 
 #include <boost/asio/steady_timer.hpp>
