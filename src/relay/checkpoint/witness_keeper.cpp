@@ -37,7 +37,9 @@ void witness_keeper::end() {
 void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
-    offered_.stream = stream;
+    if (offered_.stream != stream) {
+        offered_.stream = stream;
+    }
     offered_.created = created;
     offered_.sequence = last ? last->sequence : 0;
     offered_.where = last ? std::optional(last->where) : std::nullopt;

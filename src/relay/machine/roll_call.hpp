@@ -51,8 +51,8 @@ struct roll {
 
 class roll_call {
 public:
-    /// What the last look at the stream showed; any number of times, before and after `begin`. Those
-    /// of the sequences `other_rules`, which ascend, can be of another configuration.
+    /// What the last look at the stream showed; any number of times, before and after `begin`.
+    /// Those of the sequences `other_rules`, which ascend, can be of another configuration.
     void stream_has(const std::vector<recent_message>& recent,
                     const std::vector<std::uint64_t>& other_rules);
     void begin(const roll& asked);
