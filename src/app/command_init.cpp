@@ -170,9 +170,10 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
 /// What was just made, or is called a new beginning, is where belief begins.
 awaitable<void> note_beginning(servers::executors on, postgres::connection& sql,
                                const config::settings& settings, const stream_facts& stream,
-                               bool called_new) {
+                               bool new_slot) {
     co_await servers::begin_witness(on, sql, settings, stream);
-    if (!called_new) {
+    // A new stream lacks what the old one had: whether that is healed or given up is another word.
+    if (!new_slot) {
         co_return;
     }
     const auto ended = co_await postgres::forget_halt(sql, settings.postgres.slot);
@@ -205,7 +206,7 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
     }
     const bool called_new = options.new_stream || options.new_slot;
     if (*stream && (called_new || !facts.slot)) {
-        co_await note_beginning(on, sql, settings, **stream, called_new);
+        co_await note_beginning(on, sql, settings, **stream, options.new_slot);
     }
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
