@@ -282,6 +282,10 @@ _walrelay() {
         "resume --nats") return ;;
         "resume --stream") return ;;
         "resume --subjects") return ;;
+        "resume --table") return ;;
+        "resume --subject") return ;;
+        "resume --message-id") return ;;
+        "resume --body") mapfile -t COMPREPLY < <(compgen -W "event payload cloudevents protobuf" -- "$current"); return ;;
         "resume --log-level") mapfile -t COMPREPLY < <(compgen -W "trace debug info warn error" -- "$current"); return ;;
         "resume --log-format") mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current"); return ;;
         "drop --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -321,7 +325,7 @@ _walrelay() {
     case $command in
         '') words="run init check verify status replay bookmark dead-letter resume drop config version help --help --version" ;;
         'run') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --skip-startup-check --accept-history" ;;
-        'init') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --print --new-slot --switch-plugin" ;;
+        'init') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --print --new-slot --new-stream --switch-plugin" ;;
         'check') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json" ;;
         'verify') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json --progress --limit --wait --where --since-slot" ;;
         'status') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json --watch --quiet" ;;
@@ -335,11 +339,11 @@ _walrelay() {
         'bookmark list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'bookmark drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
         'dead-letter') words="list show retry drop --help" ;;
-        'dead-letter list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --limit --json" ;;
+        'dead-letter list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --limit --given-up --json" ;;
         'dead-letter show') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table" ;;
         'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table --yes" ;;
-        'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
+        'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --heal --give-up --json" ;;
         'drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --execute --with-stream --with-schema --json" ;;
         'config') words="--help --check --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;
         'version') words="--help --json" ;;

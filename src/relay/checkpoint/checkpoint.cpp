@@ -232,9 +232,9 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
         return {step::kind::read_tail, 0, {}, {}};
     }
     if (was_moved(place) && !others_had_it(ends)) {
-        return refuse(step::kind::gap,
-                      slot_moved(slot_, stands,
-                                 std::max(place.at_most(), stood_at_.value_or(lsn{}))));
+        return refuse(
+            step::kind::gap,
+            slot_moved(slot_, stands, std::max(place.at_most(), stood_at_.value_or(lsn{}))));
     }
     // Idle moves, or somebody who moved it: the tables tell.
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
@@ -259,8 +259,7 @@ bool checkpoint::was_moved(const slot_place& place) const {
 
 bool checkpoint::others_had_it(const std::optional<position>& ends) const {
     const auto& known = keeper_.known();
-    const bool wrote_a_row =
-        ends && left_at_ && taken_->line.shares(*ends) && ends->at > *left_at_;
+    const bool wrote_a_row = ends && left_at_ && taken_->line.shares(*ends) && ends->at > *left_at_;
     return wrote_a_row || (known && known->version > left_version_);
 }
 
