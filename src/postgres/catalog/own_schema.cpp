@@ -19,7 +19,7 @@ own (oid, name, owner, kind, guarded, acl) AS (
       FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = 'walrelay' AND c.relname IN
            ('dead_letter', 'halt', 'partition', 'control', 'slot_start', 'bookmark', 'trail',
-            'replay'))
+            'replay', 'witness'))
 SELECT 'schema', '', pg_get_userbyid(nspowner)::text FROM pg_namespace
  WHERE nspname = 'walrelay' AND nspowner NOT IN (SELECT role FROM trusted)
 UNION ALL

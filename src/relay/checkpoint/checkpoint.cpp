@@ -296,6 +296,15 @@ bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t
     return left_at && (!line.shares(*gone) || gone->at.commit < *left_at);
 }
 
+std::optional<error> checkpoint::refuses_stream() const {
+    const auto& known = keeper_.known();
+    if (!seen_ || !known || known->version == 0 ||
+        judge_stream(*known, *seen_) != stream_verdict::another_stream) {
+        return std::nullopt;
+    }
+    return stream_has_lost(*known, *seen_, stream_verdict::another_stream, slot_);
+}
+
 void checkpoint::begin_anew(const std::optional<stored_message>& last, lsn place, history origin) {
     witness anew;
     anew.stream = stream_;

@@ -124,6 +124,8 @@ public:
     /// with this sequence, and was not made again.
     [[nodiscard]] bool has_all_told(const std::optional<position>& ends,
                                     std::uint64_t last_sequence, bool made_again) const;
+    /// Why nothing may be published into the stream, also from the tables: it is another one.
+    [[nodiscard]] std::optional<error> refuses_stream() const;
     /// What the witness is to say once the slot begins anew at `place`, after its rows were read
     /// from the tables.
     void begin_anew(const std::optional<stored_message>& last, lsn place, history origin);

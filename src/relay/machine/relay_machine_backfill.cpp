@@ -50,12 +50,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     postgres_.connected(now.monotonic);
     static_cast<void>(slot_.take());
     slot_.forget();
-    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided || lane_->claim()) {
-        // All of the stream was read to tell which rows it has.
-        lane_->believe(tail_belief::exact);
-    }
     const auto& what = *session.rows_first;
-    backfilling_.begin(what);
     checkpoint_.slot_taken({what.consistent_point,
                             session.server.line,
                             {},
@@ -63,6 +58,15 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
                             false,
                             false,
                             false});
+    if (const auto refused = checkpoint_.refuses_stream()) {
+        halt(*refused, now);
+        return;
+    }
+    if (!options_.lane.sole_writer || lane_->belief() == tail_belief::undecided || lane_->claim()) {
+        // All of the stream was read to tell which rows it has.
+        lane_->believe(tail_belief::exact);
+    }
+    backfilling_.begin(what);
     const bool is_current = lane_->known_sequence() == what.stream_sequence;
     if (!lane_->empty() || (options_.lane.sole_writer && !is_current)) {
         start_backfill_over("somebody wrote to it meanwhile", now);

@@ -36,9 +36,9 @@ protected:
         ends = facts.final_position;
         it.stream_seen(facts);
     }
-    void slot_at(std::uint64_t place, bool newest_rows_known = false) {
+    void slot_at(std::uint64_t stands, bool newest_rows_known = false) {
         slot_evidence evidence;
-        evidence.stands_at = lsn{place};
+        evidence.stands_at = lsn{stands};
         evidence.line = lineage{origin};
         evidence.witness = {known, true};
         evidence.newest_rows_known = newest_rows_known;
