@@ -75,6 +75,8 @@ TEST_F(RelayStatus, CatchesUpAfterAnOutageInWhichTheWindowWasFull) {
     script.acks(3);
     ASSERT_TRUE(machine.the_lane().empty());
     is(relay_state::catching_up, true);
+    script.frame(test::commit_frame(lsn{800}, lsn{801}));  // there was no room for it
+    is(relay_state::catching_up, true);
     script.frame(test::keepalive_frame(lsn{2400}));
     is(relay_state::streaming, true);
 }
