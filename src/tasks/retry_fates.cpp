@@ -19,7 +19,7 @@ namespace {
 using boost::asio::awaitable;
 using postgres::queued_retry;
 
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds patience_with_letters{5};
 
 /// The last occasion of each of its forms: a message that came of a retry may have been published
 /// again.
@@ -98,7 +98,7 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
     if (before->empty()) {
         co_return outcomes;
     }
-    const auto read = co_await servers::slot_has_read_all(on, sql, slot, patience);
+    const auto read = co_await servers::slot_has_read_all(on, sql, slot, patience_with_letters);
     if (!read) {
         co_return read.error();
     }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view schema_is_sent =
     "EXISTS (SELECT FROM pg_publication_namespace AS s WHERE s.pnpubid = {1}.oid AND s.pnnspid = "
     "{0}.relnamespace)";
-constexpr int version_with_schemas = 150000;
+constexpr int version_of_schemas_published = 150000;
 
 /// $1 schemas, $2 names, $3 the publication, $4 the oids that are known. {0} and {1} stand for
 /// schema_is_sent of the tables and of what hangs on them. prqual and prattrs came with
@@ -86,7 +86,7 @@ SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, f
 )sql";
 
 std::string statement_for(int version_number) {
-    const auto sent = version_number < version_with_schemas
+    const auto sent = version_number < version_of_schemas_published
                           ? std::string("false")
                           : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
     return fmt::format(fmt::runtime(watch_sql), sent);

@@ -12,7 +12,7 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr const char* read_sql = R"sql(
+constexpr const char* read_witness_sql = R"sql(
 SELECT version, stream, stream_created, sequence, position, told, system_identifier, timeline,
        snapshot, pg_snapshot_xmax(pg_current_snapshot()), snapshot_lsn
   FROM walrelay.witness WHERE slot = $1
@@ -21,7 +21,7 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 /// The snapshot is older than the LSN beside it, and taken over once the slot may be told that:
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
 /// with.
-constexpr const char* store_sql = R"sql(
+constexpr const char* store_witness_sql = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
         timeline, snapshot, snapshot_lsn, next_snapshot, next_lsn)
@@ -47,7 +47,7 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
 RETURNING version
 )sql";
 
-constexpr const char* forget_sql = "DELETE FROM walrelay.witness WHERE slot = $1";
+constexpr const char* forget_witness_sql = "DELETE FROM walrelay.witness WHERE slot = $1";
 
 /// Both tables: the statement looks at the slot's beginning as well.
 awaitable<result<void>> make_tables(connection& sql, std::vector<table_name> outboxes) {
@@ -124,7 +124,7 @@ awaitable<result<std::optional<read_witness_row>>> read_witness(connection& sql,
         co_return std::optional<read_witness_row>{};
     }
     std::vector<std::string> which{std::move(slot)};
-    const auto rows = co_await sql.ask(read_sql, std::move(which));
+    const auto rows = co_await sql.ask(read_witness_sql, std::move(which));
     if (rows.has_error()) {
         co_return explain_use(rows.error(), sql, own_table::witness);
     }
@@ -143,14 +143,14 @@ awaitable<result<std::optional<std::uint64_t>>> store_witness(connection& sql, s
                                                               std::vector<table_name> outboxes) {
     const auto values = values_of(std::move(slot), what);
     auto again = values;
-    auto done = co_await sql.ask(store_sql, std::move(again));
+    auto done = co_await sql.ask(store_witness_sql, std::move(again));
     if (done.has_error() && is_missing(done.error())) {
         const auto made = co_await make_tables(sql, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
         again = values;
-        done = co_await sql.ask(store_sql, std::move(again));
+        done = co_await sql.ask(store_witness_sql, std::move(again));
     }
     if (done.has_error()) {
         co_return cannot_store(done.error(), sql);
@@ -168,7 +168,7 @@ awaitable<result<std::optional<std::uint64_t>>> store_witness(connection& sql, s
 
 awaitable<result<void>> forget_witness(connection& sql, std::string slot) {
     std::vector<std::string> which{std::move(slot)};
-    const auto done = co_await sql.ask(forget_sql, std::move(which));
+    const auto done = co_await sql.ask(forget_witness_sql, std::move(which));
     if (done.has_error() && !is_missing(done.error())) {
         co_return explain_use(done.error(), sql, own_table::witness);
     }
