@@ -92,7 +92,7 @@ std::string select_by_time(const newest_rows_request& request, const std::string
     return "SELECT * FROM (SELECT " + values_of(request) + " FROM " + quote_table(request.table) +
            " WHERE " + time + " IS NOT NULL AND isfinite(" + time + ")" +
            (condition.empty() ? "" : " AND " + condition) + " ORDER BY " + time + " " + direction +
-           " LIMIT " + std::to_string(rows_max) + ") AS some WHERE \"is later\"";
+           " LIMIT " + std::to_string(rows_max) + ") AS newest WHERE \"is later\"";
 }
 
 /// All that are wanted, wherever they lie in what is read at all.
