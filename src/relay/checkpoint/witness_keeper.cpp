@@ -25,6 +25,7 @@ void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
     writing_.reset();
     retry_at_.reset();
     replaces_ = false;
+    is_ending_ = false;
     told_ = slot_confirmed;
 }
 
@@ -37,11 +38,16 @@ void witness_keeper::end() {
 void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
+    const auto sequence = last ? last->sequence : 0;
+    if (is_ending_ && sequence == offered_.sequence) {
+        // Most of all its own commit: a relay that followed that would not come to an end.
+        return;
+    }
     if (offered_.stream != stream) {
         offered_.stream = stream;
     }
     offered_.created = created;
-    offered_.sequence = last ? last->sequence : 0;
+    offered_.sequence = sequence;
     offered_.where = last ? std::optional(last->where) : std::nullopt;
     offered_.told = confirmed;
     offered_.origin = origin;
@@ -106,6 +112,7 @@ std::optional<witness> witness_keeper::take_to_write(monotonic_time now, bool at
     if (!is_due && !(at_once && owes(true) && may_try)) {
         return std::nullopt;
     }
+    is_ending_ = is_ending_ || at_once;
     auto next = offered_;
     next.version = known_ ? known_->version : 0;
     writing_ = std::move(next);

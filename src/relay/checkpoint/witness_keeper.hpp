@@ -67,6 +67,9 @@ private:
     lsn told_;
     bool writable_ = true;
     bool replaces_ = false;
+    /// The last write of a relay that ends was taken: only what is stored after it is a reason for
+    /// another one.
+    bool is_ending_ = false;
 };
 
 }  // namespace walrelay::relay

@@ -82,6 +82,13 @@ TEST_F(WitnessKeeper, NamesAllAtOnceWhereTheRelayEnds) {
     EXPECT_EQ(write(start + 1ms, true), 2U);
     EXPECT_FALSE(keeper.owes(true));
     EXPECT_EQ(keeper.may_tell(), lsn{260});
+    offer(message(2), 300);
+    EXPECT_FALSE(keeper.owes(true)) << "its own commit is no reason";
+    EXPECT_EQ(keeper.may_tell(), lsn{260}) << "no more than is named";
+    offer(message(3), 401);
+    EXPECT_TRUE(keeper.owes(true));
+    EXPECT_EQ(write(start + 2ms, true), 3U);
+    EXPECT_EQ(keeper.may_tell(), lsn{401});
 }
 
 TEST_F(WitnessKeeper, HoldsTheSlotBackWhileItCannotBeWritten) {
