@@ -1,0 +1,496 @@
+// What walrelay.witness is kept for: a stream or a slot that has lost something halts the next
+// relay that meets it, for good, and the tables bring what is missing. What has lost nothing goes
+// on.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// With a broker of its own, whose store is put back.
+class Witness : public testing::TestWithParam<const char*> {
+protected:
+    Witness() { bench.create_table(); }
+
+    void insert(std::uint64_t first, std::uint64_t last) {
+        bench.execute(insert_events(first, last));
+    }
+    void relay(std::uint64_t first, std::uint64_t last) {
+        insert(first, last);
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    }
+    /// What a day leaves: rows that are stored, and a slot that was told so.
+    void run_with(std::uint64_t first, std::uint64_t last) {
+        bench.start();
+        relay(first, last);
+        bench.stop();
+    }
+    /// Past all that was committed.
+    void advance_slot() {
+        bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                      ", pg_current_wal_lsn())");
+    }
+    void drop_slot() {
+        bench.execute("SELECT pg_drop_replication_slot(" + as_literal(bench.name()) + ")");
+    }
+    void make_slot_anew() {
+        drop_slot();
+        bench.execute("SELECT pg_create_logical_replication_slot(" + as_literal(bench.name()) +
+                      ", " + as_literal(bench.plugin()) + ")");
+    }
+
+    std::string kept(const std::string& what) {
+        return bench.session().value_of("SELECT " + what + " FROM walrelay.halt");
+    }
+    /// The table is made with the first one.
+    std::string halts() {
+        const auto is_there =
+            bench.session().value_of("SELECT to_regclass('walrelay.halt') IS NOT NULL") == "t";
+        return is_there ? kept("count(*)") : "0";
+    }
+    std::string witnessed(const std::string& what) {
+        return bench.session().value_of(
+            "SELECT " + what + " FROM walrelay.witness WHERE slot = " + as_literal(bench.name()));
+    }
+    bool has_stream() { return bench.broker().state(bench.stream_name()).has_value(); }
+
+    /// Each relay that is started ends in words that have `what`, and changes nothing.
+    void expect_halts(const std::string& what, const std::vector<std::string>& flags = {}) {
+        std::vector<std::string> words{"run"};
+        words.insert(words.end(), flags.begin(), flags.end());
+        for (int again = 0; again < 2; ++again) {
+            const auto halted = bench.command(words);
+            EXPECT_EQ(halted.exit_code, 3) << halted.errors;
+            EXPECT_THAT(halted.errors, HasSubstr(what));
+            EXPECT_THAT(halted.errors, HasSubstr("fix: "));
+        }
+        expect_is_kept(what);
+    }
+    void expect_is_kept(const std::string& what) {
+        ASSERT_EQ(kept("count(*)"), "1");
+        EXPECT_THAT(kept("reason"), HasSubstr(what));
+        EXPECT_THAT(kept("fix"), HasSubstr("walrelay resume"));
+        EXPECT_EQ(kept("decision IS NULL"), "t");
+    }
+
+    void ask_to_heal() {
+        const auto asked = bench.command({"resume", "--heal"});
+        EXPECT_EQ(asked.exit_code, 0) << asked.output << asked.errors;
+    }
+    void make_stream() {
+        const auto refused = bench.command({"init"});
+        EXPECT_NE(refused.exit_code, 0) << "not by itself";
+        EXPECT_THAT(refused.errors, HasSubstr("--new-stream"));
+        EXPECT_FALSE(has_stream());
+        const auto made = bench.command({"init", "--new-stream"});
+        EXPECT_EQ(made.exit_code, 0) << made.errors;
+        EXPECT_TRUE(has_stream());
+    }
+    /// Whatever the order: what was missing comes after what was not.
+    void expect_each_once(std::uint64_t first, std::uint64_t last) {
+        const auto found = compare(event_ids(first, last), bench.events());
+        EXPECT_TRUE(found.missing.empty()) << to_string(found);
+        EXPECT_TRUE(found.twice.empty()) << to_string(found);
+        EXPECT_TRUE(found.unexpected.empty()) << to_string(found);
+        const auto verified = bench.command({"verify"});
+        EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+    }
+    /// Up to `last`, of which the last is new.
+    void expect_goes_on(std::uint64_t last) {
+        insert(last, last);
+        ASSERT_TRUE(bench.wait_for_messages(last)) << bench.relay().log();
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+        EXPECT_TRUE(eventually(patience, [&] { return halts() == "0"; }));
+        bench.stop();
+        expect_each_once(1, last);
+    }
+    void expect_heals(std::uint64_t last) {
+        ask_to_heal();
+        bench.start();
+        expect_goes_on(last);
+    }
+    /// Nothing was lost, and nobody is asked.
+    void expect_is_well(std::uint64_t last) {
+        EXPECT_THAT(bench.relay().log(), Not(HasSubstr("has lost messages")));
+        insert(last, last);
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+        bench.stop();
+        EXPECT_EQ(halts(), "0");
+    }
+
+    nats_server nats;
+    relay_bench bench{shared_postgres(), nats, GetParam()};
+};
+
+// The stream is gone.
+
+class LostStream : public Witness {};
+
+TEST_P(LostStream, IsNotMadeByTheNextStart) {
+    run_with(1, 20);
+    bench.broker().remove(bench.stream_name());
+    insert(21, 25);
+    const auto checked = bench.command({"check", "--json"});
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_THAT(checked.output, HasSubstr("\"stream_lost\""));
+    expect_halts("everything up to sequence 20");
+    EXPECT_FALSE(has_stream());
+    make_stream();
+    expect_heals(26);
+}
+
+TEST_P(LostStream, IsNotMadeByARelayThatStays) {
+    run_with(1, 20);
+    bench.broker().remove(bench.stream_name());
+    insert(21, 25);
+    bench.set_delivery("on_halt = 'stay'");
+    bench.launch();
+    ASSERT_TRUE(bench.relay().wait_for_log("until walrelay resume", patience));
+    EXPECT_FALSE(has_stream());
+    expect_is_kept("everything up to sequence 20");
+    bench.stop();
+    make_stream();
+    expect_heals(26);
+}
+
+TEST_P(LostStream, IsNotMadeByTheRelayThatHasSeenIt) {
+    bench.start();
+    relay(1, 20);
+    bench.broker().remove(bench.stream_name());
+    insert(21, 25);
+    EXPECT_EQ(bench.relay().process().wait_exit(patience), 3);
+    EXPECT_FALSE(has_stream());
+    expect_halts("stream " + bench.stream_name());
+    make_stream();
+    expect_heals(26);
+}
+
+TEST_P(LostStream, MayHaveAnotherName) {
+    run_with(1, 20);
+    insert(21, 25);
+    const std::string other = bench.stream_name() + "_renamed";
+    expect_halts("was stored in stream " + bench.stream_name(), {"--stream", other});
+    EXPECT_FALSE(bench.broker().state(other));
+    // With the right name nothing is missing.
+    const auto resumed = bench.command({"resume"});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    bench.start();
+    expect_goes_on(26);
+}
+
+TEST_P(LostStream, MayBeThatOfAnotherBroker) {
+    nats_server elsewhere;
+    stream_reader there(elsewhere.url());
+    run_with(1, 20);
+    insert(21, 25);
+    expect_halts("this is another broker", {"--nats", elsewhere.url()});
+    EXPECT_FALSE(there.state(bench.stream_name()));
+    const auto refused = bench.command({"init", "--nats", elsewhere.url()});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_FALSE(there.state(bench.stream_name()));
+    const auto made = bench.command({"init", "--new-stream", "--nats", elsewhere.url()});
+    EXPECT_EQ(made.exit_code, 0) << made.errors;
+    ask_to_heal();
+    auto moved = bench.begin({"run", "--nats", elsewhere.url()});
+    ASSERT_TRUE(there.wait_for(bench.stream_name(), 25, patience)) << moved.log();
+    EXPECT_EQ(moved.stop(patience), 0);
+    std::vector<seen_event> events;
+    there.for_each(bench.stream_name(), 0,
+                   [&](const stored_message& message) { events.push_back(seen(message)); });
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, 25), events));
+}
+
+// The stream has lost its end: the broker's store is put back.
+
+class CutStream : public Witness {
+protected:
+    void cut() {
+        bench.start();
+        relay(1, 20);
+        nats.remember_store();
+        relay(21, 40);
+        bench.stop();
+        nats.stop();
+        nats.restore_store();
+        nats.start();
+        ASSERT_EQ(bench.broker().message_count(bench.stream_name()), 20U);
+    }
+};
+
+TEST_P(CutStream, HaltsTheNextStart) {
+    cut();
+    expect_halts("has lost messages");
+    EXPECT_THAT(kept("reason"), HasSubstr("everything up to sequence 40"));
+    EXPECT_EQ(bench.broker().message_count(bench.stream_name()), 20U);
+    const auto checked = bench.command({"check", "--json"});
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_THAT(checked.output, HasSubstr("\"stream_lost\""));
+    expect_heals(41);
+}
+
+TEST_P(CutStream, IsNoticedBeforeThousandsOfNewRowsFillIt) {
+    constexpr std::uint64_t rows = 3040;
+    cut();
+    insert(41, rows);
+    expect_halts("has lost messages");
+    EXPECT_EQ(bench.broker().message_count(bench.stream_name()), 20U);
+    expect_heals(rows + 1);
+}
+
+TEST_P(CutStream, IsHealedAtOnceWhereTheConfigurationSaysSo) {
+    cut();
+    insert(41, 60);
+    bench.set_delivery("on_slot_loss = 'heal'");
+    bench.start();
+    expect_goes_on(61);
+}
+
+// The slot was moved, dropped or made again.
+
+class MovedSlot : public Witness {
+protected:
+    void SetUp() override {
+        bench.start();
+        standby.emplace(bench.begin({"run"}));
+        ASSERT_TRUE(standby->wait_for_log("standing by", patience)) << standby->log();
+    }
+    /// The leader dies after rows 1 to 20; the standby, which has seen an empty stream, is held up.
+    void lose_the_leader() {
+        relay(1, 20);
+        standby->process().signal(SIGSTOP);
+        bench.kill_9();
+        ASSERT_TRUE(eventually(patience, [&] { return bench.slot("active") == "f"; }));
+    }
+    void expect_standby_halts(const std::string& what) {
+        standby->process().signal(SIGCONT);
+        EXPECT_EQ(standby->process().wait_exit(patience), 3) << standby->log();
+        EXPECT_THAT(standby->log(), HasSubstr(what));
+        expect_halts(what);
+    }
+
+    std::optional<relay_process> standby;
+};
+
+TEST_P(MovedSlot, DroppedBeforeAStandbyTakesItHaltsThat) {
+    lose_the_leader();
+    insert(21, 30);
+    drop_slot();
+    expect_standby_halts("slot " + bench.name());
+    expect_heals(31);
+}
+
+TEST_P(MovedSlot, AdvancedBeforeAStandbyTakesItHaltsThat) {
+    lose_the_leader();
+    insert(21, 30);
+    advance_slot();
+    insert(31, 35);
+    expect_standby_halts("10 rows of the newest");
+    EXPECT_THAT(kept("reason"), HasSubstr(event_id(21)));
+    EXPECT_THAT(kept("reason"), Not(HasSubstr(event_id(31)))) << "the slot brings it";
+    expect_heals(36);
+}
+
+TEST_P(MovedSlot, TakenOverAsItWasHaltsNobody) {
+    lose_the_leader();
+    insert(21, 30);
+    standby->process().signal(SIGCONT);
+    ASSERT_TRUE(bench.wait_for_messages(30)) << standby->log();
+    EXPECT_EQ(standby->stop(patience), 0);
+    EXPECT_TRUE(exactly_once_in_order(event_ids(1, 30), bench.events()));
+}
+
+class NewSlot : public Witness {};
+
+TEST_P(NewSlot, DroppedBeforeTheFirstRunHaltsIt) {
+    const auto made = bench.command({"init"});
+    ASSERT_EQ(made.exit_code, 0) << made.errors;
+    insert(1, 10);
+    drop_slot();
+    insert(11, 15);
+    expect_halts("slot " + bench.name());
+    EXPECT_EQ(bench.slot("slot_name"), std::nullopt) << "it is not made by itself";
+    expect_heals(16);
+}
+
+TEST_P(NewSlot, MadeBySomebodyElseHaltsTheNextStart) {
+    run_with(1, 20);
+    insert(21, 25);
+    make_slot_anew();
+    insert(26, 30);
+    expect_halts(event_id(25));
+    EXPECT_THAT(kept("reason"), Not(HasSubstr(event_id(26)))) << "the slot brings it";
+    expect_heals(31);
+}
+
+TEST_P(NewSlot, MadeBySomebodyElseWithNothingBetweenHaltsNobody) {
+    run_with(1, 20);
+    make_slot_anew();
+    insert(21, 25);
+    bench.start();
+    expect_is_well(26);
+    expect_each_once(1, 26);
+}
+
+// What has lost nothing.
+
+class WellWitness : public Witness {};
+
+TEST_P(WellWitness, OfAFirstRunAfterInit) {
+    const auto made = bench.command({"init"});
+    ASSERT_EQ(made.exit_code, 0) << made.errors;
+    EXPECT_EQ(witnessed("sequence"), "0");
+    insert(1, 10);
+    bench.start();
+    expect_is_well(11);
+    EXPECT_EQ(witnessed("sequence"), "11");
+    expect_each_once(1, 11);
+}
+
+TEST_P(WellWitness, OfACleanStopAndOfAKilledRelay) {
+    run_with(1, 20);
+    EXPECT_EQ(witnessed("sequence"), "20");
+    EXPECT_EQ(witnessed("told >= (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE "
+                        "slot_name = slot)"),
+              "t");
+    bench.start();
+    insert(21, 40);
+    ASSERT_TRUE(bench.wait_for_messages(40));
+    bench.kill_9();
+    insert(41, 60);
+    bench.start();
+    expect_is_well(61);
+    expect_each_once(1, 61);
+}
+
+/// The slot follows at once, and the witness does not: the tables show that nothing is missing.
+TEST_P(WellWitness, OfASlotThatOtherTablesHaveMovedOn) {
+    bench.execute("CREATE TABLE business (n int)");
+    bench.start();
+    relay(1, 20);
+    bench.stop();
+    bench.start();
+    for (int again = 0; again < 10; ++again) {
+        bench.execute("INSERT INTO business SELECT generate_series(1, 10000)");
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    }
+    bench.kill_9();
+    EXPECT_EQ(witnessed("told < (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE "
+                        "slot_name = slot)"),
+              "t");
+    bench.start();
+    expect_is_well(21);
+    expect_each_once(1, 21);
+}
+
+TEST_P(WellWitness, OfAStreamThatItsLimitsHaveCut) {
+    bench.broker().create(
+        {.name = bench.stream_name(), .subjects = {bench.name() + ".>"}, .max_messages = 25});
+    run_with(1, 20);
+    bench.start();
+    relay(21, 40);
+    bench.kill_9();
+    insert(41, 50);
+    bench.start();
+    expect_is_well(51);
+    const auto state = bench.broker().state(bench.stream_name());
+    EXPECT_EQ(state->last_sequence, 51U);
+    EXPECT_EQ(state->messages, 25U);
+}
+
+TEST_P(WellWitness, OfAStreamThatWasPurged) {
+    run_with(1, 20);
+    bench.broker().purge(bench.stream_name());
+    insert(21, 25);
+    bench.start();
+    expect_is_well(26);
+    EXPECT_TRUE(exactly_once_in_order(event_ids(21, 26), bench.events()));
+}
+
+TEST_P(WellWitness, BeginsWithTheFirstRunAfterAnUpgrade) {
+    run_with(1, 20);
+    bench.execute("DELETE FROM walrelay.witness");
+    bench.start();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of("SELECT count(*) FROM walrelay.witness") == "1";
+    }));
+    bench.stop();
+    EXPECT_EQ(witnessed("sequence"), "20");
+    bench.execute("DROP TABLE walrelay.witness");
+    insert(21, 25);
+    bench.start();
+    expect_is_well(26);
+    EXPECT_EQ(witnessed("sequence"), "26");
+    expect_each_once(1, 26);
+}
+
+TEST_P(WellWitness, IsMissedWhereTheRoleMayNotWriteIt) {
+    const auto role = "reading_" + bench.database();
+    const auto made = bench.command({"init"});
+    ASSERT_EQ(made.exit_code, 0) << made.errors;
+    bench.execute("CREATE ROLE " + role + " LOGIN REPLICATION; GRANT USAGE ON SCHEMA walrelay TO " +
+                  role + "; GRANT SELECT ON outbox_events TO " + role +
+                  "; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA walrelay TO " +
+                  role + "; REVOKE INSERT, UPDATE, DELETE ON walrelay.witness FROM " + role);
+    bench.set_conninfo(bench.conninfo() + " user=" + role);
+    bench.start();
+    relay(1, 20);
+    EXPECT_THAT(bench.relay().log(), HasSubstr("may go unnoticed"));
+    bench.kill_9();
+    bench.start();
+    expect_is_well(21);
+    EXPECT_THAT(bench.relay().log(), HasSubstr("GRANT "));
+    EXPECT_EQ(witnessed("sequence"), "0");
+    expect_each_once(1, 21);
+}
+
+TEST_P(WellWitness, IsWrittenOnceASecondAndNotWhileNothingIsStored) {
+    using clock = std::chrono::steady_clock;
+    const auto version = [&] { return std::stoi(witnessed("version")); };
+    bench.start();
+    relay(1, 1);
+    const auto before = version();
+    const auto begun = clock::now();
+    auto writer = bench.session();
+    constexpr std::chrono::milliseconds between{100};
+    std::uint64_t rows = 1;
+    while (clock::now() < begun + 5s) {
+        writer.execute(insert_events(rows + 1, rows + 20));
+        rows += 20;
+        (void)eventually(between, [] { return false; });
+    }
+    ASSERT_TRUE(bench.wait_for_messages(rows));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(clock::now() - begun).count();
+    const auto after = version();
+    EXPECT_GT(after, before);
+    EXPECT_LE(after - before, seconds + 2);
+    EXPECT_EQ(witnessed("sequence"), std::to_string(rows));
+    bench.execute("CREATE TABLE business (n int)");
+    EXPECT_TRUE(throughout(4s,
+                           [&] {
+                               bench.execute("INSERT INTO business VALUES (1)");
+                               return version() == after;
+                           }))
+        << "from " << after << " to " << version();
+    bench.stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(, LostStream, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(, CutStream, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(, MovedSlot, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(, NewSlot, both_plugins(), plugin_name);
+INSTANTIATE_TEST_SUITE_P(, WellWitness, both_plugins(), plugin_name);
+
+}  // namespace
+}  // namespace walrelay::test
