@@ -184,6 +184,8 @@ void relay_machine::drain(int exit_code, instant now) {
     phase_ = phase::draining;
     exit_code_ = exit_code;
     drain_until_ = now.monotonic + options_.drain_timeout;
+    // What is owed before the end is not left to the next event of a quiet server.
+    write_witness(now);
     if (is_drained()) {
         close_postgres_in_order(now);
     }

@@ -358,6 +358,7 @@ TEST_P(WellWitness, OfAFirstRunAfterInit) {
 
 TEST_P(WellWitness, OfACleanStopAndOfAKilledRelay) {
     run_with(1, 20);
+    EXPECT_THAT(bench.relay().log(), Not(HasSubstr("not acked within"))) << "a stop is prompt";
     EXPECT_EQ(witnessed("sequence"), "20");
     EXPECT_EQ(witnessed("told >= (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE "
                         "slot_name = slot)"),
