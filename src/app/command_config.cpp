@@ -98,7 +98,7 @@ void note_message(const outbox::table_proposal& proposal, config::sample& to) {
                         fmt::join(proposal.nullable, ", ")));
     }
     if (proposal.body == body_format::payload) {
-        to.notes.push_back(
+        to.notes.emplace_back(
             "The payload is bytea: the body is its bytes, and the id is in the header "
             "Nats-Msg-Id.");
         to.set.try_emplace("outbox.body", config::toml_text("payload"));
@@ -121,10 +121,10 @@ std::optional<error> what_is_missing(const table_facts& table,
                                      const outbox_columns& configured) {
     std::vector<std::string_view> missing;
     if (proposal.column_of(column_role::id) == nullptr) {
-        missing.push_back("the id");
+        missing.emplace_back("the id");
     }
     if (proposal.column_of(column_role::payload) == nullptr && !configured.payload) {
-        missing.push_back("the payload");
+        missing.emplace_back("the payload");
     }
     if (missing.empty()) {
         return std::nullopt;

@@ -88,7 +88,9 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_.begin(session.sender_timeout, now.monotonic);
     if (session.newest_rows && !new_tables) {
         auto& rows = *session.newest_rows;
-        rows.is_exact = rows.is_exact && !began_to_relay_after(rows.later_than);
+        // Of all rows that are later, the stream has the messages only where it has kept them.
+        rows.is_exact = rows.is_exact && !began_to_relay_after(rows.later_than) &&
+                        startup_check_.may_lack_before() <= rows.later_than;
         startup_check_.begin(rows, session.goes_on_without);
         if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
             startup_check_is_over(0, now);

@@ -4,6 +4,7 @@
 #include "relay/machine/relay_words.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace walrelay::relay {
 namespace {
@@ -18,6 +19,19 @@ std::string some_of(const std::vector<roll_row>& rows) {
 }
 
 }  // namespace
+
+lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at) {
+    const auto shown =
+        std::max<std::uint64_t>(stream.placed.size(), stream.looked_back ? looked_at : 0);
+    if (stream.removed_count() == 0 || stream.message_count > shown) {
+        return {};
+    }
+    lsn oldest{std::numeric_limits<std::uint64_t>::max()};
+    for (const auto& each : stream.placed) {
+        oldest = std::min(oldest, each.where.at.commit);
+    }
+    return oldest;
+}
 
 void startup_check::begin(const roll& asked, bool goes_on_without) {
     goes_on_without_ = goes_on_without;

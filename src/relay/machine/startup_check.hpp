@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "core/log_entry.hpp"
 #include "core/lsn.hpp"
 #include "relay/machine/roll_call.hpp"
@@ -20,6 +21,11 @@
 
 namespace walrelay::relay {
 
+/// Of every row that was committed before it, the stream may have had a message that its limits or
+/// a purge have removed; 0 where nothing says so. `looked_at`: how many of the stream's last
+/// messages were to be looked at.
+[[nodiscard]] lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at);
+
 class startup_check {
 public:
     /// For the words: of the relay.
@@ -31,6 +37,9 @@ public:
                     const std::vector<std::uint64_t>& other_rules) {
         roll_.stream_has(recent, other_rules);
     }
+    /// See may_lack_before, of the last look at the stream.
+    void stream_may_lack_before(lsn where) { may_lack_before_ = where; }
+    [[nodiscard]] lsn may_lack_before() const { return may_lack_before_; }
     /// Whether the newest rows are to be read with the next connection: at first, and as long as no
     /// answer has come.
     [[nodiscard]] bool is_due() const { return is_due_; }
@@ -73,6 +82,7 @@ private:
     bool goes_on_without_ = false;
     bool is_due_ = true;
     lsn place_;
+    lsn may_lack_before_;
 };
 
 }  // namespace walrelay::relay

@@ -408,6 +408,19 @@ TEST_P(WellWitness, OfAStreamThatItsLimitsHaveCut) {
     EXPECT_EQ(state->messages, 25U);
 }
 
+TEST_P(WellWitness, OfAStreamThatKeepsFewerThanWereStoredSince) {
+    bench.broker().create(
+        {.name = bench.stream_name(), .subjects = {bench.name() + ".>"}, .max_messages = 5});
+    run_with(1, 20);
+    bench.start();
+    relay(21, 40);
+    bench.kill_9();
+    insert(41, 50);
+    bench.start();
+    expect_is_well(51);
+    EXPECT_EQ(bench.broker().state(bench.stream_name())->last_sequence, 51U);
+}
+
 TEST_P(WellWitness, OfAStreamThatWasPurged) {
     run_with(1, 20);
     bench.broker().purge(bench.stream_name());

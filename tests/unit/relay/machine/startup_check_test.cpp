@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 namespace walrelay::relay {
 namespace {
 
@@ -86,6 +89,39 @@ TEST(StartupCheck, ForgetsRowsOfAServerThatWasLeft) {
     EXPECT_TRUE(check.looked_for().empty());
     EXPECT_FALSE(check.is_open());
     EXPECT_EQ(check.until(), lsn{});
+}
+
+stream_facts stream_from(std::uint64_t first_sequence, std::uint64_t last_sequence) {
+    stream_facts stream;
+    stream.first_sequence = first_sequence;
+    stream.last_sequence = last_sequence;
+    stream.message_count = last_sequence + 1 - first_sequence;
+    stream.looked_back = true;
+    for (auto each = first_sequence; each <= last_sequence; ++each) {
+        stream.placed.push_back({each, {{}, {lsn{100 * each}, lsn{1}, 0}}, "id"});
+    }
+    return stream;
+}
+
+TEST(MayLackBefore, IsNothingWhereNoMessageWasRemoved) {
+    EXPECT_EQ(may_lack_before(stream_from(1, 9), 100), lsn{});
+}
+
+TEST(MayLackBefore, IsTheFirstMessageThatIsLeft) {
+    EXPECT_EQ(may_lack_before(stream_from(5, 9), 100), lsn{500});
+}
+
+TEST(MayLackBefore, IsNotKnownOfAStreamThatHasMoreThanWasLookedAt) {
+    EXPECT_EQ(may_lack_before(stream_from(5, 9), 4), lsn{500}) << "all were shown";
+    auto stream = stream_from(5, 9);
+    stream.first_sequence = 3;
+    stream.message_count = 7;
+    EXPECT_EQ(may_lack_before(stream, 5), lsn{});
+}
+
+TEST(MayLackBefore, IsEveryRowWhereNoMessageIsLeft) {
+    EXPECT_EQ(may_lack_before(stream_from(10, 9), 100),
+              lsn{std::numeric_limits<std::uint64_t>::max()});
 }
 
 }  // namespace
