@@ -318,6 +318,23 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
     co_return std::move(facts);
 }
 
+/// What is done with the slot that is there, and what of the stream forbids to go on.
+awaitable<std::optional<error>> prepare_slot(servers::executors on, postgres::connection& sql,
+                                             const config::settings& settings,
+                                             const std::optional<stream_facts>& stream,
+                                             init_options options) {
+    if (options.switch_plugin) {
+        const auto switched = co_await switch_slot(on, sql, settings, stream);
+        if (!switched) {
+            co_return switched.error();
+        }
+    }
+    if (options.new_stream || !stream) {
+        co_return std::nullopt;
+    }
+    co_return co_await lost_since(sql, settings, *stream);
+}
+
 awaitable<int> create_all(servers::executors on, const config::settings& settings,
                           init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
@@ -331,19 +348,10 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     if (!sql) {
         co_return fail(sql.error());
     }
-    if (options.switch_plugin) {
-        const auto switched = co_await switch_slot(on, *sql, settings, *stream);
-        if (!switched) {
-            co_return fail(switched.error());
-        }
+    if (const auto refused = co_await prepare_slot(on, *sql, settings, *stream, options)) {
+        co_return fail(*refused);
     }
     const bool new_slot = options.new_slot;
-    if (!options.new_stream && *stream) {
-        const auto lost = co_await lost_since(*sql, settings, **stream);
-        if (lost) {
-            co_return fail(*lost);
-        }
-    }
     auto facts = co_await inspect_all(*sql, settings, *stream, new_slot);
     if (!facts) {
         co_return fail(facts.error());

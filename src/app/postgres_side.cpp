@@ -228,6 +228,19 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
     co_return result<void>{};
 }
 
+postgres::start_options how_to_stream(const config::settings& settings, output_plugin plugin,
+                                      const postgres_facts& facts, const known_before& known) {
+    return {settings.postgres.slot,
+            plugin,
+            settings.postgres.publication,
+            filter_of(facts),
+            servers::message_prefixes_of(settings),
+            nonce(),
+            published_operations(settings.outbox) != "insert",
+            std::ranges::any_of(settings.outbox, &outbox_table::needs_visible_rows),
+            known.earlier_process};
+}
+
 awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
@@ -252,16 +265,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
         co_return server.error();
     }
     // Named, because GCC 12 destroys an aggregate twice that is made inside a co_await expression.
-    postgres::start_options options{
-        settings.postgres.slot,
-        *plugin,
-        settings.postgres.publication,
-        filter_of(facts),
-        servers::message_prefixes_of(settings),
-        nonce(),
-        published_operations(settings.outbox) != "insert",
-        std::ranges::any_of(settings.outbox, &outbox_table::needs_visible_rows),
-        known.earlier_process};
+    auto options = how_to_stream(settings, *plugin, facts, known);
     auto stream =
         co_await postgres::replication_stream::start(std::move(*replication), std::move(options));
     if (!stream) {
