@@ -175,6 +175,36 @@ std::string_view without_place(std::string_view text) {
     return is_place ? text.substr(at + end.size()) : text;
 }
 
+void copy_state(const jsStreamInfo& info, stream_facts& stream) {
+    stream.created = to_wall_time(info.Created);
+    stream.first_sequence = info.State.FirstSeq;
+    stream.last_sequence = info.State.LastSeq;
+    stream.message_count = info.State.Msgs;
+    stream.byte_count = info.State.Bytes;
+    if (info.State.LastTime > 0) {
+        stream.last_stored = to_wall_time(info.State.LastTime);
+    }
+}
+
+result<void> look_at_last(natsConnection* connection, const connect_options& options,
+                          stream_facts& found, subscription_handle& incoming) {
+    constexpr std::uint64_t behind_a_stranger = 1024;
+    const auto count =
+        found.shared ? std::max(options.look_back, behind_a_stranger) : options.look_back;
+    if (count == 0 || found.message_count == 0) {
+        return {};
+    }
+    if (auto looked = look_back(connection, options, count, found, incoming); !looked) {
+        return looked;
+    }
+    if (found.max_messages_per_subject > 0) {
+        // Older messages of a subject make room for newer ones.
+        found.recent.clear();
+        found.placed_is_whole = false;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string last_error_text(natsStatus status) {
@@ -200,7 +230,6 @@ error with_last_error(error failure, natsStatus status) {
 
 result<broker_facts> read_broker(natsConnection* connection, const connect_options& options,
                                  subscription_handle& incoming) {
-    constexpr std::uint64_t behind_a_stranger = 1024;
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
     const auto& stream = options.stream;
@@ -221,14 +250,7 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     const stream_info_handle info(raw);
     facts.stream.emplace();
     copy_config(*info->Config, *facts.stream);
-    facts.stream->created = to_wall_time(info->Created);
-    facts.stream->first_sequence = info->State.FirstSeq;
-    facts.stream->last_sequence = info->State.LastSeq;
-    facts.stream->message_count = info->State.Msgs;
-    facts.stream->byte_count = info->State.Bytes;
-    if (info->State.LastTime > 0) {
-        facts.stream->last_stored = to_wall_time(info->State.LastTime);
-    }
+    copy_state(*info, *facts.stream);
     if (info->State.FirstSeq > 1) {
         const auto counts_from = read_counts_from(connection, options);
         if (!counts_from) {
@@ -244,18 +266,8 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
             return read.error();
         }
     }
-    auto& found = *facts.stream;
-    const auto count =
-        found.shared ? std::max(options.look_back, behind_a_stranger) : options.look_back;
-    if (count > 0 && found.message_count > 0) {
-        if (auto looked = look_back(connection, options, count, found, incoming); !looked) {
-            return looked.error();
-        }
-        if (info->Config->MaxMsgsPerSubject > 0) {
-            // Older messages of a subject make room for newer ones.
-            found.recent.clear();
-            found.placed_is_whole = false;
-        }
+    if (auto looked = look_at_last(connection, options, *facts.stream, incoming); !looked) {
+        return looked.error();
     }
     return facts;
 }

@@ -254,6 +254,7 @@ awaitable<result<void>> drop_publication(connection& sql, std::string publicatio
 awaitable<result<void>> forget_slot(connection& sql, std::string slot,
                                     std::vector<std::string> tables) {
     std::vector<statement> all;
+    all.reserve(tables.size());
     for (const auto& each : tables) {
         all.push_back({"DELETE FROM " + qualified(each) + " WHERE slot = $1", {slot}});
     }
@@ -266,6 +267,7 @@ awaitable<result<void>> forget_slot(connection& sql, std::string slot,
 
 awaitable<result<void>> drop_own_schema(connection& sql, std::vector<std::string> tables) {
     std::vector<statement> all;
+    all.reserve(tables.size() + 1);
     for (const auto& each : tables) {
         all.push_back({"DROP TABLE " + qualified(each), {}});
     }

@@ -23,10 +23,14 @@ std::string some_of(const std::vector<roll_row>& rows) {
 lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at) {
     const auto shown =
         std::max<std::uint64_t>(stream.placed.size(), stream.looked_back ? looked_at : 0);
+    constexpr lsn every_row{std::numeric_limits<std::uint64_t>::max()};
+    if (stream.max_messages_per_subject > 0) {
+        return every_row;  // a newer one of the same subject removes it
+    }
     if (stream.removed_count() == 0 || stream.message_count > shown) {
         return {};
     }
-    lsn oldest{std::numeric_limits<std::uint64_t>::max()};
+    lsn oldest = every_row;
     for (const auto& each : stream.placed) {
         oldest = std::min(oldest, each.where.at.commit);
     }

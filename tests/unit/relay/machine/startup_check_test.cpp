@@ -119,6 +119,12 @@ TEST(MayLackBefore, IsNotKnownOfAStreamThatHasMoreThanWasLookedAt) {
     EXPECT_EQ(may_lack_before(stream, 5), lsn{});
 }
 
+TEST(MayLackBefore, IsEveryRowWhereASubjectKeepsItsLastMessages) {
+    auto stream = stream_from(1, 9);
+    stream.max_messages_per_subject = 1;
+    EXPECT_EQ(may_lack_before(stream, 100), lsn{std::numeric_limits<std::uint64_t>::max()});
+}
+
 TEST(MayLackBefore, IsEveryRowWhereNoMessageIsLeft) {
     EXPECT_EQ(may_lack_before(stream_from(10, 9), 100),
               lsn{std::numeric_limits<std::uint64_t>::max()});
