@@ -298,14 +298,22 @@ awaitable<result<outbox_writer::fetched_row>> outbox_writer::fetch(const outbox_
         }
         rows = co_await find_row(table, *kind, row.key, bytes_max);
     }
-    const std::vector<std::string> which{kind->text_of(row.key)};
     if (rows.has_error()) {
         co_return not_fetched(rows.error(), table);
     }
     if (!rows->empty()) {
         co_return fetched_row{std::move(*rows)};
     }
-    const auto bytes = co_await sql_.ask(row_bytes_sql(table, kind->type), which);
+    co_return co_await measure_row(table, *kind, row.key, bytes_max);
+}
+
+awaitable<result<outbox_writer::fetched_row>> outbox_writer::measure_row(const outbox_table& table,
+                                                                         key_kind kind,
+                                                                         const std::string& key,
+                                                                         std::uint64_t bytes_max) {
+    std::vector<std::string> which{kind.text_of(key)};
+    auto sql = row_bytes_sql(table, kind.type);
+    const auto bytes = co_await sql_.ask(std::move(sql), std::move(which));
     if (bytes.has_error()) {
         co_return not_fetched(bytes.error(), table);
     }

@@ -88,6 +88,10 @@ private:
                                                const std::vector<written_row>& rows, bool retried);
     boost::asio::awaitable<answer> find_row(const outbox_table& table, key_kind kind,
                                             const std::string& key, std::uint64_t bytes_max);
+    /// Of a row that was not found, which can be too large.
+    boost::asio::awaitable<result<fetched_row>> measure_row(const outbox_table& table,
+                                                            key_kind kind, const std::string& key,
+                                                            std::uint64_t bytes_max);
     boost::asio::awaitable<result<void>> store(const std::vector<row_set_aside>& rows,
                                                bool only_fitting);
     [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
