@@ -34,6 +34,14 @@ void checkpoint::stream_seen(const stream_facts& facts) {
     asking_.reset();
 }
 
+void checkpoint::message_stored(const stored_message& newest) {
+    if (seen_ && newest.sequence > seen_->last_sequence) {
+        seen_->last_sequence = newest.sequence;
+        seen_->last_where = newest.where;
+        seen_->last_is_there = true;
+    }
+}
+
 void checkpoint::slot_taken(slot_evidence evidence) {
     keeper_.begin(evidence.witness, evidence.stands_at);
     taken_ = std::move(evidence);

@@ -59,6 +59,8 @@ public:
     // Facts.
 
     void stream_seen(const stream_facts& facts);
+    /// The stream that was seen has acked this one since: it ends no earlier.
+    void message_stored(const stored_message& newest);
     void slot_taken(slot_evidence evidence);
     /// Another consumer has held the slot since, for which it was to move it.
     void others_hold_slot() { stood_at_.reset(); }

@@ -214,11 +214,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     reused_sequence_.reset();
     note_newest(tail);
     if (forgot) {
-        empty_window();
-        acks_.clear();
-        admitted_ = stored_ = std::nullopt;
-        tail_.reset();
-        proved_.reset();
+        forget_stream();
     }
     if (tail.last_position) {
         tail_ = tail.last_position;
@@ -237,12 +233,7 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
         empty_window();
         admitted_ = stored_;
     }
-    for (std::uint64_t index = first_; index != end_; ++index) {
-        at(index).sent = false;
-        // Beside others nothing is refused because of what is missing before it, so that an ack
-        // holds.
-        at(index).stored = at(index).settled || (at(index).stored && !options_.sole_writer);
-    }
+    forget_sent();
     on_open(tail);
     take_checkpoint();
     if (open_claim && !forgot) {
@@ -250,6 +241,23 @@ stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_beli
     }
     on_belief();
     return forgot ? stream_memory::forgot : stream_memory::kept;
+}
+
+void lane::forget_stream() {
+    empty_window();
+    acks_.clear();
+    admitted_ = stored_ = std::nullopt;
+    tail_.reset();
+    proved_.reset();
+}
+
+void lane::forget_sent() {
+    for (std::uint64_t index = first_; index != end_; ++index) {
+        at(index).sent = false;
+        // Beside others nothing is refused because of what is missing before it, so that an ack
+        // holds.
+        at(index).stored = at(index).settled || (at(index).stored && !options_.sole_writer);
+    }
 }
 
 void lane::settle_stored(const position& where) {

@@ -331,6 +331,10 @@ private:
     void take_in(entry& added);
     void forget_first();
     void empty_window();
+    /// Nothing of what was stored is there any more.
+    void forget_stream();
+    /// What was on its way comes to nothing.
+    void forget_sent();
     void widen();
     void branch_off(lsn branch);
     [[nodiscard]] bool sent_itself(const position& where, std::string_view id) const;

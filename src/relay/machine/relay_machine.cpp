@@ -43,6 +43,9 @@ void relay_machine::account_for_stored(instant now) {
     end_comparing_when_over();
     write_back_what_is_stored(now);
     watch_.catching_up().stored(ledger_.acked());
+    if (const auto& newest = lane_->newest_stored()) {
+        checkpoint_.message_stored(*newest);
+    }
     hold_back_.acked(ledger_.acked(), ledger_.acked_event(), lane_->newest_stored(), now.monotonic);
     report_confirmed(now);
     if (phase_ == phase::draining && is_drained()) {

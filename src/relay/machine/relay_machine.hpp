@@ -267,6 +267,7 @@ private:
     [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
     void look_whose_it_is(const result<asked_message>& found, instant now);
     void settle_question(const std::optional<asked_message>& answer, instant now);
+    void go_on_with_broker(instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
     void note_delivered(const frame_read& read, const std::optional<commit_position>& newest_before,

@@ -120,9 +120,12 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         stream_from_the_slot_again(now);
     }
     settle_question(facts.stream->asked, now);
-    if (!lane_->is_open()) {
-        return;
+    if (lane_->is_open()) {
+        go_on_with_broker(now);
     }
+}
+
+void relay_machine::go_on_with_broker(instant now) {
     believe(now);
     if (!lane_->is_open() || is_closing()) {
         return;

@@ -102,6 +102,8 @@ TEST_P(Healthy, DoesNotWarnAgainOfDeadLettersWhenItStarts) {
         "now() FROM generate_series(1, 5) AS n");
     relay_rows(10);
     bench.stop();
+    // With it, no row would be asked for that was stored or set aside.
+    bench.execute("DELETE FROM walrelay.witness");
     bench.start();
     ASSERT_TRUE(eventually(patience, [this] {
         return bench.relay().log().find("all of them are there") != std::string::npos;

@@ -102,6 +102,15 @@ TEST_F(Checkpoint, RefusesAStreamThatHasLostWhatTheSlotHasPassed) {
     EXPECT_FALSE(it.may_tell());
 }
 
+TEST_F(Checkpoint, KnowsWhatAStreamHasStoredSinceItWasSeen) {
+    stream_ends(0, 0);
+    it.message_stored({10, at(1000)});
+    slot_at(1008);
+    ends = at(1000);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+}
+
 TEST_F(Checkpoint, CorrectsTheWitnessWhereTheSlotSendsTheRestAgain) {
     slot_at(700);
     stream_ends(8, 800);
