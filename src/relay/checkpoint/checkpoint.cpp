@@ -154,6 +154,7 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
             return {step::kind::read_message, known->sequence, {}, {}};
         case stream_verdict::holds:
             doubt_.settled();
+            believed_.reset();
             return {};
         case stream_verdict::holds_elsewhere:
             doubt_.settled();
@@ -172,12 +173,25 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
     return has_lost(what, ends, now);
 }
 
+/// What follows can take more than one connection, and each of them looks again.
+bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
+    const auto& known = *keeper_.known();
+    const believed_end end{known.version, seen_->last_sequence};
+    const bool is_made_again = known.created != seen_->created;
+    if (what == stream_verdict::another_stream || believed_ == end) {
+        return false;
+    }
+    if (doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
+        return true;
+    }
+    believed_ = end;
+    return false;
+}
+
 checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<position>& ends,
                                       monotonic_time now) {
     const auto known = *keeper_.known();
-    const bool is_made_again = known.created != seen_->created;
-    if (what != stream_verdict::another_stream &&
-        doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
+    if (is_doubted(what, now)) {
         return {step::kind::look_again,
                 0,
                 error{errc::broker_lost, to_text(known) + ", and it seems to end with sequence " +

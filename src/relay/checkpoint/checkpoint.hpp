@@ -139,6 +139,7 @@ private:
     [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
     /// Whether the slot has moved since this process had it, or saw it.
     [[nodiscard]] bool was_moved(const slot_place& place) const;
+    [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
@@ -155,6 +156,14 @@ private:
     bool holds_slot_ = false;
     witness_keeper keeper_;
     tail_doubt doubt_;
+    /// What the witness named when the doubt was over, and with what the stream ended: as long as
+    /// it does, there is no doubt again.
+    struct believed_end {
+        std::uint64_t version = 0;
+        std::uint64_t last_sequence = 0;
+        friend bool operator==(const believed_end&, const believed_end&) = default;
+    };
+    std::optional<believed_end> believed_;
     std::optional<std::uint64_t> asking_;
     bool slot_in_question_ = false;
     bool was_proved_ = false;

@@ -111,6 +111,18 @@ TEST_F(Checkpoint, KnowsWhatAStreamHasStoredSinceItWasSeen) {
     is(state::proved);
 }
 
+TEST_F(Checkpoint, DoesNotDoubtWhatItHasBelieved) {
+    slot_at(900);
+    stream_ends(9, 950);
+    EXPECT_EQ(judge(), kind::none);
+    // Before the witness was corrected, both connections are made anew.
+    it.slot_lost(std::nullopt);
+    it.stream_lost();
+    stream_ends(9, 950);
+    slot_at(900);
+    EXPECT_EQ(it.judge(ends, place, now).what, kind::none);
+}
+
 TEST_F(Checkpoint, CorrectsTheWitnessWhereTheSlotSendsTheRestAgain) {
     slot_at(700);
     stream_ends(8, 800);
