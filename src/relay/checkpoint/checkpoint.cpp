@@ -178,7 +178,8 @@ bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
     const auto& known = *keeper_.known();
     const believed_end end{known.version, seen_->last_sequence};
     const bool is_made_again = known.created != seen_->created;
-    if (what == stream_verdict::another_stream || believed_ == end) {
+    // An operator decides on what was doubted long enough to halt for it.
+    if (what == stream_verdict::another_stream || believed_ == end || taken_->goes_on_without) {
         return false;
     }
     if (doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
