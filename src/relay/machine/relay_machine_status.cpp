@@ -85,7 +85,7 @@ relay_status relay_machine::status(instant now) const {
     } else if (status.state == relay_state::halted) {
         explain(status, halt_.why());
     }
-    status.is_leader = postgres_.is_up();
+    status.is_leader = postgres_.is_up() && !halt_.why();
     status.postgres_connected = postgres_.is_up();
     status.broker_connected = broker_.is_up();
     status.window_messages = lane_->size();

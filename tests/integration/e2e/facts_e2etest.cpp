@@ -40,7 +40,12 @@ protected:
     }
     void expect_way_out(const std::string& fix) {
         bench.execute(for_publication(fix));
-        EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+        const auto plain = bench.command({"resume"});
+        if (plain.exit_code != 0) {
+            // Rows were written meanwhile that the slot does not bring.
+            EXPECT_THAT(plain.output, HasSubstr("walrelay resume --heal"));
+            EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+        }
         bench.start();
         bench.execute(insert_event(9));
         EXPECT_TRUE(eventually(patience, [&] {

@@ -4,6 +4,7 @@
 #include "support/eventually.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
@@ -116,10 +117,12 @@ TEST_P(Halt, PlainResumeGivesNoRowUp) {
     EXPECT_TRUE(says(refused.output, "walrelay resume --heal"));
     EXPECT_EQ(kept("decision IS NULL"), "t");
     // Where the command cannot look, as it is not told the table, the next start does.
+    const auto elsewhere = std::filesystem::path(bench.folder()) / "elsewhere";
+    std::filesystem::create_directory(elsewhere);
     const auto blind =
         run_to_end({.program = WALRELAY_BINARY,
                     .arguments = {"resume", "--postgres", bench.conninfo(), "--slot", bench.name()},
-                    .folder = bench.folder(),
+                    .folder = elsewhere,
                     .name = "blind"},
                    patience);
     EXPECT_EQ(blind.exit_code, 0) << blind.errors;
