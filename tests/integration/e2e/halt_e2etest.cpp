@@ -257,7 +257,7 @@ protected:
             ASSERT_LT(step, longest_way) << "the advice leads in a circle";
             way_ += words.front() + (words.size() > 1 ? " " + words[1] : "") + "; ";
             const auto said = bench.command(words);
-            const auto text = words.front() == "verify"   ? after(said.output, "missing ")
+            const auto text = words.front() == "verify"   ? after(said.output, "missing  ")
                               : words.front() == "resume" ? after(said.output, "Slot ")
                                                           : said.output;
             words = first_command(text);
