@@ -368,12 +368,20 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
         co_return watch.explain(*watched, facts.error());
     }
     auto owner = servers::owner_of(settings, *facts);
+    const bool was_new = !facts->slot;
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
     if (ready && ready->stream) {
         // The relay that held the slot until now may have halted it after it was looked at.
         const auto passed = co_await pass(gate, *may_pass, ready->sentinel);
         if (!passed) {
             co_return passed.error();
+        }
+    }
+    if (ready && was_new && ready->sentinel.server_process() != 0) {
+        // What was made for it by now was not there at the first look.
+        watched = co_await watch.read(ready->sentinel);
+        if (!watched) {
+            co_return watched.error();
         }
     }
     if (ready) {
