@@ -348,7 +348,8 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     if (!sql) {
         co_return fail(sql.error());
     }
-    if (const auto refused = co_await prepare_slot(on, *sql, settings, *stream, options)) {
+    const auto refused = co_await prepare_slot(on, *sql, settings, *stream, options);
+    if (refused) {
         co_return fail(*refused);
     }
     const bool new_slot = options.new_slot;
