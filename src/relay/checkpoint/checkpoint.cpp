@@ -176,7 +176,7 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
 /// What follows can take more than one connection, and each of them looks again.
 bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
     const auto& known = *keeper_.known();
-    const believed_end end{known.version, seen_->last_sequence};
+    const believed_end end{known.version, seen_->created, seen_->last_sequence};
     const bool is_made_again = known.created != seen_->created;
     // An operator decides on what was doubted long enough to halt for it.
     if (what == stream_verdict::another_stream || believed_ == end || taken_->goes_on_without) {
@@ -268,9 +268,9 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     next.line = log_entry::of<"slot_place_unproved">(
         "slot " + slot_ + " stands at LSN " + to_string(stands) +
             ", after what walrelay.witness says that it was told (" + to_string(known->told) +
-            "), and the newest rows of the tables could not be read: if somebody moved it past "
-            "rows, "
-            "that is not noticed; fix: walrelay verify lists missing rows",
+            "), and the newest rows of the tables could not be compared with the stream (not "
+            "readable, or the stream does not keep their messages): if somebody moved it past "
+            "rows, that is not noticed; fix: walrelay verify lists missing rows",
         with<"slot">(slot_), with<"lsn">(stands));
     return next;
 }

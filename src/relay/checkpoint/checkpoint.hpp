@@ -160,6 +160,7 @@ private:
     /// it does, there is no doubt again.
     struct believed_end {
         std::uint64_t version = 0;
+        wall_time created = {};  // the stream
         std::uint64_t last_sequence = 0;
         friend bool operator==(const believed_end&, const believed_end&) = default;
     };

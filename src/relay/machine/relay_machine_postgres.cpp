@@ -66,9 +66,14 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 
 void relay_machine::stream_from(postgres_session session, bool new_tables, instant now) {
     hold_back_.begin_at(session.slot_confirmed);
+    // Of all rows that are later, the stream has the messages only where it has kept them: where it
+    // has not, that none is missing proves nothing.
+    const bool rows_can_tell =
+        session.newest_rows && !new_tables &&
+        (!session.newest_rows->is_exact ||
+         startup_check_.may_lack_before() <= session.newest_rows->later_than);
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
-                            std::move(session.witness),
-                            session.newest_rows.has_value() && !new_tables, false,
+                            std::move(session.witness), rows_can_tell, false,
                             session.goes_on_without});
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
@@ -88,9 +93,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_.begin(session.sender_timeout, now.monotonic);
     if (session.newest_rows && !new_tables) {
         auto& rows = *session.newest_rows;
-        // Of all rows that are later, the stream has the messages only where it has kept them.
-        rows.is_exact = rows.is_exact && !began_to_relay_after(rows.later_than) &&
-                        startup_check_.may_lack_before() <= rows.later_than;
+        rows.is_exact = rows.is_exact && rows_can_tell && !began_to_relay_after(rows.later_than);
         startup_check_.begin(rows, session.goes_on_without);
         if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
             startup_check_is_over(0, now);

@@ -25,8 +25,9 @@ protected:
         known.origin = origin;
         known.version = 3;
     }
-    void stream_ends(std::uint64_t sequence, std::uint64_t commit) {
+    void stream_ends(std::uint64_t sequence, std::uint64_t commit, wall_time created = {}) {
         stream_facts facts;
+        facts.created = created;
         facts.first_sequence = 1;
         facts.last_sequence = sequence;
         facts.last_message_there = sequence > 0;
@@ -120,6 +121,24 @@ TEST_F(Checkpoint, DoesNotDoubtWhatItHasBelieved) {
     it.stream_lost();
     stream_ends(9, 950);
     slot_at(900);
+    EXPECT_EQ(it.judge(ends, place, now).what, kind::none);
+}
+
+TEST_F(Checkpoint, DoubtsAStreamThatWasMadeAgainAnew) {
+    slot_at(900);
+    stream_ends(9, 950);
+    EXPECT_EQ(judge(), kind::none);
+    it.slot_lost(std::nullopt);
+    it.stream_lost();
+    stream_ends(9, 950, wall_time{1s});
+    slot_at(900);
+    EXPECT_EQ(it.judge(ends, place, now).what, kind::look_again);
+}
+
+TEST_F(Checkpoint, DoesNotDoubtWhatAnOperatorHasDecidedOn) {
+    goes_on_without = true;
+    slot_at(1008);
+    stream_ends(9, 950);
     EXPECT_EQ(it.judge(ends, place, now).what, kind::none);
 }
 
