@@ -288,19 +288,21 @@ bool checkpoint::others_had_it(const std::optional<position>& ends) const {
 
 bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t last_sequence,
                               bool made_again) const {
+    if (!taken_) {
+        return true;
+    }
     const auto& known = keeper_.known();
     if (known && !made_again && last_sequence >= known->sequence) {
         return true;
     }
-    if (!known && taken_ && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
+    if (!known && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
         keeper_.may_tell() <= *taken_->began_at) {
         return true;
     }
     const auto& gone = known ? known->where : std::nullopt;
-    if (!gone || !taken_) {
+    if (!gone) {
         // What was told before the witness: only what comes after the slot is sent again.
-        return ends && taken_ && taken_->line.shares(*ends) &&
-               ends->at.commit >= keeper_.may_tell();
+        return ends && taken_->line.shares(*ends) && ends->at.commit >= keeper_.may_tell();
     }
     const auto& line = taken_->line;
     if (!ends || line.shares(*ends)) {

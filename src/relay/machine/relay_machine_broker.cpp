@@ -131,6 +131,9 @@ void relay_machine::go_on_with_broker(instant now) {
         return;
     }
     account_for_stored(now);
+    if (startup_check_.is_to_look_again() && postgres_.is_up()) {
+        look_for_missing();
+    }
     keep_mark_true();
     write_mark();  // one that could not be written while the broker was away
     if (phase_ == phase::running && postgres_.is_idle()) {
@@ -265,6 +268,7 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
         return;
     }
     ledger_ = ledger{};
+    startup_check_.stream_forgot();
     // What is still there has waited already: a broker that fails again and again holds back no
     // more of the slot than what it can lose.
     const auto& ends = tail.last_position;

@@ -77,6 +77,10 @@ void relay_machine::rows_looked_for(std::uint64_t epoch,
         return;
     }
     const auto what = startup_check_.answered(missing);
+    if (what == verdict::doubted) {
+        read_tail_again();
+        return;
+    }
     if (what == verdict::gap) {
         watch_.startup_check_ended(missing->size(), now);
         slot_has_gap(startup_check_.gap(*missing), now);

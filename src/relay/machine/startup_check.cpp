@@ -37,7 +37,22 @@ lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at) {
     return oldest;
 }
 
+void startup_check::stream_has(const std::vector<recent_message>& recent,
+                               const std::vector<std::uint64_t>& other_rules) {
+    roll_.stream_has(recent, other_rules);
+    if (doubt_ == doubt::to_look_again) {
+        doubt_ = doubt::looked_again;
+    }
+}
+
+void startup_check::stream_forgot() {
+    if (!looked_for_.empty()) {
+        forget();
+    }
+}
+
 void startup_check::begin(const roll& asked, bool goes_on_without) {
+    doubt_ = doubt::none;
     goes_on_without_ = goes_on_without;
     place_ = {};
     roll_.begin(asked);
@@ -47,6 +62,7 @@ void startup_check::forget() {
     roll_.start_over();
     is_due_ = true;
     looked_for_.clear();
+    doubt_ = doubt::none;
 }
 
 std::optional<log_entry> startup_check::slot_has_come_to(lsn where) {
@@ -64,7 +80,13 @@ std::optional<log_entry> startup_check::slot_has_come_to(lsn where) {
 }
 
 startup_check::verdict startup_check::answered(const result<std::vector<roll_row>>& missing) {
+    if (missing && !missing->empty() && !goes_on_without_ && doubt_ != doubt::looked_again) {
+        looked_for_ = *missing;
+        doubt_ = doubt::to_look_again;
+        return verdict::doubted;
+    }
     looked_for_.clear();
+    doubt_ = doubt::none;
     if (!missing) {
         return verdict::not_known;
     }
@@ -91,6 +113,7 @@ log_entry startup_check::describe(verdict what,
                     some_of(*missing) + "; all of them: walrelay dead-letter list --given-up)",
                 with<"rows">(missing->size()), with<"stream">(stream_));
         case verdict::all_there:
+        case verdict::doubted:
         case verdict::gap:
             break;
     }

@@ -3,7 +3,11 @@
 // relay/machine/roll_call.
 //
 //   begun -> (the slot has come far enough) -> rows nobody has shown -> looked for in all of the
-//   stream -> all there, left out on purpose, or a gap
+//   stream -> all there, left out on purpose, or missing
+//   missing -> (the stream is looked at again) -> looked for once more -> a gap
+//
+// The second look is for a stream that has lost messages since it was seen: the slot has skipped
+// their rows as stored, and sends them again as soon as the loss is known.
 #pragma once
 
 #include "core/error.hpp"
@@ -32,11 +36,11 @@ public:
     startup_check(std::string slot, std::string stream)
         : slot_(std::move(slot)), stream_(std::move(stream)) {}
 
-    /// See roll_call::stream_has.
+    /// The stream was looked at. See roll_call::stream_has.
     void stream_has(const std::vector<recent_message>& recent,
-                    const std::vector<std::uint64_t>& other_rules) {
-        roll_.stream_has(recent, other_rules);
-    }
+                    const std::vector<std::uint64_t>& other_rules);
+    /// What it has lost, the slot sends again: the rows are asked for anew.
+    void stream_forgot();
     /// See may_lack_before, of the last look at the stream.
     void stream_may_lack_before(lsn where) { may_lack_before_ = where; }
     [[nodiscard]] lsn may_lack_before() const { return may_lack_before_; }
@@ -66,10 +70,12 @@ public:
     /// Until they are answered for; a connection that ends before the answer asks again.
     [[nodiscard]] const std::vector<roll_row>& looked_for() const { return looked_for_; }
 
-    enum class verdict { not_known, all_there, left_out, gap };
+    enum class verdict { not_known, doubted, all_there, left_out, gap };
     /// Which of them are nowhere.
     [[nodiscard]] verdict answered(const result<std::vector<roll_row>>& missing);
-    /// What the log says of a verdict that is no gap.
+    /// The stream was looked at since the rows were missing, and they are to be looked for again.
+    [[nodiscard]] bool is_to_look_again() const { return doubt_ == doubt::looked_again; }
+    /// What the log says of a verdict that is no gap, and not doubted.
     [[nodiscard]] log_entry describe(verdict what,
                                      const result<std::vector<roll_row>>& missing) const;
     [[nodiscard]] error gap(const std::vector<roll_row>& missing) const;
@@ -79,6 +85,7 @@ private:
     std::string stream_;
     roll_call roll_;
     std::vector<roll_row> looked_for_;
+    enum class doubt { none, to_look_again, looked_again } doubt_ = doubt::none;
     bool goes_on_without_ = false;
     bool is_due_ = true;
     lsn place_;

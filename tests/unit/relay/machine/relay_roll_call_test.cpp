@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::relay_script;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -41,6 +42,13 @@ protected:
         script_.postgres_connects_with(relay_script::origin, lsn{first});
         script_.transaction(first, {"b"});
     }
+    /// The search has not found it, and the stream is as it was.
+    std::vector<std::string> is_missing() {
+        script_.frame(test::keepalive_frame(lsn{second}));
+        script_.rows_are_missing({"c"});
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        return script_.rows_are_missing({"c"});
+    }
     static wall_time at_second(int time) { return wall_time(std::chrono::seconds(time)); }
 
     relay_script script_;
@@ -51,8 +59,7 @@ TEST_F(RelayAndMissingRow, MissesIt) {
 }
 
 TEST_F(RelayAndMissingRow, DoesNotSayThatItKnowsWhatBecameOfIt) {
-    script_.frame(test::keepalive_frame(lsn{second}));
-    script_.rows_are_missing({"c"});
+    is_missing();
     EXPECT_THAT(script_.log_lines(),
                 Contains(testing::AllOf(HasSubstr("Either the slot moved past them"),
                                         HasSubstr("or the stream lost their messages"),
@@ -85,8 +92,27 @@ TEST_F(RelayAndMissingRow, DoesNotMissItWhereTheDatabaseHasLostIt) {
 }
 
 TEST_F(RelayAndMissingRow, HaltsWhereItIsNowhere) {
+    EXPECT_THAT(is_missing(), Contains("store_halt"));
+}
+
+TEST_F(RelayAndMissingRow, LooksAtTheStreamOnceMoreBeforeItHalts) {
     script_.frame(test::keepalive_frame(lsn{second}));
-    EXPECT_THAT(script_.rows_are_missing({"c"}), Contains("store_halt"));
+    EXPECT_THAT(script_.rows_are_missing({"c"}), ElementsAre("close_broker", "connect_broker"));
+    EXPECT_THAT(script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0}),
+                Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMissingRow, AsksTheSlotOnceTheStreamIsKnownToHaveLostIt) {
+    script_.frame(test::keepalive_frame(lsn{second}));
+    script_.rows_are_missing({"c"});
+    for (int look = 0; look < 3; ++look) {
+        script_.broker_connects(1, commit_position{lsn{first - 8}, lsn{1}, 0});
+        script_.passes(1s);
+    }
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("has lost messages that it had acked")));
+    script_.newest_rows.reset();
+    EXPECT_THAT(script_.postgres_connects_with(relay_script::origin, lsn{first - 8}),
+                Not(Contains(HasSubstr("look"))));
 }
 
 TEST_F(RelayAndMissingRow, LooksAgainWhereTheConnectionEndsMeanwhile) {

@@ -54,12 +54,40 @@ TEST(StartupCheck, FindsAGapWhereRowsAreNowhere) {
     auto check = begun();
     static_cast<void>(check.slot_has_come_to(committed_before));
     const result<std::vector<roll_row>> missing = check.looked_for();
+    ASSERT_EQ(check.answered(missing), startup_check::verdict::doubted);
+    check.stream_has({}, {});
     EXPECT_EQ(check.answered(missing), startup_check::verdict::gap);
     const auto gap = check.gap(*missing);
     EXPECT_EQ(gap.code, errc::gap_found);
     EXPECT_NE(gap.what.find("neither in stream EVENTS"), std::string::npos) << gap.what;
     EXPECT_NE(gap.what.find("slot orders does not bring them"), std::string::npos) << gap.what;
     EXPECT_EQ(gap.remedy.find("walrelay verify"), 0U) << gap.remedy;
+}
+
+TEST(StartupCheck, DoubtsAGapUntilTheStreamWasLookedAtAgain) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    const result<std::vector<roll_row>> missing = check.looked_for();
+    EXPECT_EQ(check.answered(missing), startup_check::verdict::doubted);
+    EXPECT_FALSE(check.is_to_look_again());
+    EXPECT_EQ(check.answered(missing), startup_check::verdict::doubted);
+    check.stream_has({}, {});
+    EXPECT_TRUE(check.is_to_look_again());
+    EXPECT_EQ(check.looked_for().size(), 1U);
+    EXPECT_EQ(check.answered(std::vector<roll_row>{}), startup_check::verdict::all_there);
+    EXPECT_FALSE(check.is_to_look_again());
+}
+
+TEST(StartupCheck, AsksAnewOnceTheStreamIsKnownToHaveForgotten) {
+    auto check = begun();
+    check.is_over();
+    check.stream_forgot();
+    EXPECT_FALSE(check.is_due());
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    EXPECT_EQ(check.answered(check.looked_for()), startup_check::verdict::doubted);
+    check.stream_forgot();
+    EXPECT_TRUE(check.is_due());
+    EXPECT_TRUE(check.looked_for().empty());
 }
 
 TEST(StartupCheck, GoesOnWithoutThemWhereAnOperatorHasDecidedSo) {
