@@ -113,8 +113,12 @@ asio::awaitable<bool> run_apart(asio::any_io_executor executor, std::function<vo
         co_return true;
     }
     constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
-    co_await (ended.async_wait(asio::posix::stream_descriptor::wait_read, as_outcome) ||
-              clock.async_wait(as_outcome));
+    // Asio calls a descriptor ready for what another one, whose place in its reactor it has taken,
+    // was ready for in the same round.
+    while (!shared->is_done() && std::chrono::steady_clock::now() < deadline) {
+        co_await (ended.async_wait(asio::posix::stream_descriptor::wait_read, as_outcome) ||
+                  clock.async_wait(as_outcome));
+    }
     co_return shared->is_done();
 }
 

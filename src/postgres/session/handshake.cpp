@@ -8,6 +8,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <poll.h>
+
 #include <functional>
 #include <memory>
 #include <utility>
@@ -56,6 +58,12 @@ private:
     descriptor watched_;
 };
 
+/// Asio can call a socket ready that is not (see run_apart), and libpq would take it for connected.
+bool is_ready(int socket, descriptor::wait_type type) {
+    pollfd asked{socket, static_cast<short>(type == descriptor::wait_read ? POLLIN : POLLOUT), 0};
+    return ::poll(&asked, 1, 0) != 0;
+}
+
 /// False at the deadline.
 asio::awaitable<bool> wait(asio::any_io_executor executor, int socket, descriptor::wait_type type,
                            std::chrono::steady_clock::time_point deadline) {
@@ -63,9 +71,14 @@ asio::awaitable<bool> wait(asio::any_io_executor executor, int socket, descripto
     constexpr auto as_outcome = asio::as_tuple(asio::use_awaitable);
     borrowed_socket borrowed(executor, socket);
     asio::steady_timer clock(executor, deadline);
-    const auto first =
-        co_await (borrowed.watched().async_wait(type, as_outcome) || clock.async_wait(as_outcome));
-    co_return first.index() == 0;
+    while (!is_ready(socket, type)) {
+        const auto first = co_await (borrowed.watched().async_wait(type, as_outcome) ||
+                                     clock.async_wait(as_outcome));
+        if (first.index() != 0) {
+            co_return false;
+        }
+    }
+    co_return true;
 }
 
 }  // namespace

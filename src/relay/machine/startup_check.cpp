@@ -52,7 +52,6 @@ void startup_check::stream_forgot() {
 }
 
 void startup_check::begin(const roll& asked, bool goes_on_without) {
-    doubt_ = doubt::none;
     goes_on_without_ = goes_on_without;
     place_ = {};
     roll_.begin(asked);

@@ -85,6 +85,7 @@ private:
     std::string stream_;
     roll_call roll_;
     std::vector<roll_row> looked_for_;
+    /// Also of another connection to PostgreSQL, which the look at the stream can call for.
     enum class doubt { none, to_look_again, looked_again } doubt_ = doubt::none;
     bool goes_on_without_ = false;
     bool is_due_ = true;

@@ -111,7 +111,7 @@ awaitable<result<void>> stream_copy::connect() {
         ++epoch_;
         auto events = events_of(epoch_);
         const auto policy =
-            made_at_ ? servers::missing_stream::report : servers::missing_stream::create;
+            made_at_ ? servers::missing_stream::report : servers::missing_stream::make_anew;
         const servers::wanted_messages which{lane_->wanted_look_back(), 0};
         auto fresh = co_await servers::prepare_broker(on_.loop, on_.blocking, target_.settings,
                                                       epoch_, std::move(events), policy, which);

@@ -87,11 +87,10 @@ TEST_P(Facts, TablesThatAreSwappedHalt) {
 
 TEST_P(Facts, TableThatIsMadeUnloggedHalts) {
     start_with_table();
-    if (publishes()) {
-        // PostgreSQL refuses it for a table that a publication names.
-        bench.execute(for_publication("ALTER PUBLICATION % DROP TABLE outbox_events"));
-    }
-    bench.execute("ALTER TABLE outbox_events SET UNLOGGED; " + insert_event(2));
+    // PostgreSQL refuses it for a table that a publication names.
+    bench.execute((publishes() ? for_publication("ALTER PUBLICATION % DROP TABLE outbox_events; ")
+                               : std::string()) +
+                  "ALTER TABLE outbox_events SET UNLOGGED; " + insert_event(2));
     expect_halt("table public.outbox_events is unlogged now",
                 R"(ALTER TABLE "public"."outbox_events" SET LOGGED;)");
     bench.execute("ALTER TABLE outbox_events SET LOGGED");

@@ -192,7 +192,8 @@ TEST_P(Guarantee, RowsThatASlotSkippedWhileNoRelayRanAreMissed) {
     const auto refused = bench.command({"run"});
     EXPECT_EQ(refused.exit_code, 3);
     EXPECT_NE(refused.errors.find(event_id(6)), std::string::npos) << refused.errors;
-    EXPECT_NE(refused.errors.find("walrelay run --skip-startup-check"), std::string::npos);
+    EXPECT_NE(refused.errors.find("walrelay resume --heal"), std::string::npos);
+    EXPECT_NE(refused.errors.find("walrelay resume --give-up"), std::string::npos);
 
     bench.set_delivery("on_slot_loss = 'heal'");
     bench.start();

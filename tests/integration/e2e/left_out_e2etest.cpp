@@ -30,9 +30,11 @@ protected:
         bench.stop();
     }
 
-    /// Starts twice: neither the first nor the second start misses anything.
+    /// Starts twice: neither the first nor the second start misses anything. As after an upgrade,
+    /// without a witness that says how far all is known to be stored.
     void expect_that_nobody_is_missed() {
         for (int start = 0; start < 2; ++start) {
+            bench.execute("DELETE FROM walrelay.witness");
             bench.start();
             bench.execute(insert_events(next_, next_ + 2));
             next_ += 3;

@@ -78,6 +78,18 @@ TEST(StartupCheck, DoubtsAGapUntilTheStreamWasLookedAtAgain) {
     EXPECT_FALSE(check.is_to_look_again());
 }
 
+TEST(StartupCheck, ComesToAnEndWhereTheLookCallsForAnotherConnection) {
+    auto check = begun();
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    EXPECT_EQ(check.answered(check.looked_for()), startup_check::verdict::doubted);
+    check.stream_has({{"old", noon, 1}}, {});
+    check.begin(
+        {{{0, "old", noon}, {0, "new", noon + seconds(10)}}, committed_before, noon + seconds(20)},
+        false);
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    EXPECT_EQ(check.answered(check.looked_for()), startup_check::verdict::gap);
+}
+
 TEST(StartupCheck, AsksAnewOnceTheStreamIsKnownToHaveForgotten) {
     auto check = begun();
     check.is_over();
