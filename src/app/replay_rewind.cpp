@@ -10,14 +10,18 @@
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/tables/kept_positions.hpp"
 #include "postgres/tables/kept_slots.hpp"
+#include "postgres/tables/witness_store.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
+#include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,7 +61,7 @@ result<kept_position> place_of(const kept_positions& there, const std::string& t
         return error{errc::postgres_unsuitable, fmt::format("there is no slot {}", slot),
                      "set postgres.slot to the relay's slot"};
     }
-    if (*found->confirmed >= there.source->confirmed) {
+    if (*found->confirmed > there.source->confirmed) {
         return error{
             errc::configuration_invalid,
             fmt::format("slot {0} is at LSN {1}, and {2} at LSN {3}: {2} is not before the slot",
@@ -87,8 +91,7 @@ awaitable<std::string> words_of_stream(servers::executors on, const config::sett
     }
     if (!*seen) {
         co_return name +
-            " does not exist: the next start of the relay creates it, and publishes all rows from "
-            "that LSN on";
+            " does not exist: it is created, and the relay publishes all rows from that LSN on";
     }
     const auto& usage = (*seen)->usage;
     co_return fmt::format(
@@ -148,12 +151,87 @@ awaitable<result<void>> let_it_fail_over(servers::executors on, const config::se
     co_return co_await postgres::let_kept_slot_fail_over(*replication, std::move(slot));
 }
 
+awaitable<result<std::unique_ptr<nats::connection>>> broker_of(servers::executors on,
+                                                               const config::settings& settings,
+                                                               servers::missing_stream policy) {
+    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
+                                          [](const error&) {}};
+    co_return co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard, policy);
+}
+
+/// Whether the stream ends before what the witness names, or has another message in its place.
+awaitable<result<bool>> was_cut(servers::executors on, const config::settings& settings,
+                                const witness& known, const stream_facts& stream) {
+    using relay::stream_verdict;
+    auto seen = relay::evidence_of(stream, settings.nats.stream);
+    auto verdict = relay::judge_stream(known, seen);
+    if (verdict == stream_verdict::ask) {
+        const auto asked =
+            co_await servers::message_of_stream(on.blocking, settings, known.sequence);
+        if (!asked) {
+            co_return asked.error();
+        }
+        seen.asked = *asked;
+        verdict = relay::judge_stream(known, seen);
+    }
+    co_return verdict == stream_verdict::ends_before || verdict == stream_verdict::overwritten;
+}
+
+/// A stream that has lost what was stored begins anew with what it has: the slot sends all rows
+/// from where it stands now, which is what the operator wants.
+awaitable<result<void>> begin_with_what_is_there(servers::executors on, postgres::connection& sql,
+                                                 const config::settings& settings) {
+    auto slot = settings.postgres.slot;
+    const auto known = co_await postgres::read_witness(sql, std::move(slot), 0);
+    if (!known || !*known || (*known)->what.sequence == 0) {
+        co_return known ? result<void>{} : known.error();
+    }
+    auto broker = co_await broker_of(on, settings, servers::missing_stream::leave);
+    if (broker && (*broker)->facts().stream) {
+        const auto cut = co_await was_cut(on, settings, (*known)->what, *(*broker)->facts().stream);
+        if (!cut || !*cut) {
+            co_return cut ? result<void>{} : cut.error();
+        }
+    } else if (broker) {
+        broker = co_await broker_of(on, settings, servers::missing_stream::make_anew);
+    }
+    if (!broker) {
+        co_return broker.error();
+    }
+    const auto& stream = *(*broker)->facts().stream;
+    co_await servers::begin_witness(on, sql, settings, stream);
+    fmt::print(
+        "stream {} begins anew with {}: what it had before is published again from this LSN on\n",
+        settings.nats.stream, counted(stream.message_count, "message"));
+    co_return result<void>{};
+}
+
+/// The slot stands where it is to be.
+awaitable<int> end_with_stream(servers::executors on, postgres::connection& sql,
+                               const config::settings& settings) {
+    const auto begun = co_await begin_with_what_is_there(std::move(on), sql, settings);
+    if (!begun) {
+        auto why = begun.error();
+        why.what = "the slot was put back, but whether stream " + settings.nats.stream +
+                   " has lost what was stored in it is not known: " + why.what;
+        why.remedy = "the same command again, before the relay starts";
+        co_return refuse(why);
+    }
+    fmt::print("now start the relay: walrelay run (if it has halted, walrelay resume first)\n");
+    co_return exit_done;
+}
+
 awaitable<int> execute(servers::executors on, postgres::connection& sql,
                        const config::settings& settings, const kept_positions& there,
                        kept_position place) {
     const auto unused = co_await require_unused(sql, settings.postgres.slot);
     if (!unused) {
         co_return refuse(unused.error());
+    }
+    if (place.confirmed == there.source->confirmed) {
+        fmt::print("slot {} stands at LSN {} already\n", settings.postgres.slot,
+                   to_string(*place.confirmed));
+        co_return co_await end_with_stream(std::move(on), sql, settings);
     }
     const auto undo = undo_name();
     const auto kept = co_await keep_undo(sql, settings, undo, place.slot);
@@ -172,16 +250,15 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     }
     fmt::print("slot {} is now at LSN {}; its previous position is kept as bookmark {}\n", slot,
                to_string(*place.confirmed), undo);
-    fmt::print("now start the relay: walrelay run (if it has halted, walrelay resume first)\n");
     if (there.source->failover) {
-        if (auto set = co_await let_it_fail_over(std::move(on), settings); !set) {
+        if (auto set = co_await let_it_fail_over(on, settings); !set) {
             auto why = set.error();
             why.what = "the slot was put back, but standbys do not keep it yet: " + why.what;
             why.remedy = "walrelay init, which sets failover for the slot";
             co_return refuse(why);
         }
     }
-    co_return exit_done;
+    co_return co_await end_with_stream(std::move(on), sql, settings);
 }
 
 }  // namespace
@@ -195,6 +272,7 @@ awaitable<int> replay_rewind(servers::executors on, postgres::connection& sql,
         }
         if (*ended == postgres::rewind_end::finished) {
             fmt::print("an interrupted rewind of slot {} was finished\n", settings.postgres.slot);
+            co_return co_await end_with_stream(std::move(on), sql, settings);
         }
     }
     const auto there = co_await postgres::read_kept_positions(sql, settings.postgres.slot);

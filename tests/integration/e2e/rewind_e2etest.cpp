@@ -109,7 +109,6 @@ TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
     insert(1, 200);
     ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
     bench.stop();
-    bench.broker().remove(bench.stream_name());
     copy_slot(bench.name() + "_at_before", waiting());
     drop_slot(bench.name());
     const auto checked = bench.command({"check"});
@@ -118,6 +117,42 @@ TEST_P(Rewind, ThatBrokeOffAfterTheDropIsFinishedByTheNextStart) {
     bench.start();
     EXPECT_THAT(bench.relay().log(), HasSubstr("rewind_finished"));
     EXPECT_EQ(count_of_slots(waiting()), "0");
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, ThatBrokeOffWhereTheStreamIsGoneIsFinishedByTheSameCommand) {
+    insert(1, 200);
+    ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
+    bench.stop();
+    bench.broker().remove(bench.stream_name());
+    copy_slot(bench.name() + "_at_before", waiting());
+    drop_slot(bench.name());
+    const auto halted = bench.command({"run"});
+    EXPECT_EQ(halted.exit_code, 3);
+    EXPECT_THAT(halted.errors, HasSubstr("walrelay replay --rewind"));
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0);
+    EXPECT_EQ(count_of_slots(waiting()), "0");
+    EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, FillsAStreamThatWasCut) {
+    insert(1, 200);
+    bench.stop();
+    bench.broker().remove(bench.stream_name());
+    EXPECT_EQ(bench.command({"init", "--new-stream"}).exit_code, 0);
+    bench.start();
+    insert(201, 210);
+    bench.stop();
+    // What was stored last is gone as well, and the slot past it.
+    bench.broker().remove(bench.stream_name());
+    bench.broker().create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0);
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0) << "again changes nothing";
+    EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+    bench.start();
     bench.expect_relayed(bench.committed_ids());
 }
 
