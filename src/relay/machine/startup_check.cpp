@@ -46,7 +46,7 @@ void startup_check::stream_has(const std::vector<recent_message>& recent,
 }
 
 void startup_check::stream_forgot() {
-    if (!looked_for_.empty()) {
+    if (is_open() || !looked_for_.empty()) {
         forget();
     }
 }

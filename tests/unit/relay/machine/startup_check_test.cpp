@@ -92,14 +92,29 @@ TEST(StartupCheck, ComesToAnEndWhereTheLookCallsForAnotherConnection) {
 
 TEST(StartupCheck, AsksAnewOnceTheStreamIsKnownToHaveForgotten) {
     auto check = begun();
-    check.is_over();
-    check.stream_forgot();
-    EXPECT_FALSE(check.is_due());
     static_cast<void>(check.slot_has_come_to(committed_before));
     EXPECT_EQ(check.answered(check.looked_for()), startup_check::verdict::doubted);
+    check.is_over();
     check.stream_forgot();
     EXPECT_TRUE(check.is_due());
     EXPECT_TRUE(check.looked_for().empty());
+}
+
+TEST(StartupCheck, AsksAnewWhereTheStreamForgetsBeforeTheSlotHasCome) {
+    auto check = begun();
+    check.is_over();
+    check.stream_forgot();
+    EXPECT_TRUE(check.is_due());
+    EXPECT_FALSE(check.is_open());
+}
+
+TEST(StartupCheck, AsksNoMoreOnceItIsOverWhateverTheStreamForgets) {
+    auto check = begun();
+    check.delivered("new");
+    static_cast<void>(check.slot_has_come_to(committed_before));
+    check.is_over();
+    check.stream_forgot();
+    EXPECT_FALSE(check.is_due());
 }
 
 TEST(StartupCheck, GoesOnWithoutThemWhereAnOperatorHasDecidedSo) {
