@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::postgres {
@@ -14,7 +15,9 @@ namespace {
 using boost::asio::awaitable;
 
 /// For the one transaction.
-constexpr const char* search_path_sql = "SELECT set_config('search_path', $1, true)";
+constexpr const char* search_path_sql =
+    "SELECT set_config('search_path', $1, true), set_config('lock_timeout', '200ms', true)";
+constexpr std::string_view lock_not_available = "55P03";
 
 constexpr const char* type_name_sql = "SELECT format_type($1::oid, -1)";
 
@@ -74,6 +77,9 @@ awaitable<result<void>> probe(connection& sql, wanted_statement wanted, const st
     }
     if (done.error().sqlstate.empty()) {
         co_return explain(done.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    if (done.error().sqlstate == lock_not_available) {
+        co_return result<void>{};
     }
     const bool lacks_right = done.error().sqlstate == "42501";
     into.refused.push_back({std::move(wanted.setting), std::move(wanted.sql),

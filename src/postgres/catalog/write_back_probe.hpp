@@ -14,7 +14,9 @@
 namespace walrelay::postgres {
 
 /// Fills `refused` of the tables, which are those of the configuration in its order. EXPLAIN checks
-/// syntax, names, types and rights. Tables without the column of the id are left out.
+/// syntax, names, types and rights, and takes the lock of the statement: one that somebody else has
+/// locked is not asked for longer than a moment, as no row is relayed before the answer. Tables
+/// without the column of the id are left out.
 /// `search_path` is that of postgres/fragment_path.
 [[nodiscard]] boost::asio::awaitable<result<void>> probe_write_backs(
     connection& sql, std::vector<outbox_table> asked, std::string search_path,

@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 
 class Inspector : public postgres_fixture {
@@ -21,6 +22,15 @@ protected:
             throw std::runtime_error(to_string(facts.error()));
         }
         return *facts;
+    }
+    table_facts facts_of_write_back(const outbox_table& written) {
+        auto sql = connect();
+        postgres::inspection_request asked{slot_, publication_, {written.table}, {written}};
+        auto facts = run(postgres::inspect(sql, std::move(asked)));
+        if (facts.has_error()) {
+            throw std::runtime_error(to_string(facts.error()));
+        }
+        return facts->tables.front();
     }
 };
 
@@ -172,6 +182,23 @@ TEST_F(Inspector, FindsTheLeavesOfAPartitionedTable) {
     EXPECT_THAT(facts.other_tables, Contains(table_name{"public", "other"}));
     EXPECT_THAT(facts.other_tables, Not(Contains(table_name{"public", "low"})));
     EXPECT_THAT(facts.other_tables, Not(Contains(table_name{"public", "rooted"})));
+}
+
+TEST_F(Inspector, AsksWhetherWriteBacksWouldRun) {
+    outbox_table written{.table = {"public", "events"}};
+    written.columns.id = "id";
+    written.on_published = "body = missing";
+    ASSERT_EQ(facts_of_write_back(written).refused.size(), 1U);
+    EXPECT_THAT(facts_of_write_back(written).refused.front().server_said, HasSubstr("missing"));
+}
+
+TEST_F(Inspector, DoesNotWaitForWhoeverHasLockedATable) {
+    outbox_table written{.table = {"public", "events"}};
+    written.columns.id = "id";
+    written.on_published = "body = 'done'";
+    postgres_session other(server().conninfo(database_));
+    other.execute("BEGIN; LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE");
+    EXPECT_TRUE(facts_of_write_back(written).refused.empty());
 }
 
 TEST_F(Inspector, FollowsDomainsToTheirBase) {
