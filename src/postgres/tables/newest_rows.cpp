@@ -172,7 +172,10 @@ awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
 }
 
 awaitable<result<void>> limit_statements(connection& sql, std::chrono::milliseconds longest) {
-    auto set = "SET statement_timeout = " + std::to_string(longest.count());
+    constexpr std::chrono::milliseconds longest_for_a_lock{500};
+    auto set = "SELECT set_config('statement_timeout', '" + std::to_string(longest.count()) +
+               "', false), set_config('lock_timeout', '" +
+               std::to_string(std::min(longest, longest_for_a_lock).count()) + "', false)";
     const auto done = co_await sql.query(std::move(set));
     if (!done) {
         co_return done.error();

@@ -42,7 +42,8 @@ struct newest_row {
 [[nodiscard]] boost::asio::awaitable<result<std::vector<newest_row>>> read_newest_rows(
     connection& sql, newest_rows_request request);
 
-/// Ends statements of this session that take longer; 0 is never.
+/// Ends statements of this session that take longer, or wait for a lock for more than half a
+/// second; 0 is never.
 [[nodiscard]] boost::asio::awaitable<result<void>> limit_statements(
     connection& sql, std::chrono::milliseconds longest);
 
