@@ -72,6 +72,33 @@ awaitable<result<sorted_retries>> sort_retries(servers::executors on,
     co_return sorted;
 }
 
+/// What cannot be noted is looked for again the next time.
+awaitable<void> settle(postgres::connection& sql, sorted_retries sorted) {
+    using postgres::retry_fate;
+    (void)co_await postgres::settle_retries(sql, std::move(sorted.stored), retry_fate::stored);
+    (void)co_await postgres::settle_retries(sql, std::move(sorted.failed), retry_fate::dead_letter);
+    (void)co_await postgres::settle_retries(sql, std::move(sorted.lost), retry_fate::lost);
+}
+
+/// Once more: what the relay has made dead letters of meanwhile. One that was queued meanwhile is
+/// none of these.
+awaitable<result<std::vector<queued_retry>>> queued_still(postgres::connection& sql,
+                                                          const std::string& slot,
+                                                          const std::vector<queued_retry>& before) {
+    auto queued = co_await postgres::queued_retries(sql, slot);
+    if (!queued) {
+        co_return queued.error();
+    }
+    std::set<std::pair<std::int64_t, std::int64_t>> seen;
+    for (const auto& each : before) {
+        seen.emplace(each.letter, each.count);
+    }
+    std::erase_if(*queued, [&](const queued_retry& each) {
+        return !seen.contains({each.letter, each.count});
+    });
+    co_return queued;
+}
+
 }  // namespace
 
 awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
@@ -106,19 +133,10 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         outcomes.unknown = before->size();
         co_return outcomes;
     }
-    // Once more: what the relay has made dead letters of meanwhile. One that was queued meanwhile
-    // is none of these.
-    auto queued = co_await postgres::queued_retries(sql, slot);
+    const auto queued = co_await queued_still(sql, slot, *before);
     if (!queued) {
         co_return queued.error();
     }
-    std::set<std::pair<std::int64_t, std::int64_t>> seen;
-    for (const auto& each : *before) {
-        seen.emplace(each.letter, each.count);
-    }
-    std::erase_if(*queued, [&](const queued_retry& each) {
-        return !seen.contains({each.letter, each.count});
-    });
     if (queued->empty()) {
         co_return outcomes;
     }
@@ -131,13 +149,7 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         outcomes.lost.push_back(each.letter);
     }
     std::ranges::sort(outcomes.lost);
-    // What cannot be noted is looked for again the next time.
-    (void)co_await postgres::settle_retries(sql, std::move(sorted->stored),
-                                            postgres::retry_fate::stored);
-    (void)co_await postgres::settle_retries(sql, std::move(sorted->failed),
-                                            postgres::retry_fate::dead_letter);
-    (void)co_await postgres::settle_retries(sql, std::move(sorted->lost),
-                                            postgres::retry_fate::lost);
+    co_await settle(sql, std::move(*sorted));
     co_return outcomes;
 }
 
