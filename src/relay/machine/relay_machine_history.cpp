@@ -52,7 +52,8 @@ void relay_machine::begin_history(const lineage& line) {
     // What was confirmed of the old history must never be reported to the new one.
     hold_back_.start_over();
     feedback_ = feedback{};
-    slot_.begin_history(descends ? branch : std::nullopt);
+    const bool went_on = descends && timeline_.may_have_gone_on();
+    slot_.begin_history(went_on ? slot_.at_most() : descends ? branch : std::nullopt);
     began_at_ = descends ? began_at_ : std::nullopt;
     refusals_.forget_all();
     intake_.begin_history();

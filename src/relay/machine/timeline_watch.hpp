@@ -22,8 +22,16 @@ public:
     void begin(bool on_standby) {
         up_to_ = on_standby ? std::optional(lsn{}) : std::nullopt;
         asking_ = false;
+        may_have_gone_on_ = on_standby;
     }
-    void end() { begin(false); }
+    void end() {
+        up_to_.reset();
+        asking_ = false;
+    }
+    /// Whether the server of the last session can have gone on on another timeline under it. What
+    /// the slot was told after the switch, it was told on that one: an idle server tells of no row
+    /// that would have been asked about.
+    [[nodiscard]] bool may_have_gone_on() const { return may_have_gone_on_; }
     /// A transaction with this commit LSN begins: whether the server must be asked first. Then
     /// nothing is to be read until it has answered.
     [[nodiscard]] bool asks_before(lsn commit) {
@@ -41,6 +49,7 @@ private:
     /// What is known to be of the session's timeline; nothing on a primary.
     std::optional<lsn> up_to_;
     bool asking_ = false;
+    bool may_have_gone_on_ = false;
 };
 
 }  // namespace walrelay::relay

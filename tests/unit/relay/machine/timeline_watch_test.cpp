@@ -60,5 +60,16 @@ TEST(TimelineWatch, PassesOnThatNobodyAnswers) {
     EXPECT_FALSE(watch.asks_before(commit));
 }
 
+TEST(TimelineWatch, RemembersThatTheServerCanHaveGoneOnUnderTheLastSession) {
+    timeline_watch watch;
+    EXPECT_FALSE(watch.may_have_gone_on());
+    watch.begin(true);
+    watch.end();
+    EXPECT_TRUE(watch.may_have_gone_on());
+    watch.begin(false);
+    watch.end();
+    EXPECT_FALSE(watch.may_have_gone_on());
+}
+
 }  // namespace
 }  // namespace walrelay::relay
