@@ -45,7 +45,10 @@ awaitable<result<searched_part>> search(nats::connect_options to, std::uint64_t 
 awaitable<result<bool>> slot_has_read_all(executors on, postgres::connection& sql, std::string slot,
                                           std::chrono::milliseconds patience) {
     constexpr std::chrono::milliseconds pause{50};
+    // A relay that has just started, or healed, connects once more before it reads.
+    constexpr std::chrono::milliseconds without_a_reader{2000};
     std::optional<lsn> end;
+    std::chrono::milliseconds unread{0};
     for (std::chrono::milliseconds waited{0};; waited += pause) {
         const auto pace = co_await postgres::read_replay_pace(sql, slot);
         if (!pace) {
@@ -55,7 +58,8 @@ awaitable<result<bool>> slot_has_read_all(executors on, postgres::connection& sq
         if (!pace->confirmed || *pace->confirmed >= *end) {
             co_return true;
         }
-        if (!pace->active || waited >= patience) {
+        unread = pace->active ? std::chrono::milliseconds(0) : unread + pause;
+        if (unread > without_a_reader || waited >= patience) {
             co_return false;
         }
         asio::steady_timer timer(on.loop, pause);

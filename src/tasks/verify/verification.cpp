@@ -78,7 +78,7 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (!found) {
         co_return found.error();
     }
-    verify_outcome done{std::move(*found), slot_, snapshot_.end, {}, {}, halt_, slot_not_read_};
+    verify_outcome done{std::move(*found), slot_, snapshot_.end, {}, {}, {}, halt_, slot_not_read_};
     const auto looked = co_await look_at_requests(done);
     if (!looked) {
         co_return looked.error();
@@ -96,8 +96,13 @@ verification::outcome<> verification::look_at_requests(verify_outcome& done) {
     if (!replays) {
         co_return replays.error();
     }
-    std::erase_if(*replays, [](const open_replay& each) { return each.lost == 0; });
-    done.lost_replays = std::move(*replays);
+    for (const auto& each : *replays) {
+        if (!each.stored) {
+            done.unread_replays.push_back(each);
+        } else if (each.lost > 0) {
+            done.lost_replays.push_back(each);
+        }
+    }
     co_return result<void>{};
 }
 

@@ -36,6 +36,8 @@ struct verify_outcome {
     /// or moved.
     std::vector<std::int64_t> lost_retries = {};
     std::vector<open_replay> lost_replays = {};
+    /// Of these it is not known, as no relay has read all that was written.
+    std::vector<open_replay> unread_replays = {};
     /// The slot is halted.
     std::optional<postgres::kept_halt> halt = {};
     /// Why it cannot be told which of the open rows the slot still brings, where that was to be

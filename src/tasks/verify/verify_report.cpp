@@ -249,7 +249,22 @@ std::string text_of_requests(const verify_outcome& outcome) {
             of(each.lost, "row"), each.number, each.lost == 1 ? "was" : "were",
             each.lost == 1 ? "it" : "them", each.number);
     }
+    for (const auto& each : outcome.unread_replays) {
+        text += fmt::format(
+            "note         {} of replay {} {} written for the relay, which has not read all of that "
+            "yet: whether {} published is not known; start walrelay run, then run this again\n",
+            of(each.written, "row"), each.number, each.written == 1 ? "was" : "were",
+            each.written == 1 ? "it is" : "they are");
+    }
     return text;
+}
+
+std::string json_of_unread(const verify_outcome& outcome) {
+    std::string numbers;
+    for (const auto& each : outcome.unread_replays) {
+        numbers += (numbers.empty() ? "" : ",") + std::to_string(each.number);
+    }
+    return numbers;
 }
 
 std::string json_of_requests(const verify_outcome& outcome) {
@@ -258,8 +273,8 @@ std::string json_of_requests(const verify_outcome& outcome) {
         replays += fmt::format(R"({}{{"number":{},"rows":{}}})", replays.empty() ? "" : ",",
                                each.number, each.lost);
     }
-    return fmt::format(R"("lost_retries":[{}],"lost_replays":[{}])",
-                       fmt::join(outcome.lost_retries, ","), replays);
+    return fmt::format(R"("lost_retries":[{}],"lost_replays":[{}],"unread_replays":[{}])",
+                       fmt::join(outcome.lost_retries, ","), replays, json_of_unread(outcome));
 }
 
 std::string note_on_halt(const verify_outcome& outcome, const verify_names& names) {
