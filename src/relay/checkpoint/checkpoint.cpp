@@ -245,7 +245,7 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     const bool is_explained = place.explains(stands) ||
                               (known && explains_slot(*known, stands, taken_->line)) ||
                               (taken_->began_at && stands <= *taken_->began_at) ||
-                              (ends && taken_->line.shares(*ends) && stands <= ends->at.commit);
+                              (!known && stream_reaches(ends, stands));
     slot_in_question_ = false;
     if (is_explained || taken_->goes_on_without) {
         return {};
@@ -273,6 +273,12 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
             "rows, that is not noticed; fix: walrelay verify lists missing rows",
         with<"slot">(slot_), with<"lsn">(stands));
     return next;
+}
+
+/// Of a slot that was never proved, this tells nothing either: rows that it brought after others
+/// that it does not bring any more may be in the stream already. So a witness comes first.
+bool checkpoint::stream_reaches(const std::optional<position>& ends, lsn place) const {
+    return ends && taken_->line.shares(*ends) && place <= ends->at.commit;
 }
 
 bool checkpoint::was_moved(const slot_place& place) const {

@@ -137,6 +137,7 @@ private:
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
     [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
+    [[nodiscard]] bool stream_reaches(const std::optional<position>& ends, lsn place) const;
     /// Whether the slot has moved since this process had it, or saw it.
     [[nodiscard]] bool was_moved(const slot_place& place) const;
     [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);

@@ -3,11 +3,11 @@
 #
 #     cmake -D SOURCE=<file> -D TARGET=<file> -D FROM=<text> -D TO=<text> -P break_source.cmake
 #
-# Where the text is not found the copy is whole, and the canary's test fails: choose another line.
+# Where the text is not found the build ends: choose another line.
 file(READ "${SOURCE}" text)
 string(FIND "${text}" "${FROM}" found)
 if(found EQUAL -1)
-    message(WARNING "canary: '${FROM}' is not in ${SOURCE}: choose another line to break in "
+    message(FATAL_ERROR "canary: '${FROM}' is not in ${SOURCE}: choose another line to break in "
                     "tests/sim/CMakeLists.txt")
 endif()
 string(REPLACE "${FROM}" "${TO}" text "${text}")

@@ -207,12 +207,25 @@ TEST_F(Checkpoint, TakesAChangedWitnessForAnotherRelays) {
     EXPECT_TRUE(it.is_slot_in_question());
 }
 
-TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEnd) {
-    known.told = lsn{900};
-    slot_at(1000);
+TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEndWhereThereIsNoWitness) {
+    slot_evidence evidence;
+    evidence.stands_at = lsn{1000};
+    evidence.line = lineage{origin};
+    evidence.newest_rows_known = true;
+    it.slot_taken(std::move(evidence));
     stream_ends(10, 1000);
     EXPECT_EQ(judge(), kind::none);
     is(state::proved);
+}
+
+TEST_F(Checkpoint, IsNotToldByTheStreamWhatASlotThatMovedHasPassed) {
+    // Rows after the gap are published before it is known, and the process can end meanwhile.
+    stream_ends(12, 6000);
+    slot_at(5000, true);
+    EXPECT_EQ(judge(), kind::read_message);
+    it.message_read({10, at(1000), "id"});
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.is_slot_in_question());
 }
 
 }  // namespace
