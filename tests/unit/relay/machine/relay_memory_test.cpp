@@ -66,6 +66,25 @@ TEST_F(RelayMemoryWithDelay, HoldsTheSlotBackBehindTheAck) {
     EXPECT_EQ(script.reported(), lsn{101});
 }
 
+TEST(RelayMemoryBesideOthers, WaitsAgainWhereAnotherRelayMayHaveFilledWhatWasLost) {
+    auto beside_others = options(64s);
+    beside_others.lane.sole_writer = false;
+    relay_script script(beside_others);
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.passes(60s);
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(3);
+    script.passes(60s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{});
+    script.passes(6s);
+    EXPECT_EQ(script.machine().confirmed(), lsn{101});
+}
+
 TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
     connect();
     script.transaction(100, {"a"});

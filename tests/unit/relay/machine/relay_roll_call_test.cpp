@@ -115,6 +115,36 @@ TEST_F(RelayAndMissingRow, AsksTheSlotOnceTheStreamIsKnownToHaveLostIt) {
                 Not(Contains(HasSubstr("look"))));
 }
 
+/// The mark says since when the rules hold that the relay works by, and on which line.
+class RelayAndMessagesOfBefore : public testing::Test {
+protected:
+    std::vector<std::string> begin(history of_first) {
+        script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=now.1";
+        script_.placed = {{1, {of_first, {lsn{first - 8}, lsn{1}, 0}}, "a"},
+                          {2, {relay_script::origin, {lsn{first}, lsn{1}, 0}}, "b"}};
+        script_.recent = {{"a", wall_time(10s), 1}, {"b", wall_time(40s), 2}};
+        script_.newest_rows =
+            roll{{{0, "c", wall_time(30s)}, {0, "a", wall_time(9s)}}, lsn{second}, wall_time(100s)};
+        script_.start();
+        script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+        return script_.frame(test::keepalive_frame(lsn{second}));
+    }
+    relay_script script_{[] {
+        relay_options options;
+        options.rules = "now";
+        return options;
+    }()};
+};
+
+TEST_F(RelayAndMessagesOfBefore, MissesARowThatIsYoungerThanAMessageOfTheRules) {
+    EXPECT_THAT(begin(relay_script::origin), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMessagesOfBefore, DoesNotMissWhatIsOnlyYoungerThanOneOfABranchThatWasLeft) {
+    EXPECT_THAT(begin({7, 9}), Not(Contains(HasSubstr("look"))));
+}
+
 TEST_F(RelayAndMissingRow, LooksAgainWhereTheConnectionEndsMeanwhile) {
     script_.frame(test::keepalive_frame(lsn{second}));
     script_.postgres_fails();
