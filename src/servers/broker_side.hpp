@@ -26,7 +26,8 @@ enum class missing_stream {
     report,
     /// Only looking.
     leave,
-    /// An operator has said that it is a new beginning, or it is a copy: make it, whatever there was.
+    /// An operator has said that it is a new beginning, or it is a copy: make it, whatever there
+    /// was.
     make_anew,
 };
 
