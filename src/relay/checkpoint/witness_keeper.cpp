@@ -39,6 +39,12 @@ void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
     const auto sequence = last ? last->sequence : 0;
+    // With every ack, most of which are within a transaction: what is stored meanwhile is named as
+    // soon as there is something to be told.
+    const bool is_same_stream = created == offered_.created && !offered_.stream.empty();
+    if (confirmed == offered_.told && origin == offered_.origin && is_same_stream) {
+        return;
+    }
     if (is_ending_ && sequence == offered_.sequence) {
         // Most of all its own commit: a relay that followed that would not come to an end.
         return;
@@ -103,7 +109,7 @@ std::optional<monotonic_time> witness_keeper::deadline() const {
 }
 
 std::optional<witness> witness_keeper::take_to_write(monotonic_time now, bool at_once) {
-    if (!writable_ || writing_) {
+    if (!may_write()) {
         return std::nullopt;
     }
     const auto due = deadline();

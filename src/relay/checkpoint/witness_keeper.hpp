@@ -30,6 +30,8 @@ public:
     /// everything before `confirmed`, an LSN of `origin`, is stored.
     void offer(const std::string& stream, wall_time created,
                const std::optional<stored_message>& last, lsn confirmed, history origin);
+    /// It can be written here, and no answer is awaited.
+    [[nodiscard]] bool may_write() const { return writable_ && !writing_; }
     /// What is to be written now, if it is time. `at_once`: the relay ends, so that no second may
     /// pass, and idle moves are named as well.
     [[nodiscard]] std::optional<witness> take_to_write(monotonic_time now, bool at_once);
