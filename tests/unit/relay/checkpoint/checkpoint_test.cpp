@@ -228,5 +228,12 @@ TEST_F(Checkpoint, IsNotToldByTheStreamWhatASlotThatMovedHasPassed) {
     EXPECT_TRUE(it.is_slot_in_question());
 }
 
+TEST_F(Checkpoint, DoesNotJudgeWhatASlotWasToldBeforeItHadTheSlot) {
+    constexpr bool made_again = true;
+    EXPECT_TRUE(it.has_all_told(std::nullopt, 1, made_again));
+    slot_at(1008);
+    EXPECT_FALSE(it.has_all_told(std::nullopt, 1, made_again));
+}
+
 }  // namespace
 }  // namespace walrelay::relay
