@@ -40,6 +40,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO :"role";
 -- Retries of dead letters, and what tells walrelay's own updates from others.
 \ir control.sql
 GRANT SELECT, INSERT, DELETE ON walrelay.control TO :"role";
+GRANT SELECT ON walrelay.control_key TO :"role";
 SELECT format('ALTER PUBLICATION %I ADD TABLE walrelay.control', :'publication')
  WHERE NOT EXISTS (SELECT FROM pg_publication_tables
                     WHERE pubname = :'publication' AND schemaname = 'walrelay'

@@ -41,8 +41,19 @@ BEGIN
             snapshot_lsn      pg_lsn,
             -- What becomes that, once `told` has come to the second.
             next_snapshot     pg_snapshot NOT NULL,
-            next_lsn          pg_lsn NOT NULL
+            next_lsn          pg_lsn NOT NULL,
+            -- Of each outbox, by its name with the schema: the role (its oid) that owned the table
+            -- when it was first relayed. A name can be taken over, an owner cannot.
+            owners            jsonb
         ) WITH (fillfactor = 20);
+    -- A table of an earlier version, where its owner runs this.
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
+                       WHERE attrelid = to_regclass('walrelay.witness') AND attname = 'owners')
+        AND pg_catalog.pg_has_role(
+            (SELECT relowner FROM pg_catalog.pg_class
+              WHERE oid = to_regclass('walrelay.witness')), 'USAGE')
+    THEN
+        ALTER TABLE walrelay.witness ADD COLUMN owners jsonb;
     END IF;
 END
 $$;

@@ -167,8 +167,8 @@ awaitable<int> create_bookmark(servers::executors on, postgres::connection& sql,
     co_return exit_done;
 }
 
-awaitable<int> drop_bookmark(postgres::connection& sql, const kept_positions& found,
-                             const std::string& name) {
+awaitable<int> drop_bookmark(postgres::connection& sql, const config::settings& settings,
+                             const kept_positions& found, const std::string& name) {
     const auto* const bookmark = find_bookmark(found, name);
     if (bookmark == nullptr) {
         fmt::print(stderr, "there is no bookmark {}; walrelay bookmark list shows all\n",
@@ -188,7 +188,8 @@ awaitable<int> drop_bookmark(postgres::connection& sql, const kept_positions& fo
                             "walrelay replay list shows it; let it end or cancel it first"});
         }
     }
-    const auto dropped = co_await postgres::drop_kept_slot(sql, bookmark->slot);
+    auto slot = settings.postgres.slot;
+    const auto dropped = co_await postgres::drop_kept_slot(sql, bookmark->slot, std::move(slot));
     if (!dropped) {
         co_return fail(dropped.error());
     }
@@ -198,7 +199,7 @@ awaitable<int> drop_bookmark(postgres::connection& sql, const kept_positions& fo
 
 awaitable<int> serve_bookmarks(servers::executors on, const config::settings& settings,
                                const bookmark_request& request) {
-    auto sql = co_await servers::open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }
@@ -212,7 +213,7 @@ awaitable<int> serve_bookmarks(servers::executors on, const config::settings& se
         case bookmark_action::list:
             co_return list_positions(*found, request.json);
         case bookmark_action::drop:
-            co_return co_await drop_bookmark(*sql, *found, request.name);
+            co_return co_await drop_bookmark(*sql, settings, *found, request.name);
     }
     co_return exit_usage;
 }

@@ -3,6 +3,7 @@
 #include "app/fail.hpp"
 #include "app/help_text.hpp"
 #include "app/text_table.hpp"
+#include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
 #include "postgres/catalog/own_tables.hpp"
@@ -70,7 +71,7 @@ int without_table(const tasks::dead_letter_request& request) {
 void print_json(const postgres::row_set& rows, bool given_up) {
     fmt::print("{{\"{}\":[", given_up ? "given_up" : "dead_letters");
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        fmt::print("{}{}", row == 0 ? "" : ",", rows.text(row, 0));
+        fmt::print("{}{}", row == 0 ? "" : ",", printable_json(rows.text(row, 0)));
     }
     fmt::print("]}}\n");
 }
@@ -133,7 +134,7 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
         co_return exit_code_of(request, *letter);
     }
     if (request.json) {
-        fmt::print("{}\n", letter->text(0, 0));
+        fmt::print("{}\n", printable_json(letter->text(0, 0)));
         co_return exit_done;
     }
     const auto headers = co_await headers_of_dead_letter(sql, id);
@@ -222,7 +223,7 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
 
 awaitable<int> work(servers::executors on, const config::settings& settings,
                     const tasks::dead_letter_request& request) {
-    auto sql = co_await servers::open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }

@@ -171,7 +171,14 @@ awaitable<result<void>> make_tables(postgres::connection& sql, const config::set
 awaitable<void> note_beginning(servers::executors on, postgres::connection& sql,
                                const config::settings& settings, const stream_facts& stream,
                                bool new_slot) {
-    co_await servers::begin_witness(on, sql, settings, stream);
+    const auto kept = co_await servers::begin_witness(on, sql, settings, stream);
+    if (!kept) {
+        log<"witness_not_kept">(
+            to_string(kept.error()) +
+                "; a stream or a slot that loses something before the first row is relayed may go "
+                "unnoticed",
+            with<"slot">(settings.postgres.slot), with<"error">(kept.error().code));
+    }
     // A new stream lacks what the old one had: whether that is healed or given up is another word.
     if (!new_slot) {
         co_return;
@@ -309,6 +316,10 @@ awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
     auto facts = co_await postgres::inspect(sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
+    }
+    if (!facts->schema_flaws.empty()) {
+        const auto& flaw = facts->schema_flaws.front();
+        co_return error{errc::postgres_unsuitable, flaw.what, flaw.remedy};
     }
     const auto known_run =
         co_await servers::known_run(sql, settings, *facts, preflight::earlier_run_of(stream));

@@ -218,7 +218,7 @@ awaitable<int> with_number(servers::executors on, postgres::connection& sql,
 
 awaitable<int> work(servers::executors on, const config::settings& settings,
                     const replay_request& request) {
-    auto sql = co_await servers::open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }

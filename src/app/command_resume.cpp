@@ -209,7 +209,7 @@ awaitable<result<void>> act(servers::executors on, postgres::connection& sql,
 
 awaitable<int> resume(servers::executors on, const config::settings& settings,
                       const resume_options& options) {
-    auto sql = co_await servers::open_sql(on.loop, settings);
+    auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
         co_return fail(sql.error());
     }

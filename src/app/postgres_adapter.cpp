@@ -78,7 +78,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         spawn(watch_sentinel(over));
         if (over->stream) {
             cleanup_.start();
-            keeper_.start(over->origin.system_identifier);
+            keeper_.start(over->origin.system_identifier, walsender_);
         }
         spawn(poll_facts(over));
     }

@@ -337,6 +337,25 @@ awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
     co_return result<void>{};
 }
 
+/// The publication and its entries, and the table of requests, which is the last. All else is still
+/// that of the first look, so that what somebody has changed since is a change.
+void take_what_was_made(watched_facts& seen, watched_facts made) {
+    seen.publication = std::move(made.publication);
+    for (std::size_t index = 0; index < seen.tables.size(); ++index) {
+        auto& into = seen.tables[index];
+        auto& from = made.tables[index];
+        if (index + 1 == seen.tables.size()) {
+            into = std::move(from);
+        } else if (into.oid == from.oid) {
+            into.published = from.published;
+            into.filtered = from.filtered;
+            into.entry = from.entry;
+            into.column_list = std::move(from.column_list);
+            into.born_published = from.born_published;
+        }
+    }
+}
+
 }  // namespace
 
 awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
@@ -379,10 +398,11 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     }
     if (ready && was_new && ready->sentinel.server_process() != 0) {
         // What was made for it by now was not there at the first look.
-        watched = co_await watch.read(ready->sentinel);
-        if (!watched) {
-            co_return watched.error();
+        auto made = co_await watch.read(ready->sentinel);
+        if (!made) {
+            co_return made.error();
         }
+        take_what_was_made(*watched, std::move(*made));
     }
     if (ready) {
         owner.system_identifier = ready->session.origin.system_identifier;

@@ -1,5 +1,6 @@
 #include "app/read_settings.hpp"
 
+#include "app/exposed_secret.hpp"
 #include "app/file_owner.hpp"
 #include "core/nearest.hpp"
 #include "core/sql_text.hpp"
@@ -103,6 +104,22 @@ bool judge(const config::settings& settings) {
     return conninfo.has_value() && mappers.has_value();
 }
 
+bool keeps_its_secrets(const std::string& file, const std::string& text,
+                       const config::settings& settings) {
+    const auto key = exposed_secret(file, text, settings);
+    if (key) {
+        print(
+            fmt::format("{} of {} holds a password, and every user of this machine can read that "
+                        "file; fix: chmod o= {} (walrelay's user must still be able to read it), "
+                        "or keep the password in a file of its own: {}",
+                        *key, file, file,
+                        *key == "nats.urls" ? "nats.user and nats.password_file, or "
+                                              "nats.token_file"
+                                            : "postgres.password_file"));
+    }
+    return !key;
+}
+
 bool is_missing_table(const config::problem& problem) {
     return problem.key == "outbox" && problem.what == "no table is named";
 }
@@ -173,7 +190,9 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
         loaded = load_without(line, from, loaded.error());
     }
     if (loaded) {
-        return judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
+        const auto text = from.file_text.value_or("");
+        const bool is_kept = keeps_its_secrets(from.file_name, text, *loaded);
+        return is_kept && judge(*loaded) ? std::optional(std::move(*loaded)) : std::nullopt;
     }
     for (const auto& problem : loaded.error()) {
         print(to_string(problem));

@@ -199,7 +199,10 @@ awaitable<result<void>> begin_with_what_is_there(servers::executors on, postgres
         co_return broker.error();
     }
     const auto& stream = *(*broker)->facts().stream;
-    co_await servers::begin_witness(on, sql, settings, stream);
+    auto begun = co_await servers::begin_witness(on, sql, settings, stream);
+    if (!begun) {
+        co_return begun;
+    }
     fmt::print(
         "stream {} begins anew with {}: what it had before is published again from this LSN on\n",
         settings.nats.stream, counted(stream.message_count, "message"));
@@ -212,8 +215,8 @@ awaitable<int> end_with_stream(servers::executors on, postgres::connection& sql,
     const auto begun = co_await begin_with_what_is_there(std::move(on), sql, settings);
     if (!begun) {
         auto why = begun.error();
-        why.what = "the slot was put back, but whether stream " + settings.nats.stream +
-                   " has lost what was stored in it is not known: " + why.what;
+        why.what = "the slot was put back, but that stream " + settings.nats.stream +
+                   " begins anew where it has lost messages is not kept: " + why.what;
         why.remedy = "the same command again, before the relay starts";
         co_return refuse(why);
     }
@@ -250,7 +253,8 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     }
     fmt::print("slot {} is now at LSN {}; its previous position is kept as bookmark {}\n", slot,
                to_string(*place.confirmed), undo);
-    if (there.source->failover) {
+    const auto ended = co_await end_with_stream(on, sql, settings);
+    if (ended == exit_done && there.source->failover) {
         if (auto set = co_await let_it_fail_over(on, settings); !set) {
             auto why = set.error();
             why.what = "the slot was put back, but standbys do not keep it yet: " + why.what;
@@ -258,7 +262,7 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
             co_return refuse(why);
         }
     }
-    co_return co_await end_with_stream(std::move(on), sql, settings);
+    co_return ended;
 }
 
 }  // namespace

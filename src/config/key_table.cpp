@@ -26,6 +26,12 @@ const std::vector<key> table{
      "How to reach the database: a libpq connection string or URI. `PG*` variables and the "
      "password file of libpq are honoured, so no password need stand here. Required.",
      "\"host=127.0.0.1 dbname=app user=walrelay\""},
+    {"postgres", "password_file", "", text(&postgres::password_file),
+     "File whose first line is the password, read at each connect: it can be replaced while the "
+     "relay runs. At most one of `password_file` and `password_command` is set."},
+    {"postgres", "password_command", "", text(&postgres::password_command),
+     "Command of `/bin/sh` whose first line of output is the password, run at each connect: for "
+     "tokens that live for minutes. It has ten seconds."},
     {"postgres", "slot", "--slot", text(&postgres::slot, check_slot),
      "The logical replication slot: 1 to 63 of the characters `a-z`, `0-9` and `_`."},
     {"postgres", "plugin", "--plugin",

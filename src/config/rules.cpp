@@ -184,6 +184,11 @@ void check_rules(draft& of) {
               "start with --postgres \"host=... dbname=... user=...\", or write in the file: "
               "[postgres] conninfo = \"host=... dbname=... user=...\"");
     }
+    const auto& postgres = of.all().postgres;
+    if (!postgres.password_file.empty() && !postgres.password_command.empty()) {
+        blame(of, "postgres.password_command", "is set beside postgres.password_file",
+              "leave one of the two out");
+    }
     check_one_way_to_sign_in(of);
     check_inbox(of);
     require_pair(of, "nats.password_file", nats.password_file, "nats.user", nats.user);

@@ -22,6 +22,8 @@ enum class snapshot_mode { none, pending, all };
 struct postgres_settings {
     /// libpq connection string or URI; PG* variables and the password file are honoured by libpq.
     std::string conninfo;
+    std::string password_file;     // file
+    std::string password_command;  // of /bin/sh
     std::string slot = "walrelay";
     /// Nothing is `auto`: the slot's own plugin, else wal2json where the server accepts it, else
     /// pgoutput.

@@ -40,6 +40,8 @@ struct relation {
     /// Differs between any two descriptions that a decoder gives out, so that what was derived from
     /// a description can be kept for as long as the number stays the same.
     std::uint64_t revision = 0;
+    /// pg_class.oid: which table it was, whatever it is called. 0 with wal2json, which tells none.
+    std::uint32_t oid = 0;
 };
 
 /// The text of a value as PostgreSQL's output function gives it, or nothing for NULL. One

@@ -53,6 +53,8 @@ struct publication_facts {
     bool publishes_updates = false;
     bool via_partition_root = false;
     bool for_all_tables = false;
+    /// Of all tables of a schema.
+    bool for_schemas = false;
     /// The slot's position lies before the publication was created: pgoutput cannot decode from
     /// there, see reference "pgoutput" in docs/operating.md.
     bool younger_than_slot = false;
@@ -81,6 +83,8 @@ struct generated_column {
 /// From pg_class and pg_attribute, for one configured table.
 struct table_facts {
     table_name table = {};
+    std::uint32_t oid = 0;  // 0 if it does not exist
+    std::string owner = {};
     bool exists = false;
     bool partitioned = false;
     bool ordinary = false;  // an ordinary or partitioned table, not a view or foreign table
@@ -89,7 +93,8 @@ struct table_facts {
     /// Its updates can be published: primary key or REPLICA IDENTITY, in every partition. Without,
     /// PostgreSQL refuses UPDATEs to the writers once a publication publishes them.
     bool identified = true;
-    std::vector<table_name> leaves = {};  // of a partitioned table, at any depth
+    std::vector<table_name> leaves = {};        // of a partitioned table, at any depth
+    std::vector<std::uint32_t> leaf_oids = {};  // of these, in that order
     /// Columns whose change can move a row to another partition, at any depth.
     std::vector<std::string> partition_columns = {};
     /// Tables that inherit from it (INHERITS), at any depth.
@@ -107,6 +112,9 @@ struct table_facts {
     std::vector<std::string> trigger_makers = {};
     /// Triggers that run a function of a role that is not trusted.
     std::vector<std::string> foreign_triggers = {};
+    /// What else runs where its rows are changed, and is not in trusted hands: constraints,
+    /// indexes, generated columns, rules, partitions, tables that follow by a foreign key.
+    std::vector<std::string> foreign_code = {};
 };
 
 /// Why the server's wal2json cannot be used.
@@ -127,16 +135,36 @@ struct gone_partition {
     lsn at = {};
 };
 
+/// An outbox that belongs to another role than when it was first relayed.
+struct taken_table {
+    table_name table = {};
+    std::string owner = {};
+    std::string owner_before = {};
+};
+
+/// A schema that has an outbox or a partition of one, and in which a role that is not trusted may
+/// create tables: it can take a name that an outbox or a partition has left.
+struct open_schema {
+    std::string name = {};
+    /// Who may: `PUBLIC`, or quoted, with a comma between.
+    std::string makers = {};
+    /// It is theirs, so that it cannot be revoked.
+    bool owned = false;
+};
+
 /// One of walrelay's own tables.
 struct own_table_facts {
     bool exists = false;
     bool usable = false;  // the role has all rights that its work takes
+    bool owned = false;   // the role may alter it
 };
 
 /// What lets somebody else act in walrelay's place, or have statements run as walrelay.
 struct schema_flaw {
     std::string what = {};
     std::string remedy = {};
+    /// The schema itself is somebody else's: nothing in it is used, as if it were not there.
+    bool is_foreign = false;
 };
 
 /// What a connection is safe from on its way.
@@ -176,8 +204,15 @@ struct postgres_facts {
     own_table_facts halts = {};
     own_table_facts controls = {};
     own_table_facts witnesses = {};
+    /// Of walrelay.control_key, by which the relay knows rows of walrelay.control; empty where
+    /// there is none that this role may read and that belongs to whom it must.
+    std::string control_secret = {};
     /// The role may make those that are missing.
     bool may_make_tables = false;
+    /// The table of requests is of a version that had no proof, and this role can complete it.
+    [[nodiscard]] bool can_complete_control() const {
+        return controls.exists && control_secret.empty() && controls.owned && may_make_tables;
+    }
     std::vector<schema_flaw> schema_flaws = {};  // of the schema walrelay
     /// Schemas of the role's search_path in which others may create objects: no statement with a
     /// fragment of the configuration looks there.
@@ -198,6 +233,9 @@ struct postgres_facts {
     std::vector<table_name> other_tables = {};
     /// Who may call pg_logical_emit_message, beside superusers: `PUBLIC`, or quoted.
     std::vector<std::string> message_writers = {};
+    std::vector<taken_table> taken_tables = {};
+    /// Where the names of the outboxes can be taken.
+    std::vector<open_schema> open_names = {};
     /// What is remembered of partitions; read only for wal2json and partitioned outboxes.
     std::vector<gone_partition> gone_partitions = {};
     /// Domains and the base type each stands for, so that a domain over jsonb is taken as jsonb.

@@ -34,8 +34,16 @@ struct watched_table {
     bool filtered = false;
     /// Of its own entry in the publication's list of tables; 0 where it is published otherwise.
     std::uint32_t entry = 0;
+    /// The transaction that made the table made this entry: there was no row that the publication
+    /// did not send.
+    bool born_published = false;
     /// The columns that this entry names; empty where it names none.
     std::string column_list = {};
+    std::uint32_t owner = 0;
+    /// Who owns the table's schema, and who may do what there.
+    std::string schema_rights = {};
+    /// Who is not trusted and may have code run where its rows are changed, and which code does.
+    std::string code = {};
     /// Partitions and tables that inherit, at any depth.
     std::string members = {};
     /// Names with types.

@@ -66,7 +66,7 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
                           (facts.partitioned ? " and the same for each partition" : ""));
     }
     if (!facts.foreign_triggers.empty()) {
-        found.warning(
+        found.error(
             "triggers_of_others",
             "triggers of table " + name + " (" + joined(facts.foreign_triggers) +
                 ") run functions of roles that are neither superusers nor the owner of the "
@@ -75,6 +75,18 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
             "ALTER FUNCTION ... OWNER TO the owner of the table, after a look at what it does "
             "(\\df+ "
             "in psql)");
+    }
+    if (!facts.foreign_code.empty()) {
+        found.error(
+            "code_of_others",
+            "where walrelay updates or deletes rows of table " + name +
+                ", code runs as walrelay's role, which may replicate the whole database, "
+                "although roles that are neither superusers nor the owner of the database "
+                "or of an outbox table can change it: " +
+                joined(facts.foreign_code),
+            "give what is named to the owner of the table (ALTER FUNCTION or ALTER TABLE "
+            "... OWNER TO), after a look at what it does, or drop it; or take on_published, "
+            "on_dead_letter and delete_after of the table out of the configuration");
     }
 }
 

@@ -88,6 +88,15 @@ void look_at_control(const expectations& wanted, const postgres_facts& facts, ou
     if (!missing.empty() && (needed || !facts.controls.exists)) {
         say("control_table_unusable",
             "role " + facts.role + " can neither use nor make the table walrelay.control", missing);
+    } else if (facts.controls.exists && facts.control_secret.empty() &&
+               facts.schema_flaws.empty()) {
+        say("control_key_unusable",
+            "role " + facts.role +
+                " cannot read walrelay.control_key, without which rows of walrelay.control cannot "
+                "be told from forged ones and are left alone",
+            "as the owner of walrelay.control: walrelay init (or sql/control.sql in psql), then: "
+            "GRANT SELECT ON walrelay.control_key TO " +
+                quote_identifier(facts.role) + ";");
     } else if (plugin == output_plugin::pgoutput && facts.controls.exists && !is_published(facts)) {
         say("control_table_not_published",
             "publication " + wanted.publication + " does not contain the table walrelay.control",
@@ -110,8 +119,18 @@ bool needs_control_table(const expectations& wanted, const postgres_facts& facts
 
 void look_at_own_tables(const expectations& wanted, const postgres_facts& facts,
                         output_plugin plugin, findings_list& found) {
+    bool is_foreign = false;
     for (const auto& flaw : facts.schema_flaws) {
-        found.error("schema_not_safe", flaw.what, flaw.remedy);
+        if (flaw.is_foreign) {
+            is_foreign = true;
+            found.warning("schema_not_safe",
+                          flaw.what +
+                              ". It is not used: halts, dead letters and the witness are not kept, "
+                              "and the first row that cannot be delivered stops the relay",
+                          flaw.remedy);
+        } else {
+            found.error("schema_not_safe", flaw.what, flaw.remedy);
+        }
     }
     if (facts.in_recovery) {
         found.note(
@@ -121,7 +140,9 @@ void look_at_own_tables(const expectations& wanted, const postgres_facts& facts,
             "relay from the primary, or compare at times: walrelay verify");
     }
     if (!facts.in_recovery) {
-        look_at_kept_rows(wanted, facts, found);
+        if (!is_foreign) {
+            look_at_kept_rows(wanted, facts, found);
+        }
         look_at_control(wanted, facts, plugin, found);
     }
 }

@@ -9,6 +9,7 @@
 #include "preflight/commit_wait.hpp"
 #include "preflight/descendants.hpp"
 #include "preflight/guards.hpp"
+#include "preflight/names.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
 #include "preflight/slot.hpp"
@@ -373,6 +374,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     }
     look_at_republish(wanted.tables, facts, choose_plugin(wanted, facts), found);
     look_at_partitions(wanted, facts, found);
+    look_at_names(wanted, facts, choose_plugin(wanted, facts), found);
     look_at_descendants(wanted, facts, found);
     look_at_own_tables(wanted, facts, choose_plugin(wanted, facts), found);
     return found.take();

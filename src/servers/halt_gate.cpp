@@ -4,6 +4,7 @@
 #include "core/rethrow.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/own_tables.hpp"
+#include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -45,8 +46,7 @@ struct keeping {
 /// Shared: a connection that hangs is closed from outside, and may still be here then.
 awaitable<void> write(std::shared_ptr<keeping> shared, config::settings settings,
                       std::string reason, std::string fix) {
-    postgres::connect_options options;
-    options.conninfo = settings.postgres.conninfo;
+    auto options = connect_options_of(settings);
     options.timeout = keep_patience;
     auto opened = co_await postgres::connection::open(shared->clock.get_executor(), options);
     if (shared->ended) {

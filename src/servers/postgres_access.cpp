@@ -10,18 +10,24 @@ namespace walrelay::servers {
 
 using boost::asio::awaitable;
 
-awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
-                                                         const config::settings& settings) {
+postgres::connect_options connect_options_of(const config::settings& settings) {
     postgres::connect_options options;
     options.conninfo = settings.postgres.conninfo;
+    options.password_file = settings.postgres.password_file;
+    options.password_command = settings.postgres.password_command;
+    return options;
+}
+
+awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_executor executor,
+                                                         const config::settings& settings) {
+    auto options = connect_options_of(settings);
     options.kind = postgres::connection_kind::replication;
     co_return co_await postgres::connection::open(executor, options);
 }
 
 awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_executor executor,
                                                            const config::settings& settings) {
-    postgres::connect_options options;
-    options.conninfo = settings.postgres.conninfo;
+    auto options = connect_options_of(settings);
     auto opened = co_await postgres::connection::open(executor, options);
     if (!opened) {
         co_return opened.error();
@@ -45,6 +51,26 @@ awaitable<result<postgres::connection>> open_sql(boost::asio::any_io_executor ex
         co_return trusted.error();
     }
     co_return std::move(*sql);
+}
+
+awaitable<result<postgres::connection>> open_sql_of_own_schema(
+    boost::asio::any_io_executor executor, const config::settings& settings) {
+    auto sql = co_await open_sql(std::move(executor), settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    if (!sql->avoids_own_schema()) {
+        co_return std::move(*sql);
+    }
+    auto tables = published_tables_of(settings);
+    const auto flaws = co_await postgres::own_schema_flaws(*sql, std::move(tables));
+    if (!flaws) {
+        co_return flaws.error();
+    }
+    if (flaws->empty()) {
+        co_return std::move(*sql);
+    }
+    co_return error{errc::postgres_unsuitable, flaws->front().what, flaws->front().remedy};
 }
 
 awaitable<result<postgres::connection>> open_for_writes(boost::asio::any_io_executor executor,

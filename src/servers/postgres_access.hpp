@@ -10,6 +10,9 @@
 
 namespace walrelay::servers {
 
+/// How to connect, and where the password comes from.
+[[nodiscard]] postgres::connect_options connect_options_of(const config::settings& settings);
+
 /// A connection for replication commands.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
     boost::asio::any_io_executor executor, const config::settings& settings);
@@ -23,7 +26,12 @@ namespace walrelay::servers {
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql(
     boost::asio::any_io_executor executor, const config::settings& settings);
 
-/// The same, for commits that must survive a crash of the server.
+/// The same, for a command whose matter is in the schema walrelay: an error as well where that is
+/// somebody else's, which open_sql only keeps away from.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_of_own_schema(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// As open_sql, for commits that must survive a crash of the server.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_for_writes(
     boost::asio::any_io_executor executor, const config::settings& settings);
 

@@ -94,47 +94,6 @@ awaitable<result<void>> shows_a_run(postgres::connection& sql, const config::set
     co_return *ran;
 }
 
-awaitable<result<void>> try_to_begin_witness(executors on, postgres::connection& sql,
-                                             const config::settings& settings,
-                                             const stream_facts& stream) {
-    auto replication = co_await open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
-    }
-    const auto server = co_await postgres::identify(*replication);
-    if (!server) {
-        co_return server.error();
-    }
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, slot);
-    if (!place) {
-        co_return place.error();
-    }
-    if (!place->confirmed) {
-        co_return result<void>{};  // walrelay run makes it
-    }
-    const auto known =
-        co_await postgres::read_witness(sql, slot, server->line.origin.system_identifier);
-    if (!known) {
-        co_return known.error();
-    }
-    witness what;
-    what.stream = settings.nats.stream;
-    what.created = stream.created;
-    what.sequence = stream.last_sequence;
-    what.where = stream.final_position;
-    what.told = *place->confirmed;
-    what.origin = server->line.origin;
-    what.version = *known ? (*known)->what.version : 0;
-    auto outboxes = published_tables_of(settings);
-    const auto stored = co_await postgres::store_witness(sql, std::move(slot), std::move(what),
-                                                         std::move(outboxes));
-    if (!stored) {
-        co_return stored.error();
-    }
-    co_return result<void>{};
-}
-
 /// And may be given it.
 bool lacks_control(const std::optional<publication_facts>& publication) {
     return publication && publication->owned && !publication->for_all_tables &&
@@ -147,6 +106,9 @@ postgres_facts as_completed(postgres_facts facts) {
     const bool comes = facts.controls.exists || facts.may_make_tables;
     if (comes && facts.publication && facts.publication->owned) {
         facts.publication->tables.push_back(control_table());
+    }
+    if (facts.can_complete_control()) {
+        facts.control_secret = "made before it is needed";
     }
     return facts;
 }
@@ -200,7 +162,8 @@ awaitable<bool> complete_control(postgres::connection& sql, const config::settin
     if (facts.in_recovery || !facts.schema_flaws.empty()) {
         co_return false;
     }
-    if (!has_table && facts.may_make_tables) {
+    const bool lacks_key = facts.can_complete_control();
+    if ((!has_table && facts.may_make_tables) || lacks_key) {
         auto tables = published_tables_of(settings);
         const auto made =
             co_await postgres::create_table(sql, postgres::own_table::control, std::move(tables));
@@ -208,10 +171,12 @@ awaitable<bool> complete_control(postgres::connection& sql, const config::settin
             // Also where somebody was faster: it is looked at again.
             co_return true;
         }
-        log<"table_created">("created table walrelay.control", with<"table">(control_table()));
+        log<"table_created">(
+            lacks_key ? "created table walrelay.control_key" : "created table walrelay.control",
+            with<"table">(control_table()));
         has_table = true;
     }
-    bool completed = has_table != facts.controls.exists;
+    bool completed = lacks_key || has_table != facts.controls.exists;
     if (has_table && may_alter && lacks_control(facts.publication)) {
         const auto added = co_await postgres::add_to_publication(sql, settings.postgres.publication,
                                                                  control_table());
@@ -314,16 +279,50 @@ awaitable<std::optional<preflight::earlier_run>> known_run(
     co_return of_stream;
 }
 
-awaitable<void> begin_witness(executors on, postgres::connection& sql,
-                              const config::settings& settings, const stream_facts& stream) {
-    const auto kept = co_await try_to_begin_witness(on, sql, settings, stream);
-    if (!kept) {
-        log<"witness_not_kept">(
-            to_string(kept.error()) +
-                "; a stream or a slot that loses something before the first row is relayed may go "
-                "unnoticed",
-            with<"slot">(settings.postgres.slot), with<"error">(kept.error().code));
+awaitable<result<void>> begin_witness(executors on, postgres::connection& sql,
+                                      const config::settings& settings,
+                                      const stream_facts& stream) {
+    auto replication = co_await open_replication(on.loop, settings);
+    if (!replication) {
+        co_return replication.error();
     }
+    const auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
+    }
+    auto slot = settings.postgres.slot;
+    const auto place = co_await postgres::place_of_slot(sql, slot);
+    if (!place) {
+        co_return place.error();
+    }
+    if (!place->confirmed) {
+        co_return result<void>{};  // walrelay run makes it
+    }
+    const auto known =
+        co_await postgres::read_witness(sql, slot, server->line.origin.system_identifier);
+    if (!known) {
+        co_return known.error();
+    }
+    witness what;
+    what.stream = settings.nats.stream;
+    what.created = stream.created;
+    what.sequence = stream.last_sequence;
+    what.where = stream.final_position;
+    what.told = *place->confirmed;
+    what.origin = server->line.origin;
+    what.version = *known ? (*known)->what.version : 0;
+    auto outboxes = published_tables_of(settings);
+    const auto stored = co_await postgres::store_witness(sql, std::move(slot), std::move(what),
+                                                         std::move(outboxes));
+    if (!stored) {
+        co_return stored.error();
+    }
+    if (!*stored) {
+        co_return error{errc::postgres_lost,
+                        "another session has changed walrelay.witness just now",
+                        "the same command again, with no relay running"};
+    }
+    co_return result<void>{};
 }
 
 }  // namespace walrelay::servers

@@ -55,10 +55,11 @@ namespace walrelay::servers {
     std::optional<preflight::earlier_run> of_stream);
 
 /// Commits the witness of a slot or a stream that was made just now, or that an operator calls a
-/// new beginning: what the stream holds is stored, and the slot was told what is before it. A
-/// warning where that cannot be kept.
-[[nodiscard]] boost::asio::awaitable<void> begin_witness(executors on, postgres::connection& sql,
-                                                         const config::settings& settings,
-                                                         const stream_facts& stream);
+/// new beginning: what the stream holds is stored, and the slot was told what is before it. Errors:
+/// where that cannot be kept, or somebody else changed it meanwhile.
+[[nodiscard]] boost::asio::awaitable<result<void>> begin_witness(executors on,
+                                                                 postgres::connection& sql,
+                                                                 const config::settings& settings,
+                                                                 const stream_facts& stream);
 
 }  // namespace walrelay::servers

@@ -1,7 +1,5 @@
 #include "wal/postgres_time.hpp"
 
-#include <limits>
-
 namespace walrelay::wal {
 namespace {
 
@@ -78,8 +76,7 @@ std::optional<microseconds> parse_fraction(std::string_view text) {
 }  // namespace
 
 std::optional<wall_time> from_postgres_time(std::int64_t microseconds_since_2000) {
-    constexpr auto most = std::numeric_limits<std::int64_t>::max() - postgres_epoch.count();
-    if (microseconds_since_2000 > most) {
+    if (microseconds_since_2000 > furthest_time || microseconds_since_2000 < -furthest_time) {
         return std::nullopt;
     }
     return wall_time{postgres_epoch + microseconds{microseconds_since_2000}};

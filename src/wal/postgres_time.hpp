@@ -11,7 +11,11 @@
 
 namespace walrelay::wal {
 
-/// Nothing if the time lies outside what `wall_time` can hold.
+/// In microseconds from 2000, in either direction: 73,000 years. Between any two times that are no
+/// further away `wall_time` can hold the difference.
+inline constexpr std::int64_t furthest_time = std::int64_t{1} << 61;
+
+/// Nothing if the time lies further away than furthest_time: no transaction commits there.
 [[nodiscard]] std::optional<wall_time> from_postgres_time(std::int64_t microseconds);
 
 [[nodiscard]] std::int64_t to_postgres_time(wall_time time);

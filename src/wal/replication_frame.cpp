@@ -71,7 +71,7 @@ std::string encode(const status_update& status) {
     append(bytes, status.flushed.value);
     append(bytes, status.applied.value);
     append(bytes, static_cast<std::uint64_t>(to_postgres_time(status.sent_at)));
-    bytes += '\0';
+    bytes += status.reply_requested ? '\1' : '\0';
     return bytes;
 }
 

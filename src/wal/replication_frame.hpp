@@ -49,6 +49,8 @@ struct status_update {
     lsn flushed;
     lsn applied;
     wall_time sent_at;
+    /// Answered by a keepalive at once.
+    bool reply_requested = false;
 };
 
 /// The bytes of one CopyData message to the server.

@@ -43,7 +43,9 @@ arena::arena(arena_options options)
     }
     broker_ = std::make_unique<test::stream_reader>(broker_url(), request_patience);
     if (options_.duplicate_window || options_.cluster) {
-        test::stream_reader patient(broker_url());
+        // Servers that have just begun to agree answer late on a machine with other work.
+        constexpr std::chrono::seconds patience{30};
+        test::stream_reader patient(broker_url(), patience);
         patient.create(
             {.name = stream_name,
              .subjects = {all_subjects},

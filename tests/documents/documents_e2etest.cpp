@@ -129,5 +129,23 @@ TEST(AllDocuments, LinkToWhatExists) {
     }
 }
 
+/// The page of a folder that leads to the others.
+TEST(AllDocuments, AreFoundFromTheFirstPageOfTheirFolder) {
+    const fs::path source = WALRELAY_SOURCE_FOLDER;
+    for (const auto* folder : {"docs", "docs/recipes"}) {
+        const auto first_page = text_of(source / folder / "README.md");
+        for (const auto& entry : fs::directory_iterator(source / folder)) {
+            const auto name = entry.path().filename().string();
+            if (entry.path().extension() == ".md" && name != "README.md") {
+                EXPECT_NE(first_page.find("](" + name), std::string::npos)
+                    << folder << "/README.md does not link to " << name;
+            }
+        }
+    }
+    const auto first_page = text_of(source / "docs/README.md");
+    EXPECT_NE(first_page.find("](recipes/README.md)"), std::string::npos);
+    EXPECT_NE(text_of(source / "README.md").find("](docs/README.md)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace walrelay::test

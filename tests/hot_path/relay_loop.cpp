@@ -17,6 +17,8 @@ constexpr history origin{7'300'000'000'000'000'001, 1};
 /// About what one read of a socket brings.
 constexpr std::size_t frames_per_read = 32;
 constexpr std::uint64_t replies_per_read = 32;
+/// How long that takes, on a slow day, so that the stream is asked now and then what it has.
+constexpr std::chrono::milliseconds time_per_read{2};
 constexpr std::string_view inbox = "_INBOX.abcdefghijklmnopqrstuv.1.";
 
 std::uint64_t index_of(std::string_view subject) {
@@ -106,6 +108,15 @@ void relay_loop::finish() {
     while (stored_ < published_) {
         reply(published_ - stored_);
     }
+    pass(std::chrono::seconds(1));
+}
+
+void relay_loop::pass(std::chrono::milliseconds time) {
+    now_.monotonic += time;
+    if (const auto due = machine_.deadline(); due && *due <= now_.monotonic) {
+        machine_.time_passed(now_);
+        settle();
+    }
 }
 
 bool relay_loop::is_settled() const {
@@ -119,6 +130,10 @@ void relay_loop::settle() {
     }
     static_cast<void>(machine_.deadline());
     lines_.clear();
+    if (std::exchange(is_asked_, false)) {
+        machine_.stream_answered(broker_epoch_, stored_, now_);
+        settle();
+    }
 }
 
 void relay_loop::take(const relay::action& wanted) {
@@ -134,7 +149,10 @@ void relay_loop::take(const relay::action& wanted) {
         broker_epoch_ = broker->epoch;
     } else if (const auto* const postgres = std::get_if<relay::connect_postgres>(&wanted)) {
         postgres_epoch_ = postgres->epoch;
-    } else if (!std::holds_alternative<relay::write_log>(wanted)) {
+    } else if (std::holds_alternative<relay::ask_stream>(wanted)) {
+        is_asked_ = true;
+    } else if (!std::holds_alternative<relay::write_log>(wanted) &&
+               !std::holds_alternative<relay::send_status>(wanted)) {
         throw std::logic_error("the relay wants something that a drain has no need of");
     }
 }
@@ -151,6 +169,7 @@ void relay_loop::reply(std::uint64_t messages) {
                                relay::parse_publish_reply(answer.text, "OUTBOX"), now_);
     }
     settle();
+    pass(time_per_read);
 }
 
 void relay_loop::append_answer(const relay::publish_token& to) {

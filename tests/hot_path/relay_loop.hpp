@@ -7,6 +7,7 @@
 #include "core/outbox_table.hpp"
 #include "relay/machine/relay_machine.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,6 +44,7 @@ private:
     void settle();
     void take(const relay::action& wanted);
     void reply(std::uint64_t messages);
+    void pass(std::chrono::milliseconds time);
     void append_answer(const relay::publish_token& to);
 
     relay::relay_machine machine_;
@@ -52,9 +54,10 @@ private:
     std::vector<relay::publish_token> in_flight_;
     std::uint64_t published_ = 0;
     std::uint64_t stored_ = 0;
-    std::string lines_;    // to the broker
-    std::string answers_;  // from the broker
-    std::string body_;     // of one answer
+    bool is_asked_ = false;  // what the stream has
+    std::string lines_;      // to the broker
+    std::string answers_;    // from the broker
+    std::string body_;       // of one answer
     std::uint64_t broker_epoch_ = 0;
     std::uint64_t postgres_epoch_ = 0;
 };

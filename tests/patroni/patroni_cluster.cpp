@@ -48,6 +48,8 @@ patroni_cluster::patroni_cluster(cluster_options options)
         node->start();
     }
     leader().session("postgres").execute(std::string("CREATE DATABASE ") + database_name);
+    // As from PostgreSQL 15 on: wal2json is refused where everybody may take an outbox's name.
+    leader().session(database_name).execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     wait_for_standbys();
 }
 

@@ -36,7 +36,11 @@ std::string some_refusal(randomness& random) {
 }  // namespace
 
 broker::broker(world& where, const profile& how, checker& watch)
-    : world_(where), profile_(how), checker_(watch), stream_(where, how, watch) {}
+    : world_(where),
+      profile_(how),
+      checker_(watch),
+      stream_(where, how, watch),
+      forger_dice_(how.forged_acks_seed) {}
 
 sim_time broker::latency() {
     return world_.random().between(sim_time(50), profile_.broker_latency);
@@ -179,7 +183,22 @@ void broker::describe(std::string description, std::function<void(result<std::ui
 
 // Publishing.
 
+bool broker::is_kept_away(broker_connection& from, const published& what) {
+    if (world_.is_calm() || profile_.forged_acks_per_million == 0 || !what.expected_last_sequence) {
+        return false;
+    }
+    constexpr std::uint64_t million = 1'000'000;
+    from.is_forged_ =
+        from.is_forged_ || forger_dice_.below(million) < profile_.forged_acks_per_million;
+    return from.is_forged_;
+}
+
 void broker::arrived(const connection_handle& from, std::uint64_t index, const published& what) {
+    if (up_ && is_kept_away(*from, what)) {
+        reply(from, index,
+              R"({"stream":"S", "seq":)" + std::to_string(*what.expected_last_sequence + 1) + "}");
+        return;
+    }
     if (!up_ || world_.strikes(profile_.rate(hazard::publish_dropped))) {
         return;
     }

@@ -53,6 +53,8 @@ private:
     /// How many of the publishes that were sent arrive; the rest is lost with the connection.
     std::optional<std::uint64_t> arriving_;
     sim_time late_by_{0};
+    /// Somebody else acks, and nothing arrives.
+    bool is_forged_ = false;
     /// The greatest sequence that the client was told, and what that was when it sent each publish.
     std::uint64_t acked_ = 0;
     std::map<std::uint64_t, std::uint64_t> acked_before_;
@@ -116,6 +118,7 @@ private:
     void read_tail(stream_facts& seen, std::uint64_t look_back) const;
     static void see(stream_facts& seen, const stored_message& message);
     void arrived(const connection_handle& from, std::uint64_t index, const published& what);
+    [[nodiscard]] bool is_kept_away(broker_connection& from, const published& what);
     void write_as_stranger(const published& what);
     void crash(std::size_t lost_messages);
     [[nodiscard]] std::size_t young_messages();
@@ -145,6 +148,8 @@ private:
     bool broken_ = false;
     std::uint64_t max_payload_bytes_ = database::max_payload_bytes;
     std::uint64_t strangers_ = 0;
+    // Drawn aside, so that seeds without them tell the same story.
+    randomness forger_dice_;
 };
 
 }  // namespace walrelay::sim

@@ -73,6 +73,7 @@ std::vector<outbox_table> tables_of(const configuration& wanted) {
 postgres_facts database::facts(const configuration& wanted) const {
     constexpr type_oid text = 25;
     postgres_facts known;
+    known.control_secret = control_secret;
     known.origin = line_.origin;
     for (const auto& each : tables_of(wanted)) {
         auto& one = known.tables.emplace_back();

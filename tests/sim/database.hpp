@@ -88,6 +88,9 @@ struct transaction {
     std::vector<inserted_row> rows;
 };
 
+/// What walrelay.control_key holds.
+inline constexpr const char* control_secret = "only walrelay's roles know";
+
 [[nodiscard]] table_name name_of(table which);
 [[nodiscard]] constexpr bool is_outbox(table which) {
     return which == table::outbox || which == table::letters || which == table::new_partition;

@@ -310,6 +310,10 @@ profile draw_profile(randomness& random) {
     // A backfill reads tables, which hold no replays.
     const bool replays = aside.chance(150) && !drawn.backfills;
     drawn.replays = replays ? static_cast<std::uint32_t>(aside.skewed(300)) : 0;
+    drawn.forged_acks_seed = aside.next();
+    // Somebody else's message in the place of one that never came would hide that.
+    const bool forges = aside.chance(150) && !drawn.has_strangers();
+    drawn.forged_acks_per_million = forges ? static_cast<std::uint32_t>(aside.skewed(20000)) : 0;
     return drawn;
 }
 
@@ -350,6 +354,9 @@ std::string describe(const profile& drawn) {
     }
     if (drawn.throws_per_million > 0) {
         text << " a call throws=" << drawn.throws_per_million << "/1000000";
+    }
+    if (drawn.forged_acks_per_million > 0) {
+        text << " acks are forged=" << drawn.forged_acks_per_million << "/1000000";
     }
     text << '\n';
     return text.str();

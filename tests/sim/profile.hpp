@@ -122,6 +122,10 @@ struct profile {
     /// After so many of 1,000 commits rows of earlier are replayed.
     std::uint32_t replays = 0;
     std::uint64_t replay_seed = 0;
+    /// Of publishes from which on somebody else acks, in the broker's place, what never gets there,
+    /// until the connection ends.
+    std::uint32_t forged_acks_per_million = 0;
+    std::uint64_t forged_acks_seed = 0;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

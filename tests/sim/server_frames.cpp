@@ -1,5 +1,6 @@
 #include "sim/server_frames.hpp"
 
+#include "relay/intake/control_proof.hpp"
 #include "relay/intake/row_json.hpp"
 #include "sim/violation.hpp"
 #include "unit/relay/frame_builder.hpp"
@@ -45,8 +46,9 @@ std::string pgoutput_commit(const transaction& of) {
         .take();
 }
 
-const std::vector<std::string> control_columns{
-    "kind", "slot", "replay", "position", "source_schema", "source_table", "event"};
+const std::vector<std::string> control_columns{"kind",     "slot",          "replay",
+                                               "position", "source_schema", "source_table",
+                                               "event",    "transaction",   "proof"};
 
 std::vector<std::string> columns_of(const inserted_row& row) {
     if (row.replay) {
@@ -57,12 +59,21 @@ std::vector<std::string> columns_of(const inserted_row& row) {
 }
 
 /// As many as control_columns; of every relay.
-std::vector<std::optional<std::string>> control_values(const inserted_row& row) {
+std::vector<std::optional<std::string>> control_values(const transaction& of,
+                                                       const inserted_row& row) {
     constexpr type_oid text = 25;
     const relation about{"public", "outbox", {{"id", text}, {"kind", text}, {"payload", text}}, 0};
     const std::vector<field> fields{row.id, row.kind, row.payload};
-    return {"replay",     std::nullopt, std::to_string(row.replay->number),  row.replay->position,
-            about.schema, about.name,   relay::row_as_json({&about, fields})};
+    const auto xid = std::to_string(of.xid);
+    return {"replay",
+            std::nullopt,
+            std::to_string(row.replay->number),
+            row.replay->position,
+            about.schema,
+            about.name,
+            relay::row_as_json({&about, fields}),
+            xid,
+            relay::control_proof(control_secret, xid)};
 }
 
 std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& session) {
@@ -79,7 +90,7 @@ std::vector<std::string> pgoutput_frames(const transaction& of, plugin_session& 
         bytes_builder change;
         change.u8(row.again ? 'U' : 'I').number(oid_of(sent_as), 4).u8('N');
         if (row.replay) {
-            test::add_tuple(change, control_values(row));
+            test::add_tuple(change, control_values(of, row));
         } else {
             const std::string payload(row.leaves_payload ? test::unchanged_value : row.payload);
             test::add_tuple(change, {row.id, row.kind, payload});
@@ -111,8 +122,8 @@ std::string wal2json_column(const std::string& name, const std::string& value) {
     return std::string(R"({"name":")") + name + R"(","typeoid":25,"value":)" + quoted(value) + "}";
 }
 
-std::string wal2json_control_row(const inserted_row& row) {
-    const auto values = control_values(row);
+std::string wal2json_control_row(const transaction& of, const inserted_row& row) {
+    const auto values = control_values(of, row);
     std::string columns;
     for (std::size_t index = 0; index < values.size(); ++index) {
         columns += columns.empty() ? "" : ",";
@@ -123,9 +134,9 @@ std::string wal2json_control_row(const inserted_row& row) {
     return R"({"action":"I","schema":"walrelay","table":"control","columns":[)" + columns + "]}";
 }
 
-std::string wal2json_row(const inserted_row& row) {
+std::string wal2json_row(const transaction& of, const inserted_row& row) {
     if (row.replay) {
-        return wal2json_control_row(row);
+        return wal2json_control_row(of, row);
     }
     const auto name = name_of(row.into);
     const auto names = columns_of(row);
@@ -144,7 +155,7 @@ std::vector<std::string> wal2json_frames(const transaction& of) {
     const lsn first = of.rows.empty() ? of.commit : of.rows.front().at;
     frames.push_back(test::xlog_data(first, wal2json_frame("B", of)));
     for (const auto& row : of.rows) {
-        frames.push_back(test::xlog_data(row.at, wal2json_row(row)));
+        frames.push_back(test::xlog_data(row.at, wal2json_row(of, row)));
     }
     frames.push_back(test::xlog_data(of.end, wal2json_frame("C", of)));
     return frames;
@@ -179,7 +190,8 @@ reported read_status(const std::string& update) {
     if (update.size() != status_bytes || update.front() != 'r') {
         throw violation("protocol", "a status update that PostgreSQL would not take");
     }
-    return {lsn{number_at(update, written_offset)}, lsn{number_at(update, flushed_offset)}};
+    return {lsn{number_at(update, written_offset)}, lsn{number_at(update, flushed_offset)},
+            update.back() != '\0'};
 }
 
 }  // namespace walrelay::sim

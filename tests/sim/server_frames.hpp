@@ -26,6 +26,7 @@ struct plugin_session {
 struct reported {
     lsn written;
     lsn flushed;
+    bool reply_requested = false;
 };
 [[nodiscard]] reported read_status(const std::string& update);
 

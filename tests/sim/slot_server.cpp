@@ -248,6 +248,9 @@ void slot_server::status_arrived(const session_handle& session, const std::strin
     session->client_ = read_status(update);
     session->last_reply_ = world_.now();
     session->ping_out_ = false;
+    if (session->client_.reply_requested) {
+        keepalive(session, false);
+    }
     if (session->client_.flushed > confirmed_) {
         checker_.on_confirmed(session->client_.flushed, "by the slot");
         confirmed_ = session->client_.flushed;

@@ -71,6 +71,8 @@ std::string postgres_instance::fresh_database(const std::string& encoding) {
     const std::string name = "test_" + std::to_string(++databases_);
     session().execute("CREATE DATABASE " + name + " TEMPLATE template0 ENCODING " +
                       as_literal(encoding) + " LC_COLLATE 'C' LC_CTYPE 'C'");
+    // As from PostgreSQL 15 on: before, everybody may take the name of an outbox.
+    session(name).execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     return name;
 }
 

@@ -39,16 +39,18 @@ void extend(X509* certificate, int which, const char* value) {
     require(extension && X509_add_ext(certificate, extension.get(), -1) == 1);
 }
 
-/// Signed by `authority`, by itself without one.
-identity make(const char* name, long serial, const identity* authority) {
-    constexpr long day_seconds = 24L * 60 * 60;
+constexpr long day_seconds = 24L * 60 * 60;
+
+/// Signed by `authority`, by itself without one. Valid for so long from now, if not negative.
+identity make(const char* name, long serial, const identity* authority,
+              const char* address = "IP:127.0.0.1", long valid_seconds = day_seconds) {
     identity made{key_handle(EVP_EC_gen("P-256")), certificate_handle(X509_new())};
     auto* const certificate = made.certificate.get();
     require(made.key && certificate != nullptr);
     X509_set_version(certificate, X509_VERSION_3);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial);
     X509_gmtime_adj(X509_getm_notBefore(certificate), -day_seconds);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), day_seconds);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), valid_seconds);
     X509_set_pubkey(certificate, made.key.get());
     X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
@@ -57,7 +59,7 @@ identity make(const char* name, long serial, const identity* authority) {
     if (authority == nullptr) {
         extend(certificate, NID_basic_constraints, "critical,CA:TRUE");
     } else {
-        extend(certificate, NID_subject_alt_name, "IP:127.0.0.1");
+        extend(certificate, NID_subject_alt_name, address);
     }
     require(X509_sign(certificate, signer.key.get(), EVP_sha256()) > 0);
     return made;
@@ -73,13 +75,28 @@ void write(const identity& from, const std::string& certificate, const std::stri
     std::filesystem::permissions(key, std::filesystem::perms::owner_read);
 }
 
+void write_encrypted(EVP_PKEY* key, const std::string& file) {
+    unsigned char passphrase[] = "passphrase";
+    const file_handle to(std::fopen(file.c_str(), "w"));
+    require(to && PEM_write_PKCS8PrivateKey(to.get(), key, EVP_aes_256_cbc(),
+                                            reinterpret_cast<const char*>(passphrase),
+                                            sizeof passphrase - 1, nullptr, nullptr) == 1);
+    std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+}
+
 }  // namespace
 
-tls_files::tls_files(const char* name) {
+tls_files::tls_files(const char* name, server_certificate_is kind) {
     const auto authority = make(name, 1, nullptr);
     write(authority, ca(), file("ca.key"));
-    write(make("test server", 2, &authority), server_certificate(), server_key());
-    write(make("test client", 3, &authority), client_certificate(), client_key());
+    const bool is_named_otherwise = kind == server_certificate_is::for_another_name;
+    const auto server =
+        make("test server", 2, &authority, is_named_otherwise ? "IP:192.0.2.1" : "IP:127.0.0.1",
+             kind == server_certificate_is::expired ? -1 : day_seconds);
+    write(server, server_certificate(), server_key());
+    const auto client = make("test client", 3, &authority);
+    write(client, client_certificate(), client_key());
+    write_encrypted(client.key.get(), encrypted_client_key());
 }
 
 }  // namespace walrelay::test

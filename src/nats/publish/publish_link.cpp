@@ -21,6 +21,13 @@ namespace walrelay::nats {
 
 namespace asio = boost::asio;
 
+namespace {
+
+/// The subscription for the replies to publishes.
+constexpr unsigned publishes_id = 1;
+
+}  // namespace
+
 struct publish_link::state : std::enable_shared_from_this<state> {
     state(asio::any_io_executor executor, connect_options how, server_session opened);
 
@@ -30,7 +37,12 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     connection_events events;
     std::uint64_t epoch = 0;
     std::uint64_t max_payload_bytes = 0;
-    std::string inbox;  // an index follows, or info_word
+    std::string inbox;  // an index follows
+    /// Where the answer to the last question goes, and its subscription; empty where none is
+    /// awaited. Each has an inbox of its own: who sees a publish knows where its ack goes, and
+    /// could say there whatever he likes.
+    std::string answer_inbox;
+    unsigned answer_id = publishes_id;
     unsigned pings_unanswered = 0;
     bool told_in_clear = false;
     bool over = false;
@@ -50,14 +62,12 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     void take(const wire_operation& received);
     void take_message(const wire_operation& received);
     void take_info(std::string_view json);
+    void ask_stream();
     void tell_of_room();
     void lose(error why);
 };
 
 namespace {
-
-// The end of the inbox that is no number of a publish.
-constexpr std::string_view info_word = "info";
 
 error ended(std::string said) {
     return {errc::broker_lost, "the connection to the broker ended", "", std::move(said)};
@@ -174,6 +184,11 @@ void publish_link::state::take_message(const wire_operation& received) {
         return;
     }
     reply answer{epoch, 0, received.text};
+    if (!answer_inbox.empty() && received.subject == answer_inbox) {
+        answer_inbox.clear();
+        events.on_stream_info(received.text);
+        return;
+    }
     if (!received.subject.starts_with(inbox)) {
         return;
     }
@@ -182,9 +197,17 @@ void publish_link::state::take_message(const wire_operation& received) {
     const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
     if (failure == std::errc{} && stop == end) {
         events.on_reply(answer);
-    } else if (digits == info_word) {
-        events.on_stream_info(received.text);
     }
+}
+
+void publish_link::state::ask_stream() {
+    auto& lines = socket->lines();
+    if (!answer_inbox.empty()) {
+        append_unsubscribe(lines, answer_id);
+    }
+    answer_inbox = new_inbox(options.inbox_prefix, epoch) + "info";
+    append_request(lines, "$JS.API.STREAM.INFO." + options.stream, answer_inbox, ++answer_id);
+    socket->flush();
 }
 
 /// Of a changed cluster, a server that is about to stop, changed limits. What was checked with a
@@ -229,7 +252,7 @@ asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
     connection_events events) {
     const auto inbox = new_inbox(options.inbox_prefix, epoch);
     std::string subscription;
-    append_subscribe(subscription, inbox + "*", 1);
+    append_subscribe(subscription, inbox + "*", publishes_id);
     auto session = co_await open_session(executor, options, epoch, std::move(subscription));
     if (!session) {
         co_return session.error();
@@ -270,9 +293,7 @@ void publish_link::flush() {
 
 void publish_link::ask_stream() {
     if (!state_->over) {
-        append_request(state_->socket->lines(), "$JS.API.STREAM.INFO." + state_->options.stream,
-                       state_->inbox, info_word);
-        state_->socket->flush();
+        state_->ask_stream();
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "nats/requests/stream_reader.hpp"
 #include "nats/session/connect_error.hpp"
+#include "nats/session/inbox.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,9 @@ natsStatus set_options(natsOptions* options, const connect_options& from,
     natsOptions_SetTimeout(options, from.timeout.count());
     natsOptions_SetErrorHandler(options, ignore_event, nullptr);
     natsOptions_SetToken(options, over.token().c_str());
-    if (const auto set = natsOptions_SetCustomInboxPrefix(options, from.inbox_prefix.c_str());
+    // The library's own inboxes can be foretold from one to the next.
+    const auto inboxes = from.inbox_prefix + "." + new_secret_word();
+    if (const auto set = natsOptions_SetCustomInboxPrefix(options, inboxes.c_str());
         set != NATS_OK) {
         return set;
     }

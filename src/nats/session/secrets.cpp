@@ -1,25 +1,27 @@
 #include "nats/session/secrets.hpp"
 
+#include "files/ordinary_file.hpp"
+
 #include <openssl/crypto.h>
 
-#include <sys/stat.h>
-
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 namespace walrelay::nats {
 namespace {
 
-/// Errors: as of read_secrets.
-result<std::ifstream> open_secret(const std::string& key, const std::string& file) {
-    if (auto is_private = require_private(key, file); !is_private) {
-        return is_private.error();
+/// Errors: as of read_secret_file.
+result<std::istringstream> open_secret(const std::string& key, const std::string& file) {
+    auto text = read_secret_file(key, file);
+    if (!text) {
+        return text.error();
     }
-    std::ifstream stream(file);
-    if (!stream) {
-        return unusable_file(key, file, "");
-    }
-    return stream;
+    // Some editors begin a file with a mark of its byte order.
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    std::istringstream lines(
+        text->substr(text->starts_with(byte_order_mark) ? byte_order_mark.size() : 0));
+    wipe(*text);
+    return lines;
 }
 
 /// The file's first line.
@@ -118,13 +120,13 @@ error unusable_file(const std::string& key, const std::string& file, std::string
             std::move(said)};
 }
 
-result<void> require_private(const std::string& key, const std::string& file) {
-    struct stat found {};
-    if (stat(file.c_str(), &found) != 0) {
-        return unusable_file(key, file, "");
+result<std::string> read_secret_file(const std::string& key, const std::string& file) {
+    auto text = files::read_secret(file);
+    if (text) {
+        return std::move(*text);
     }
-    if ((found.st_mode & S_IROTH) == 0) {
-        return {};
+    if (text.error().of != files::unreadable::reason::is_public) {
+        return unusable_file(key, file, text.error().why);
     }
     return error{errc::file_unusable,
                  "every user of this machine can read the file of " + key + ": " + file +

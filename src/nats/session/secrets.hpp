@@ -37,13 +37,12 @@ private:
     secrets* guarded_;
 };
 
-/// Errors: broker_unsuitable, naming the key and the file that cannot be used, or that every user
-/// of the machine may read.
+/// Errors: as of read_secret_file, naming the key and the file.
 [[nodiscard]] result<secrets> read_secrets(const connect_options& from);
 
-/// The file of a secret is there, and not every user of the machine may read it. Errors:
-/// broker_unsuitable.
-[[nodiscard]] result<void> require_private(const std::string& key, const std::string& file);
+/// What the file of a secret holds. Errors: file_unusable where it cannot be read at once, is not
+/// an ordinary file, is too large for a secret, or is for every user of the machine to read.
+[[nodiscard]] result<std::string> read_secret_file(const std::string& key, const std::string& file);
 
 /// Of a file that a key of the configuration names.
 [[nodiscard]] error unusable_file(const std::string& key, const std::string& file,

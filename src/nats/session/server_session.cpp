@@ -2,6 +2,7 @@
 
 #include "nats/session/connect_error.hpp"
 #include "nats/session/tls_context.hpp"
+#include "nats/session/tls_error.hpp"
 #include "nats/session/wire_lines.hpp"
 #include "nats/session/wire_parser.hpp"
 
@@ -40,6 +41,7 @@ private:
     const secrets& known_;
     std::shared_ptr<wire_socket> socket_;
     asio::steady_timer timer_;
+    std::string server_name_;  // "host:port"
     bool expired_ = false;
     bool tls_ = false;
     greeting met_;
@@ -69,6 +71,7 @@ void attempt::start_clock() {
 
 asio::awaitable<result<server_session>> attempt::join(server_address server, std::string lines) {
     const auto self = shared_from_this();
+    server_name_ = to_string(server);
     start_clock();
     const auto done = co_await log_in(server, lines);
     timer_.cancel();
@@ -142,7 +145,8 @@ asio::awaitable<result<void>> attempt::go_over_to_tls(const server_address& serv
     }
     const auto failure = co_await socket_->secure(std::move(*context), server.host);
     if (failure) {
-        co_return without_tls(options_, to_string(server) + ": " + failure.message());
+        co_return explain_tls(options_, to_string(server), failure,
+                              socket_->verdict_on_certificate());
     }
     tls_ = true;
     co_return result<void>{};
@@ -199,7 +203,8 @@ asio::awaitable<result<wire_operation>> attempt::next_operation() {
         }
         const auto failure = co_await socket_->read_more();
         if (failure) {
-            co_return unreachable(options_, failure.message());
+            auto refused = client_certificate_refused(options_, server_name_, failure);
+            co_return refused ? *std::move(refused) : unreachable(options_, failure.message());
         }
     }
 }

@@ -122,13 +122,18 @@ std::size_t append_publish(std::string& lines, const message& content, const pub
 }
 
 void append_request(std::string& lines, std::string_view subject, std::string_view inbox,
-                    std::string_view word) {
-    lines.append("PUB ").append(subject).append(" ").append(inbox).append(word);
-    lines.append(" 0\r\n\r\n");
+                    unsigned id) {
+    append_subscribe(lines, inbox, id);
+    lines.append("UNSUB ").append(digits(id).text()).append(" 1").append(line_end);
+    lines.append("PUB ").append(subject).append(" ").append(inbox).append(" 0\r\n\r\n");
 }
 
 void append_subscribe(std::string& lines, std::string_view subject, unsigned id) {
     lines.append("SUB ").append(subject).append(" ").append(digits(id).text()).append(line_end);
+}
+
+void append_unsubscribe(std::string& lines, unsigned id) {
+    lines.append("UNSUB ").append(digits(id).text()).append(line_end);
 }
 
 }  // namespace walrelay::nats

@@ -29,12 +29,15 @@ struct publish_terms {
 /// server counts against max_payload: headers and body, in bytes.
 std::size_t append_publish(std::string& lines, const message& content, const publish_terms& terms);
 
-/// Appends a request without a body; the answer goes to `inbox` followed by `word`.
+/// Appends a request without a body, and the subscription `id` for one answer to it, which goes to
+/// `inbox`.
 void append_request(std::string& lines, std::string_view subject, std::string_view inbox,
-                    std::string_view word);
+                    unsigned id);
 
 /// Appends a subscription; `id` is told with each message that comes of it.
 void append_subscribe(std::string& lines, std::string_view subject, unsigned id);
+/// Ends it.
+void append_unsubscribe(std::string& lines, unsigned id);
 
 inline constexpr std::string_view ping_line = "PING\r\n";
 inline constexpr std::string_view pong_line = "PONG\r\n";

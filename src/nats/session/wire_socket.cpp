@@ -5,7 +5,9 @@
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <cstring>
 #include <utility>
@@ -45,19 +47,40 @@ asio::awaitable<boost::system::error_code> wire_socket::reach(server_address ser
     co_return failure;
 }
 
+namespace {
+
+bool expects_address(const asio::ip::address& address, X509_VERIFY_PARAM* of) {
+    if (address.is_v4()) {
+        const auto bytes = address.to_v4().to_bytes();
+        return X509_VERIFY_PARAM_set1_ip(of, bytes.data(), bytes.size()) == 1;
+    }
+    const auto bytes = address.to_v6().to_bytes();
+    return X509_VERIFY_PARAM_set1_ip(of, bytes.data(), bytes.size()) == 1;
+}
+
+/// False where OpenSSL does not take the name: no certificate must be believed then.
+bool expects_certificate_of(std::string& host, SSL* session) {
+    boost::system::error_code is_name;
+    const auto address = asio::ip::make_address(host, is_name);
+    if (!is_name) {
+        return expects_address(address, SSL_get0_param(session));
+    }
+    SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    // What the macro SSL_set_tlsext_host_name does.
+    SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, host.data());
+    return SSL_set1_host(session, host.c_str()) == 1;
+}
+
+}  // namespace
+
 asio::awaitable<boost::system::error_code> wire_socket::secure(
     std::shared_ptr<asio::ssl::context> how, std::string host) {
     how_ = std::move(how);
     tls_.emplace(socket_, *how_);
-    boost::system::error_code is_name;
-    asio::ip::make_address(host, is_name);
-    if (is_name) {
-        // What the macro SSL_set_tlsext_host_name does.
-        SSL_ctrl(tls_->native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                 host.data());
+    if (!expects_certificate_of(host, tls_->native_handle())) {
+        co_return asio::error::invalid_argument;
     }
     tls_->set_verify_mode(asio::ssl::verify_peer);
-    tls_->set_verify_callback(asio::ssl::host_name_verification(host));
     const auto [failure] =
         co_await tls_->async_handshake(asio::ssl::stream_base::client, as_outcome);
     co_return failure;
@@ -127,6 +150,10 @@ void wire_socket::wrote(boost::system::error_code failure, std::size_t bytes) {
     if (was_full && !is_full() && on_room_) {
         on_room_();
     }
+}
+
+long wire_socket::verdict_on_certificate() {
+    return tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
 }
 
 bool wire_socket::is_local() const {

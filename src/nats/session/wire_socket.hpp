@@ -35,6 +35,9 @@ public:
     [[nodiscard]] boost::asio::awaitable<boost::system::error_code> secure(
         std::shared_ptr<boost::asio::ssl::context> how, std::string host);
 
+    /// After `secure` has failed: OpenSSL's verdict on the server's certificate.
+    [[nodiscard]] long verdict_on_certificate();
+
     /// Whether the other end is this machine, by loopback.
     [[nodiscard]] bool is_local() const;
 

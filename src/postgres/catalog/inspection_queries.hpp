@@ -37,7 +37,8 @@ SELECT c.oid IS NOT NULL,
                        FROM unnest(string_to_array(asked.rights, ', ')) AS each), false),
        coalesce((SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace
                   WHERE nspname = 'walrelay'),
-                has_database_privilege(current_database(), 'CREATE'))
+                has_database_privilege(current_database(), 'CREATE')),
+       coalesce(pg_has_role(c.relowner, 'USAGE'), false)
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (name, rights, place)
   LEFT JOIN (pg_class AS c JOIN pg_namespace AS n
                 ON n.oid = c.relnamespace AND n.nspname = 'walrelay')
@@ -87,6 +88,13 @@ SELECT p.pubinsert, p.pubviaroot, p.puballtables, p.pubupdate, pg_has_role(p.pub
   FROM pg_publication AS p WHERE p.pubname = $1
 )sql";
 
+/// Whether the publication $1 has all tables of a schema: from PostgreSQL 15 on.
+inline constexpr const char* publication_schemas = R"sql(
+SELECT FROM pg_publication_namespace AS s JOIN pg_publication AS p ON p.oid = s.pnpubid
+ WHERE p.pubname = $1
+)sql";
+inline constexpr int version_of_publication_schemas = 150000;
+
 /// The tables of the publication $1, and whether a row filter is set for each. By way of jsonb,
 /// because rowfilter came with PostgreSQL 15.
 inline constexpr const char* publication_tables = R"sql(
@@ -96,7 +104,7 @@ SELECT schemaname, tablename, to_jsonb(t) ->> 'rowfilter' IS NOT NULL
 )sql";
 
 /// Of the tables ($1 schemas, $2 names), in that order, NULL where missing: kind, persistence,
-/// whether the role may read it, whether all that holds its rows has a replica identity.
+/// whether the role may read it, whether all that holds its rows has a replica identity; oid, who.
 inline constexpr const char* tables = R"sql(
 SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
        coalesce((SELECT bool_and(l.relreplident IN ('f', 'i')
@@ -104,7 +112,8 @@ SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
                             SELECT FROM pg_index AS i WHERE i.indrelid = l.oid AND i.indisprimary)))
                    FROM pg_class AS l
                   WHERE (l.oid = c.oid AND c.relkind <> 'p')
-                     OR l.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)), true)
+                     OR l.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)), true),
+       c.oid, pg_get_userbyid(c.relowner)::text
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
     ON n.nspname = asked.schema AND c.relname = asked.name
@@ -145,9 +154,9 @@ HAVING count(*) = (SELECT count(*) FROM sent AS each WHERE each.place = sent.pla
  ORDER BY sent.place, named.name
 )sql";
 
-/// The leaf partitions of those that are partitioned: place in the request, schema, name.
+/// The leaf partitions of those that are partitioned: place in the request, schema, name, oid.
 inline constexpr const char* leaves = R"sql(
-SELECT asked.place - 1, leaf_schema.nspname, leaf.relname
+SELECT asked.place - 1, leaf_schema.nspname, leaf.relname, leaf.oid
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   JOIN pg_namespace AS n ON n.nspname = asked.schema
   JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name AND c.relkind = 'p'
@@ -156,6 +165,34 @@ SELECT asked.place - 1, leaf_schema.nspname, leaf.relname
   JOIN pg_namespace AS leaf_schema ON leaf_schema.oid = leaf.relnamespace
  WHERE tree.isleaf AND tree.relid <> c.oid
  ORDER BY asked.place, leaf_schema.nspname, leaf.relname
+)sql";
+
+/// The schemas of the tables and of all that hangs below them where a role may create tables, or
+/// owns it, that is not trusted: name, who, whether one of them owns it. Begins with
+/// trusted_roles_sql.
+inline constexpr const char* open_names = R"sql(,
+outbox (oid) AS (
+    SELECT c.oid
+      FROM unnest($1::text[], $2::text[]) AS asked (schema, name)
+      JOIN pg_namespace AS n ON n.nspname = asked.schema
+      JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name),
+home (oid) AS (
+    SELECT DISTINCT relnamespace FROM pg_class
+     WHERE oid IN (SELECT oid FROM outbox
+                   UNION SELECT tree.relid
+                     FROM outbox CROSS JOIN pg_partition_tree(outbox.oid) AS tree)),
+maker (schema, role, owns) AS (
+    SELECT n.nspname, n.nspowner, true FROM pg_namespace AS n JOIN home USING (oid)
+    UNION ALL
+    SELECT n.nspname, a.grantee, false
+      FROM pg_namespace AS n JOIN home USING (oid)
+     CROSS JOIN aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS a
+     WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)
+SELECT schema::text, string_agg(DISTINCT CASE role WHEN 0 THEN 'PUBLIC'
+                                         ELSE quote_ident(pg_get_userbyid(role)) END, ', '),
+       bool_or(owns)
+  FROM maker WHERE role NOT IN (SELECT role FROM trusted)
+ GROUP BY schema ORDER BY schema
 )sql";
 
 /// The columns by which those are partitioned, at any depth, also within expressions: place in the

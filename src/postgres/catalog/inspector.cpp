@@ -9,6 +9,7 @@
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
+#include "postgres/catalog/taken_tables.hpp"
 #include "postgres/catalog/write_back_probe.hpp"
 #include "postgres/session/fact_reader.hpp"
 
@@ -64,6 +65,26 @@ boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
         co_return flaws.error();
     }
     facts.schema_flaws = std::move(*flaws);
+    if (facts.schema_flaws.empty()) {
+        auto outboxes = request.tables;
+        auto secret = co_await read_control_secret(sql, std::move(outboxes));
+        if (!secret) {
+            co_return secret.error();
+        }
+        facts.control_secret = std::move(*secret);
+        auto whose = request.tables;
+        auto slot = request.slot;
+        auto taken = co_await find_taken_tables(sql, std::move(slot), std::move(whose),
+                                                facts.origin.system_identifier);
+        if (!taken) {
+            co_return taken.error();
+        }
+        facts.taken_tables = std::move(*taken);
+    }
+    if (sql.avoids_own_schema()) {
+        // As if there were none of them.
+        co_return result<void>{};
+    }
     auto states = co_await states_of_own_tables(sql);
     if (!states) {
         co_return states.error();
@@ -194,6 +215,14 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
         if (tables->flag(row, 2)) {
             found.filtered.push_back(found.tables.back());
         }
+    }
+    if (facts.version_number >= queries::version_of_publication_schemas) {
+        std::vector<std::string> of{request.publication};
+        const auto schemas = co_await sql.query(queries::publication_schemas, std::move(of));
+        if (schemas.has_error()) {
+            co_return schemas.error();
+        }
+        found.for_schemas = !schemas->empty();
     }
     if (rows->flag(0, 5) && can_peek(facts)) {
         found.younger_than_slot =

@@ -1,5 +1,6 @@
 #include "postgres/catalog/outbox_guards.hpp"
 
+#include "postgres/catalog/foreign_code.hpp"
 #include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
@@ -40,31 +41,6 @@ SELECT asked.place - 1, command.name
  ORDER BY asked.place, command.place
 )sql";
 
-/// Of the tables and their partitions: who may attach a trigger and is not trusted, and which
-/// triggers run a function of somebody who is not.
-constexpr const char* triggers_sql = R"sql(,
-parts (place, oid) AS (
-    SELECT asked.place, coalesce(tree.relid, c.oid)
-      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
-      JOIN pg_namespace AS n ON n.nspname = asked.schema
-      JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
-       AND c.relkind IN ('r', 'p')
-      LEFT JOIN LATERAL pg_partition_tree(c.oid) AS tree ON c.relkind = 'p')
-SELECT DISTINCT parts.place - 1, 'maker',
-       CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
-  FROM parts
-  JOIN pg_class AS c ON c.oid = parts.oid
- CROSS JOIN aclexplode(c.relacl) AS a
- WHERE a.privilege_type = 'TRIGGER' AND a.grantee NOT IN (SELECT role FROM trusted)
-UNION
-SELECT parts.place - 1, 'trigger', quote_ident(t.tgname)
-  FROM parts
-  JOIN pg_trigger AS t ON t.tgrelid = parts.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
-  JOIN pg_proc AS f ON f.oid = t.tgfoid
- WHERE f.proowner NOT IN (SELECT role FROM trusted)
- ORDER BY 1, 2, 3
-)sql";
-
 constexpr const char* message_writers_sql = R"sql(
 SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
   FROM pg_proc AS f
@@ -95,14 +71,18 @@ std::optional<error> read_hidden(const row_set& rows, std::vector<table_facts>& 
     return reader.failure();
 }
 
-std::optional<error> read_triggers(const row_set& rows, std::vector<table_facts>& tables) {
+std::vector<std::string>& list_of(const std::string& kind, table_facts& of) {
+    return kind == "maker"     ? of.trigger_makers
+           : kind == "trigger" ? of.foreign_triggers
+                               : of.foreign_code;
+}
+
+std::optional<error> read_code(const row_set& rows, std::vector<table_facts>& tables) {
     fact_reader reader{rows};
     for (std::size_t row = 0; row < rows.size(); ++row) {
         const auto place = reader.number<std::size_t>(row, 0);
         if (place < tables.size()) {
-            auto& of = rows.text(row, 1) == "maker" ? tables[place].trigger_makers
-                                                    : tables[place].foreign_triggers;
-            of.push_back(rows.text(row, 2));
+            list_of(rows.text(row, 1), tables[place]).push_back(rows.text(row, 2));
         }
     }
     return reader.failure();
@@ -116,9 +96,9 @@ awaitable<result<void>> inspect_guards(connection& sql, postgres_facts& facts) {
     if (!hidden) {
         co_return hidden.error();
     }
-    const auto triggers = co_await sql.query(std::string(trusted_roles_sql) + triggers_sql, which);
-    if (!triggers) {
-        co_return triggers.error();
+    const auto code = co_await sql.query(std::string(trusted_roles_sql) + foreign_code_sql, which);
+    if (!code) {
+        co_return code.error();
     }
     const auto writers = co_await sql.query(message_writers_sql);
     if (!writers) {
@@ -129,7 +109,7 @@ awaitable<result<void>> inspect_guards(connection& sql, postgres_facts& facts) {
     }
     auto failure = read_hidden(*hidden, facts.tables);
     if (!failure) {
-        failure = read_triggers(*triggers, facts.tables);
+        failure = read_code(*code, facts.tables);
     }
     co_return failure ? result<void>{*failure} : result<void>{};
 }

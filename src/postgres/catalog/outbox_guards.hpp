@@ -1,5 +1,5 @@
-// Who else can act on the outbox tables, or keep walrelay from them: row-level security, the right
-// to attach triggers, logical messages. Through a connection of connection_kind::sql.
+// Who else can act on the outbox tables, or keep walrelay from them: row-level security, code that
+// runs where rows are changed, logical messages. Through a connection of connection_kind::sql.
 #pragma once
 
 #include "core/error.hpp"
@@ -10,8 +10,8 @@
 
 namespace walrelay::postgres {
 
-/// Fills `hidden_from`, `trigger_makers` and `foreign_triggers` of the tables, which are those of
-/// the configuration, and `message_writers`. Needs no right that PUBLIC lacks.
+/// Fills `hidden_from`, `trigger_makers`, `foreign_triggers` and `foreign_code` of the tables,
+/// which are those of the configuration, and `message_writers`. Needs no right that PUBLIC lacks.
 [[nodiscard]] boost::asio::awaitable<result<void>> inspect_guards(connection& sql,
                                                                   postgres_facts& facts);
 

@@ -3,14 +3,26 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/session/array_literal.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace walrelay::postgres {
 namespace {
+
+/// What the table holds, and which table it was.
+constexpr const char* secret_sql = "SELECT tableoid::text, secret FROM walrelay.control_key";
+
+/// Whether the table $3 stands in the schema of that name, and both belong to who is trusted.
+constexpr const char* is_trusted_sql = R"sql(
+SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE c.oid = $3::oid AND n.nspname = 'walrelay' AND c.relkind = 'r'
+   AND c.relowner IN (SELECT role FROM trusted) AND n.nspowner IN (SELECT role FROM trusted)
+)sql";
 
 /// Of each flaw: its kind, the table (none for the schema), a name that belongs to it.
 constexpr const char* flaws_sql = R"sql(,
@@ -18,8 +30,8 @@ own (oid, name, owner, kind, guarded, acl) AS (
     SELECT c.oid, c.relname::text, c.relowner, c.relkind, c.relrowsecurity, c.relacl
       FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = 'walrelay' AND c.relname IN
-           ('dead_letter', 'halt', 'partition', 'control', 'slot_start', 'bookmark', 'trail',
-            'replay', 'witness'))
+           ('dead_letter', 'halt', 'partition', 'control', 'control_key', 'slot_start',
+            'bookmark', 'trail', 'replay', 'witness'))
 SELECT 'schema', '', pg_get_userbyid(nspowner)::text FROM pg_namespace
  WHERE nspname = 'walrelay' AND nspowner NOT IN (SELECT role FROM trusted)
 UNION ALL
@@ -45,7 +57,7 @@ SELECT 'everybody', held.name, string_agg(DISTINCT held.privilege, ', ' ORDER BY
         SELECT own.name, a.grantee, a.privilege_type
           FROM own JOIN pg_attribute AS t ON t.attrelid = own.oid
          CROSS JOIN aclexplode(t.attacl) AS a) AS held (name, grantee, privilege)
- WHERE held.grantee = 0 AND held.privilege <> 'SELECT'
+ WHERE held.grantee = 0 AND (held.privilege <> 'SELECT' OR held.name = 'control_key')
  GROUP BY held.name
 UNION ALL
 SELECT 'creators', '', string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
@@ -73,8 +85,10 @@ schema_flaw flaw_of(const std::string& kind, const std::string& table, const std
     const auto full = "walrelay." + table;
     const auto quoted = quote_identifier(name);
     if (kind == "schema") {
-        return owned("the schema walrelay", name,
-                     "ALTER SCHEMA walrelay OWNER TO " + quote_identifier(role));
+        auto flaw = owned("the schema walrelay", name,
+                          "ALTER SCHEMA walrelay OWNER TO " + quote_identifier(role));
+        flaw.is_foreign = true;
+        return flaw;
     }
     if (kind == "owner") {
         return owned("the table " + full, name,
@@ -107,17 +121,22 @@ schema_flaw flaw_of(const std::string& kind, const std::string& table, const std
             "ALTER SCHEMA walrelay RENAME TO walrelay_before; then: walrelay init"};
 }
 
-}  // namespace
-
-boost::asio::awaitable<result<std::vector<schema_flaw>>> own_schema_flaws(
-    connection& sql, std::vector<table_name> outboxes) {
+/// As trusted_roles_sql wants them.
+std::vector<std::string> lists_of(const std::vector<table_name>& outboxes) {
     std::vector<std::string> schemas;
     std::vector<std::string> names;
     for (const auto& each : outboxes) {
         schemas.push_back(each.schema);
         names.push_back(each.name);
     }
-    std::vector<std::string> which{array_literal(schemas), array_literal(names)};
+    return {array_literal(schemas), array_literal(names)};
+}
+
+}  // namespace
+
+boost::asio::awaitable<result<std::vector<schema_flaw>>> own_schema_flaws(
+    connection& sql, std::vector<table_name> outboxes) {
+    auto which = lists_of(outboxes);
     const auto rows =
         co_await sql.query(std::string(trusted_roles_sql) + flaws_sql, std::move(which));
     if (!rows) {
@@ -128,6 +147,11 @@ boost::asio::awaitable<result<std::vector<schema_flaw>>> own_schema_flaws(
         flaws.push_back(
             flaw_of(rows->text(row, 0), rows->text(row, 1), rows->text(row, 2), sql.role()));
     }
+    const auto foreign = std::ranges::find_if(flaws, &schema_flaw::is_foreign);
+    sql.avoid_own_schema(foreign != flaws.end());
+    if (foreign != flaws.end()) {
+        co_return std::vector<schema_flaw>{*foreign};
+    }
     co_return std::move(flaws);
 }
 
@@ -137,11 +161,34 @@ boost::asio::awaitable<result<void>> check_own_schema(connection& sql,
     if (!flaws) {
         co_return flaws.error();
     }
-    if (!flaws->empty()) {
+    if (!flaws->empty() && !flaws->front().is_foreign) {
         const auto& first = flaws->front();
         co_return error{errc::postgres_unsuitable, first.what, first.remedy};
     }
     co_return result<void>{};
+}
+
+boost::asio::awaitable<result<std::string>> read_control_secret(connection& sql,
+                                                                std::vector<table_name> outboxes) {
+    const auto read = co_await sql.ask(secret_sql);
+    if (read.has_error()) {
+        if (is_missing(read.error()) || read.error().sqlstate == sqlstate::insufficient_privilege) {
+            co_return std::string{};
+        }
+        co_return explain(read.error(), {.action = server_action::query, .role = sql.role()});
+    }
+    if (read->empty()) {
+        co_return std::string{};
+    }
+    // Asked after it was read, of that very table: a name can change hands in between.
+    auto which = lists_of(outboxes);
+    which.push_back(read->text(0, 0));
+    const auto trusted =
+        co_await sql.query(std::string(trusted_roles_sql) + is_trusted_sql, std::move(which));
+    if (!trusted) {
+        co_return trusted.error();
+    }
+    co_return trusted->empty() ? std::string{} : read->text(0, 1);
 }
 
 }  // namespace walrelay::postgres

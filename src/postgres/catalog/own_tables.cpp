@@ -64,8 +64,21 @@ std::string replace_it(own_table table) {
         it.name);
 }
 
+error foreign_schema(own_table table, const connection& sql) {
+    return {errc::postgres_unsuitable,
+            fmt::format("walrelay.{}, which {}, is not used: the schema walrelay belongs to a role "
+                        "that is not trusted",
+                        about(table).name, about(table).purpose),
+            fmt::format("if you made it: ALTER SCHEMA walrelay OWNER TO {}; else ALTER SCHEMA "
+                        "walrelay RENAME TO walrelay_before; then: walrelay init",
+                        quote_identifier(sql.role()))};
+}
+
 error explain_create(const server_report& report, const connection& sql, own_table table) {
     const auto& it = about(table);
+    if (sql.avoids_own_schema()) {
+        return foreign_schema(table, sql);
+    }
     auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
     if (report.sqlstate == sqlstate::insufficient_privilege) {
         failure.what = fmt::format("the role {} may not create the table walrelay.{}, which {}",
@@ -92,8 +105,13 @@ std::string_view create_table_sql(own_table table) {
 
 std::string grants_sql(own_table table, std::string_view role) {
     const auto& it = about(table);
-    return fmt::format("GRANT USAGE ON SCHEMA walrelay TO {0}; GRANT {1} ON walrelay.{2} TO {0};",
-                       quote_identifier(role), it.rights, it.name);
+    const auto to = quote_identifier(role);
+    const auto grants =
+        fmt::format("GRANT USAGE ON SCHEMA walrelay TO {0}; GRANT {1} ON walrelay.{2} TO {0};", to,
+                    it.rights, it.name);
+    return table == own_table::control
+               ? fmt::format("{} GRANT SELECT ON walrelay.control_key TO {};", grants, to)
+               : grants;
 }
 
 bool is_missing(const server_report& report) {
@@ -102,6 +120,9 @@ bool is_missing(const server_report& report) {
 }
 
 error explain_use(const server_report& report, const connection& sql, own_table table) {
+    if (sql.avoids_own_schema()) {
+        return foreign_schema(table, sql);
+    }
     auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
     if (report.sqlstate == sqlstate::insufficient_privilege) {
         failure.what = fmt::format("the role {} may not use {}, which {}", sql.role(),
@@ -119,6 +140,9 @@ error explain_use(const server_report& report, const connection& sql, own_table 
 }
 
 awaitable<result<bool>> has_table(connection& sql, own_table table) {
+    if (sql.avoids_own_schema()) {
+        co_return false;
+    }
     std::vector<std::string> name{std::string{about(table).name}};
     const auto found = co_await sql.query(has_table_sql, std::move(name));
     if (!found) {
@@ -141,7 +165,7 @@ awaitable<result<own_table_states>> states_of_own_tables(connection& sql) {
     }
     const auto state_of = [&](own_table table) {
         const auto row = static_cast<std::size_t>(table);
-        return own_table_facts{rows->flag(row, 0), rows->flag(row, 1)};
+        return own_table_facts{rows->flag(row, 0), rows->flag(row, 1), rows->flag(row, 3)};
     };
     co_return own_table_states{state_of(own_table::dead_letter),
                                state_of(own_table::halt),
@@ -176,6 +200,9 @@ bool is_about(const server_report& report, own_table table) {
                (std::isalnum(static_cast<unsigned char>(report.message[at])) != 0 ||
                 report.message[at] == '_');
     };
+    if (table == own_table::control && report.message.find("control_key") != std::string::npos) {
+        return true;
+    }
     const auto name = about(table).name;
     for (auto at = report.message.find(name); at != std::string::npos;
          at = report.message.find(name, at + 1)) {

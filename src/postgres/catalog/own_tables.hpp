@@ -48,7 +48,7 @@ enum class own_table {
 /// What a role needs that relays and looks after it.
 [[nodiscard]] std::string grants_sql(own_table table, std::string_view role);
 
-/// Whether anything of that name is there.
+/// Whether anything of that name is there; not where the schema is somebody else's.
 [[nodiscard]] boost::asio::awaitable<result<bool>> has_table(connection& sql, own_table table);
 
 /// What this role finds of the tables.
@@ -79,13 +79,20 @@ struct own_table_states {
 /// What lets another role act in walrelay's place or see its statements run: schema or tables of an
 /// owner that is not to be trusted, triggers, rules, policies, something else than a table, rights
 /// of everybody. To be trusted are superusers, the connection's role, the owner of the database and
-/// those of the `outboxes`. None where the schema is not there.
+/// those of the `outboxes`. None where the schema is not there. Of a schema that is somebody else's
+/// nothing more is told, and the connection keeps away from it (connection::avoid_own_schema).
 [[nodiscard]] boost::asio::awaitable<result<std::vector<schema_flaw>>> own_schema_flaws(
     connection& sql, std::vector<table_name> outboxes);
 
 /// To be called in a session before its first statement on one of the tables: the first flaw as
-/// errc::postgres_unsuitable.
+/// errc::postgres_unsuitable. A schema that is somebody else's is no error: its tables are then as
+/// good as missing.
 [[nodiscard]] boost::asio::awaitable<result<void>> check_own_schema(
+    connection& sql, std::vector<table_name> outboxes);
+
+/// What proves rows of walrelay.control (sql/control.sql); empty where the role may not read it, or
+/// it is not there, or belongs to who is not trusted.
+[[nodiscard]] boost::asio::awaitable<result<std::string>> read_control_secret(
     connection& sql, std::vector<table_name> outboxes);
 
 /// Whether what the server says is of this table.

@@ -53,12 +53,12 @@ SELECT pg_get_userbyid(n.nspowner)::text, pg_has_role(n.nspowner, 'USAGE'),
 
 constexpr const char* functions_sql = R"sql(
 SELECT proname::text FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
- WHERE n.nspname = 'walrelay' ORDER BY 1
+ WHERE n.nspname = 'walrelay' AND NOT (proname = 'control_proof' AND pronargs = 0) ORDER BY 1
 )sql";
 
-constexpr std::array<std::string_view, 9> known_tables = {"bookmark",   "control",   "dead_letter",
-                                                          "halt",       "partition", "replay",
-                                                          "slot_start", "trail",     "witness"};
+constexpr std::array<std::string_view, 10> known_tables = {
+    "bookmark",  "control", "control_key", "dead_letter", "halt",
+    "partition", "replay",  "slot_start",  "trail",       "witness"};
 
 bool is_known(const std::string& table) {
     return std::ranges::find(known_tables, table) != known_tables.end();
@@ -267,10 +267,12 @@ awaitable<result<void>> forget_slot(connection& sql, std::string slot,
 
 awaitable<result<void>> drop_own_schema(connection& sql, std::vector<std::string> tables) {
     std::vector<statement> all;
-    all.reserve(tables.size() + 1);
+    all.reserve(tables.size() + 2);
     for (const auto& each : tables) {
         all.push_back({"DROP TABLE " + qualified(each), {}});
     }
+    // The column's default, which went with its table.
+    all.push_back({"DROP FUNCTION IF EXISTS walrelay.control_proof()", {}});
     all.push_back({"DROP SCHEMA walrelay", {}});
     const auto done = co_await sql.ask_together(std::move(all));
     if (done.has_error()) {

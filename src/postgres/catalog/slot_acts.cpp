@@ -75,14 +75,29 @@ awaitable<result<void>> drop_slot(connection& sql, std::string slot) {
                            std::move(which));
 }
 
-awaitable<result<bool>> lock_slot_changes(connection& sql, std::string what) {
-    std::vector<std::string> name{std::move(what)};
-    const auto locked =
-        co_await sql.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", std::move(name));
-    if (!locked) {
-        co_return locked.error();
+awaitable<result<bool>> lock_slot_changes(connection& sql, std::string slot) {
+    std::vector<std::string> name{slot_name_with(slot, "_changes")};
+    const auto made =
+        co_await sql.ask("SELECT pg_create_physical_replication_slot($1, false, true)", name);
+    if (made.has_value()) {
+        co_return true;
     }
-    co_return locked->flag(0, 0);
+    if (made.error().sqlstate != sqlstate::duplicate_object) {
+        server_context context;
+        context.action = server_action::create_slot;
+        context.role = sql.role();
+        context.slot = name.front();
+        co_return explain(made.error(), context);
+    }
+    // This session may hold it already.
+    const auto ours = co_await sql.query(
+        "SELECT FROM pg_replication_slots WHERE slot_name::text = $1 AND temporary "
+        "AND active_pid = pg_backend_pid()",
+        std::move(name));
+    if (!ours) {
+        co_return ours.error();
+    }
+    co_return !ours->empty();
 }
 
 std::string slot_name_with(const std::string& slot, std::string_view suffix) {

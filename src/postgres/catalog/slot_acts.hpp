@@ -27,9 +27,11 @@ struct found_slot {
                                                              std::string to, std::string plugin);
 [[nodiscard]] boost::asio::awaitable<result<void>> drop_slot(connection& sql, std::string slot);
 
-/// For who changes the slot, until the session ends. False where another session does.
+/// For who changes the slot's plugin or rewinds it, until the session ends. False where another
+/// session does. A temporary slot is the lock: only a role that may replicate can take it, and it
+/// ends with its session. Errors: those of making a slot.
 [[nodiscard]] boost::asio::awaitable<result<bool>> lock_slot_changes(connection& sql,
-                                                                     std::string what);
+                                                                     std::string slot);
 
 /// The slot's name with a suffix: never longer than a name may be.
 [[nodiscard]] std::string slot_name_with(const std::string& slot, std::string_view suffix);

@@ -24,7 +24,7 @@ error no_such_slot(const std::string& slot) {
 }
 
 awaitable<result<void>> lock_rewind(connection& sql, std::string slot) {
-    const auto locked = co_await lock_slot_changes(sql, "walrelay: rewind of slot " + slot);
+    const auto locked = co_await lock_slot_changes(sql, slot);
     if (!locked) {
         co_return locked.error();
     }

@@ -75,8 +75,7 @@ private:
 
 /// Two at once would each drop the copy of the other. Held until the session ends.
 awaitable<result<void>> switching::lock() {
-    const auto locked =
-        co_await lock_slot_changes(sql_, "walrelay: plugin of slot " + wanted_.slot);
+    const auto locked = co_await lock_slot_changes(sql_, wanted_.slot);
     if (!locked) {
         co_return locked.error();
     }

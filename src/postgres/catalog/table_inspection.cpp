@@ -1,6 +1,7 @@
 #include "postgres/catalog/table_inspection.hpp"
 
 #include "postgres/catalog/inspection_queries.hpp"
+#include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 
@@ -43,8 +44,26 @@ std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name
                           .identified = rows.flag(row, 3),
                           .leaves = {},
                           .columns = {}});
+        tables.back().owner = rows.text(row, 5);
     }
     return tables;
+}
+
+std::optional<error> read_oids(const row_set& tables, const row_set& leaves,
+                               std::vector<table_facts>& into) {
+    fact_reader of_tables{tables};
+    for (std::size_t row = 0; row < tables.size() && row < into.size(); ++row) {
+        if (into[row].exists) {
+            into[row].oid = of_tables.number<std::uint32_t>(row, 4);
+        }
+    }
+    fact_reader of_leaves{leaves};
+    for (std::size_t row = 0; row < leaves.size(); ++row) {
+        if (auto* table = table_of(of_leaves, row, into)) {
+            table->leaf_oids.push_back(of_leaves.number<std::uint32_t>(row, 3));
+        }
+    }
+    return of_tables.failure() ? of_tables.failure() : of_leaves.failure();
 }
 
 std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>& tables) {
@@ -82,9 +101,11 @@ std::optional<error> read_column_names(const row_set& rows, std::vector<table_fa
     return reader.failure();
 }
 
-/// What hangs on the tables: partitions, what they are partitioned by, and heirs.
+/// What hangs on the tables: partitions, what they are partitioned by, and heirs. `found` are the
+/// rows of the tables themselves.
 boost::asio::awaitable<result<void>> inspect_descendants(connection& sql,
                                                          std::vector<std::string> which,
+                                                         row_set found,
                                                          std::vector<table_facts>& tables) {
     const auto leaves = co_await sql.query(queries::leaves, which);
     if (leaves.has_error()) {
@@ -99,6 +120,9 @@ boost::asio::awaitable<result<void>> inspect_descendants(connection& sql,
         co_return children.error();
     }
     auto failure = read_names(*leaves, tables, &table_facts::leaves);
+    if (!failure) {
+        failure = read_oids(found, *leaves, tables);
+    }
     if (!failure) {
         failure = read_column_names(*keys, tables, &table_facts::partition_columns);
     }
@@ -123,6 +147,20 @@ std::vector<table_name> read_other_tables(const row_set& rows,
         }
     }
     return others;
+}
+
+boost::asio::awaitable<result<void>> inspect_open_names(connection& sql,
+                                                        std::vector<std::string> which,
+                                                        postgres_facts& facts) {
+    const auto rows =
+        co_await sql.query(std::string(trusted_roles_sql) + queries::open_names, std::move(which));
+    if (rows.has_error()) {
+        co_return rows.error();
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        facts.open_names.push_back({rows->text(row, 0), rows->text(row, 1), rows->flag(row, 2)});
+    }
+    co_return result<void>{};
 }
 
 std::optional<error> read_domains(const row_set& rows, postgres_facts& facts) {
@@ -209,7 +247,7 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
     if (auto failure = read_columns(*columns, facts.tables)) {
         co_return *failure;
     }
-    const auto descendants = co_await inspect_descendants(sql, which, facts.tables);
+    const auto descendants = co_await inspect_descendants(sql, which, *tables, facts.tables);
     if (descendants.has_error()) {
         co_return descendants.error();
     }
@@ -219,6 +257,10 @@ boost::asio::awaitable<result<void>> inspect_tables(connection& sql, std::vector
         co_return published.error();
     }
     facts.other_tables = read_other_tables(*all, facts.tables);
+    const auto open = co_await inspect_open_names(sql, which, facts);
+    if (open.has_error()) {
+        co_return open.error();
+    }
     co_return co_await inspect_types(sql, facts);
 }
 

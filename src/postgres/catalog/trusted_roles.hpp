@@ -3,12 +3,12 @@
 
 namespace walrelay::postgres {
 
-/// A WITH clause: the oids of superusers, of this session's role, of the owner of the database (by
-/// name, as a role from PostgreSQL 14 on as well) and of the owners of the tables ($1 schemas, $2
-/// names); and of the members of any of them, who can act as they do. Runs with search_path =
-/// pg_catalog.
+/// A WITH RECURSIVE clause: the oids of superusers, of this session's role, of the owner of the
+/// database (by name, as a role from PostgreSQL 14 on as well) and of the owners of the tables ($1
+/// schemas, $2 names); and of the members of any of them, who can act as they do. Runs with
+/// search_path = pg_catalog.
 inline constexpr const char* trusted_roles_sql = R"sql(
-WITH masters (role) AS (
+WITH RECURSIVE masters (role) AS (
     SELECT oid FROM pg_roles WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner')
     UNION
     SELECT datdba FROM pg_database WHERE datname = current_database()

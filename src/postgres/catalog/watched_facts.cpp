@@ -1,5 +1,7 @@
 #include "postgres/catalog/watched_facts.hpp"
 
+#include "postgres/catalog/foreign_code.hpp"
+#include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 
@@ -19,24 +21,29 @@ constexpr std::string_view schema_is_sent =
     "{0}.relnamespace)";
 constexpr int version_of_schemas_published = 150000;
 
-/// $1 schemas, $2 names, $3 the publication, $4 the oids that are known. {0} and {1} stand for
-/// schema_is_sent of the tables and of what hangs on them. prqual and prattrs came with
-/// PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent with
-/// what it belongs to, a table that inherits only by its own name.
+/// $1 schemas, $2 names, $3 the publication, $4 the oids that are known. {0} stands for
+/// schema_is_sent, {1} and {2} for trusted_roles_sql and foreign_code_sql. prqual and prattrs came
+/// with PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent
+/// with what it belongs to, a table that inherits only by its own name. The columns that every
+/// table has are written when it is made, and never again.
 constexpr std::string_view watch_sql = R"sql(
-WITH RECURSIVE publication AS (
+WITH RECURSIVE code (place, kind, name) AS ({1}{2}),
+publication AS (
     SELECT p.*, p.xmin::text AS version FROM pg_publication AS p WHERE p.pubname = $3),
 asked AS (
-    SELECT a.place, a.known, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence
+    SELECT a.place, a.known, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence,
+           (SELECT ctid.xmin FROM pg_attribute AS ctid
+             WHERE ctid.attrelid = c.oid AND ctid.attnum = -1) AS made_in
       FROM unnest($1::text[], $2::text[], $4::oid[])
            WITH ORDINALITY AS a (schema, name, known, place)
       LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
         ON n.nspname = a.schema AND c.relname = a.name),
 tree (place, relid, name, namespace, kind, persistence, is_part, is_root, sent, entry, filtered,
-      column_list) AS (
+      column_list, born_sent) AS (
     SELECT c.place, c.oid, c.relname, c.relnamespace, c.relkind, c.relpersistence, true, true,
            coalesce(p.puballtables OR r.oid IS NOT NULL OR {0}, false),
-           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs'
+           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs',
+           coalesce(r.xmin = c.made_in, false)
       FROM asked AS c LEFT JOIN publication AS p ON true
       LEFT JOIN pg_publication_rel AS r ON r.prpubid = p.oid AND r.prrelid = c.oid
      WHERE c.oid IS NOT NULL
@@ -45,7 +52,7 @@ tree (place, relid, name, namespace, kind, persistence, is_part, is_root, sent, 
            t.is_part AND c.relispartition, false,
            (t.sent AND c.relispartition)
                OR coalesce(p.puballtables OR r.oid IS NOT NULL OR {0}, false),
-           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs'
+           r.oid, to_jsonb(r) ->> 'prqual' IS NOT NULL, to_jsonb(r) ->> 'prattrs', false
       FROM tree AS t JOIN pg_inherits AS i ON i.inhparent = t.relid
       JOIN pg_class AS c ON c.oid = i.inhrelid
       LEFT JOIN publication AS p ON true
@@ -58,6 +65,7 @@ found AS (
            bool_or(t.filtered) FILTER (WHERE t.is_part) AS filtered,
            max(t.entry::int8) FILTER (WHERE t.is_root) AS entry,
            max(t.column_list) FILTER (WHERE t.is_root) AS column_list,
+           bool_or(t.born_sent) AS born_sent,
            string_agg(concat_ws(' ', t.relid, t.namespace, t.name), ', ' ORDER BY t.relid)
                FILTER (WHERE NOT t.is_root) AS members
       FROM tree AS t GROUP BY t.place)
@@ -76,7 +84,13 @@ SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, f
        coalesce(p.oid, 0), coalesce(p.version, ''), coalesce(p.pubinsert, false),
        coalesce(p.pubupdate, false), coalesce(p.pubviaroot, false),
        concat_ws(' ', p.pubowner, p.pubdelete, p.pubtruncate, to_jsonb(p) ->> 'pubgencols'),
-       coalesce(f.column_list, '')
+       coalesce(f.column_list, ''),
+       coalesce((SELECT c.relowner FROM pg_class AS c WHERE c.oid = a.oid), 0),
+       coalesce((SELECT concat_ws(' ', n.nspowner, n.nspacl::text) FROM pg_namespace AS n
+                  WHERE n.oid = a.relnamespace), ''),
+       coalesce(f.born_sent, false),
+       coalesce((SELECT string_agg(concat_ws(' ', k.kind, k.name), ', ' ORDER BY k.kind, k.name)
+                   FROM code AS k WHERE k.place = a.place - 1), '')
   FROM asked AS a LEFT JOIN publication AS p ON true
   LEFT JOIN found AS f ON f.place = a.place
   LEFT JOIN (SELECT c.oid, n.nspname, c.relname
@@ -89,7 +103,7 @@ std::string statement_for(int version_number) {
     const auto sent = version_number < version_of_schemas_published
                           ? std::string("false")
                           : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
-    return fmt::format(fmt::runtime(watch_sql), sent);
+    return fmt::format(fmt::runtime(watch_sql), sent, trusted_roles_sql, foreign_code_sql);
 }
 
 watched_table read_table(const row_set& rows, std::size_t row, fact_reader& reader) {
@@ -101,6 +115,10 @@ watched_table read_table(const row_set& rows, std::size_t row, fact_reader& read
     table.filtered = rows.flag(row, 4);
     table.entry = reader.number<std::uint32_t>(row, 5);
     table.column_list = rows.text(row, 17);
+    table.owner = reader.number<std::uint32_t>(row, 18);
+    table.schema_rights = rows.text(row, 19);
+    table.born_published = rows.flag(row, 20);
+    table.code = rows.text(row, 21);
     table.members = rows.text(row, 6);
     table.columns = rows.text(row, 7);
     table.rights = rows.text(row, 8);

@@ -81,7 +81,12 @@ result<connect_parameters> connect_parameters::from(const connect_options& optio
     }
     out.set_default("fallback_application_name", options.application_name);
     out.set("client_encoding", "UTF8");
-    out.set("replication", options.kind == connection_kind::replication ? "database" : "false");
+    // A pooler refuses to connect where it is named at all.
+    std::erase_if(out.parameters_,
+                  [](const parameter& one) { return one.keyword == "replication"; });
+    if (options.kind == connection_kind::replication) {
+        out.set("replication", "database");
+    }
     return out;
 }
 
@@ -120,7 +125,7 @@ std::vector<const char*> connect_parameters::values() const {
     return out;
 }
 
-std::string pin_statement(connection_kind kind) {
+std::string pin_statement(connection_kind kind, std::optional<int> process) {
     std::string list;
     for (const auto& [name, value] : session_pins) {
         list += fmt::format("{}('{}', '{}')", list.empty() ? "" : ", ", name, value);
@@ -128,11 +133,16 @@ std::string pin_statement(connection_kind kind) {
     if (kind == connection_kind::sql) {
         list += ", ('search_path', 'pg_catalog')";
     }
+    const auto only_of = process ? fmt::format(
+                                       " AND pg_catalog.pg_backend_pid() "
+                                       "OPERATOR(pg_catalog.=) {}",
+                                       *process)
+                                 : std::string();
     return fmt::format(
         "SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings AS s, "
         "(VALUES {}) AS v (name, value) WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) "
-        "v.name",
-        list);
+        "v.name{}",
+        list, only_of);
 }
 
 std::optional<std::string> unknown_keyword(const std::string& conninfo) {
@@ -147,6 +157,19 @@ std::optional<std::string> unknown_keyword(const std::string& conninfo) {
         }
     }
     return std::nullopt;
+}
+
+bool has_password(const std::string& conninfo) {
+    const pq_conninfo parsed{PQconninfoParse(conninfo.c_str(), nullptr)};
+    for (const auto* option = parsed.get(); option != nullptr && option->keyword != nullptr;
+         ++option) {
+        const std::string_view keyword = option->keyword;
+        const bool is_secret = keyword == "password" || keyword == "sslpassword";
+        if (is_secret && option->val != nullptr && *option->val != '\0') {
+            return true;
+        }
+    }
+    return false;
 }
 
 std::vector<std::string> known_keywords() {

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "postgres/session/connection.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,9 @@ private:
 
 /// One statement that pins, for the session, what changes the text of values and what would end an
 /// idle session. A statement and not startup options, because PGTZ and PGDATESTYLE win over those,
-/// and setting them would hide the options of a service file.
-[[nodiscard]] std::string pin_statement(connection_kind kind);
+/// and setting them would hide the options of a service file. With `process` it does nothing, and
+/// gives no rows, in the session of another server process: there a pooler is in between, which
+/// could hand out what is set to somebody else.
+[[nodiscard]] std::string pin_statement(connection_kind kind, std::optional<int> process = {});
 
 }  // namespace walrelay::postgres

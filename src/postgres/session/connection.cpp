@@ -2,6 +2,8 @@
 
 #include "postgres/session/connect_parameters.hpp"
 #include "postgres/session/handshake.hpp"
+#include "postgres/session/password_source.hpp"
+#include "postgres/session/pooler.hpp"
 #include "postgres/session/session.hpp"
 
 #include <fmt/format.h>
@@ -40,13 +42,36 @@ error timed_out(std::chrono::milliseconds limit) {
             fmt::format("PostgreSQL did not answer within {} ms", limit.count())};
 }
 
-boost::asio::awaitable<result<void>> pin(std::shared_ptr<session> with, connection_kind kind) {
-    const auto done = co_await run_statement(with, protocol_of(kind), pin_statement(kind), {});
+/// False where a pooler is in between, and nothing was set.
+boost::asio::awaitable<result<bool>> pin(std::shared_ptr<session> with, connection_kind kind,
+                                         std::optional<int> process) {
+    auto statement = pin_statement(kind, process);
+    const auto done = co_await run_statement(with, protocol_of(kind), std::move(statement), {});
     if (done.has_error()) {
         co_return explain(done.error(),
                           context_of(with->handle(), with->version_number(), action_of(kind)));
     }
-    co_return result<void>{};
+    co_return !done->empty();
+}
+
+/// What a session of walrelay sets must stay in it, and nowhere else.
+boost::asio::awaitable<result<void>> begin_session(boost::asio::any_io_executor executor,
+                                                   std::shared_ptr<session> with,
+                                                   connection_kind kind,
+                                                   connect_parameters parameters,
+                                                   std::chrono::steady_clock::time_point deadline) {
+    const auto pinned = co_await pin(with, kind, PQbackendPID(with->handle()));
+    if (pinned.has_error() || *pinned) {
+        co_return pinned.has_error() ? result<void>(pinned.error()) : result<void>{};
+    }
+    if (kind == connection_kind::sql) {
+        auto kept = co_await require_own_session(executor, with, std::move(parameters), deadline);
+        if (kept.has_error()) {
+            co_return kept;
+        }
+    }
+    const auto pinned_there = co_await pin(with, kind, std::nullopt);
+    co_return pinned_there.has_error() ? result<void>(pinned_there.error()) : result<void>{};
 }
 
 error nameless(std::chrono::milliseconds limit) {
@@ -71,15 +96,38 @@ error failed_connection(const handshake_end& end, const connect_options& options
                    context_of(end.handle.get(), 0, action_of(options.kind)));
 }
 
+/// At each connect anew.
+boost::asio::awaitable<result<void>> add_password(boost::asio::any_io_executor executor,
+                                                  const connect_options& options,
+                                                  connect_parameters& into,
+                                                  std::chrono::steady_clock::time_point deadline) {
+    if (options.password_file.empty() && options.password_command.empty()) {
+        co_return result<void>{};
+    }
+    auto password = read_password_file(options.password_file);
+    if (!options.password_command.empty()) {
+        password = co_await run_password_command(executor, options.password_command, deadline);
+    }
+    if (password.has_error()) {
+        co_return password.error();
+    }
+    into.set("password", std::move(*password));
+    co_return result<void>{};
+}
+
 }  // namespace
 
 boost::asio::awaitable<result<connection>> connection::open(boost::asio::any_io_executor executor,
                                                             connect_options options) {
-    const auto parameters = connect_parameters::from(options);
+    auto parameters = connect_parameters::from(options);
     if (parameters.has_error()) {
         co_return parameters.error();
     }
     const auto deadline = std::chrono::steady_clock::now() + options.timeout;
+    const auto signed_in = co_await add_password(executor, options, *parameters, deadline);
+    if (signed_in.has_error()) {
+        co_return signed_in.error();
+    }
     auto shaken = co_await shake_hands(executor, *parameters, deadline);
     if (shaken.how != handshake_end::outcome::ready) {
         co_return failed_connection(shaken, options);
@@ -89,7 +137,8 @@ boost::asio::awaitable<result<connection>> connection::open(boost::asio::any_io_
     begun->note_server_version();
     const auto left = deadline - std::chrono::steady_clock::now();
     begun->expire_after(std::chrono::duration_cast<std::chrono::milliseconds>(left));
-    const auto pinned = co_await pin(begun, options.kind);
+    const auto pinned =
+        co_await begin_session(executor, begun, options.kind, *parameters, deadline);
     if (begun->has_expired()) {
         co_return timed_out(options.timeout);
     }

@@ -38,11 +38,17 @@ struct connect_options {
     std::chrono::milliseconds timeout{10'000};
     /// Shown in pg_stat_activity, unless the user chose a name.
     std::string application_name = "walrelay";
+    /// Of at most one of these the first line is the password, asked at each connect: a file, and a
+    /// command of /bin/sh. Errors of either are postgres_unavailable.
+    std::string password_file = {};
+    std::string password_command = {};
 };
 
 /// Whether libpq can read the conninfo, found without connecting. errc::configuration_invalid,
 /// which does not quote it.
 [[nodiscard]] result<void> check_conninfo(const std::string& conninfo);
+/// Whether it holds a password itself; false where libpq cannot read it.
+[[nodiscard]] bool has_password(const std::string& conninfo);
 /// What libpq takes for a keyword in `conninfo` and does not know. Where a value lacks its quotes
 /// that can be a part of it, of a password even: to be shown only where it is near a known one.
 [[nodiscard]] std::optional<std::string> unknown_keyword(const std::string& conninfo);
@@ -94,6 +100,11 @@ public:
     [[nodiscard]] std::string database() const;
     /// How safe its way is. Source: libpq documentation, "SSL Support", table of sslmode.
     [[nodiscard]] transport_safety transport() const;
+
+    /// Keeps every statement on a table of the schema walrelay away from the server, or no longer:
+    /// such a statement fails as if the schema were not there (sqlstate 3F000).
+    void avoid_own_schema(bool avoid);
+    [[nodiscard]] bool avoids_own_schema() const;
 
     /// Warnings of the server since they were taken last.
     [[nodiscard]] std::vector<server_report> take_warnings();

@@ -74,6 +74,16 @@ boost::asio::awaitable<answer> connection::ask(std::string sql,
     return run_statement(session_, query_protocol_of(kind_), std::move(sql), std::move(parameters));
 }
 
+void connection::avoid_own_schema(bool avoid) {
+    if (session_ != nullptr) {
+        session_->avoid_own_schema(avoid);
+    }
+}
+
+bool connection::avoids_own_schema() const {
+    return session_ != nullptr && session_->avoids_own_schema();
+}
+
 boost::asio::awaitable<answer> connection::ask_together(std::vector<statement> all) {
     return run_transaction(session_, std::move(all));
 }

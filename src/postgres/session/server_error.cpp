@@ -2,6 +2,7 @@
 
 #include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
+#include "postgres/session/connect_error.hpp"
 #include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
@@ -24,72 +25,8 @@ bool is_permanent(std::string_view code) {
     return std::ranges::any_of(permanent_classes, same_class);
 }
 
-bool mentions(const server_report& report, std::string_view words) {
-    return report.message.find(words) != std::string::npos;
-}
-
 error unsuitable(std::string what, std::string remedy) {
     return {errc::postgres_unsuitable, std::move(what), std::move(remedy)};
-}
-
-error refused(std::string what, std::string remedy) {
-    return {errc::postgres_refused, std::move(what), std::move(remedy)};
-}
-
-error explain_password(const server_context& context) {
-    const auto role = quote_identifier(context.role);
-    return refused(
-        fmt::format("PostgreSQL refused the password of role {}", context.role),
-        fmt::format(
-            "write the right password into ~/.pgpass or the passfile of postgres.conninfo, "
-            "which is read again at every try (one in postgres.conninfo or PGPASSWORD "
-            "takes a restart). If the password has expired (SELECT rolvaliduntil FROM "
-            "pg_roles), set a new one with \\password {0} in psql, and ALTER ROLE {0} VALID "
-            "UNTIL '<date>'",
-            role));
-}
-
-error explain_no_connection_left(const server_context& context) {
-    return {errc::postgres_unavailable,
-            fmt::format("PostgreSQL has no free connection for role {}", context.role),
-            "end connections that nobody needs, or raise the limit that PostgreSQL names"};
-}
-
-error explain_missing_right(const server_context& context) {
-    if (context.action == server_action::connect_replication) {
-        return refused(fmt::format("the role {} may not replicate", context.role),
-                       grant_replication_sql(context.role));
-    }
-    return refused(
-        fmt::format("the role {} may not connect to database {}", context.role, context.database),
-        fmt::format("GRANT CONNECT ON DATABASE {} TO {};", quote_identifier(context.database),
-                    quote_identifier(context.role)));
-}
-
-error explain_connect(const server_report& report, const server_context& context) {
-    const auto& code = report.sqlstate;
-    if (code == sqlstate::invalid_password) {
-        return explain_password(context);
-    }
-    if (code == sqlstate::invalid_authorization) {
-        return refused(fmt::format("PostgreSQL does not let role {} into database {} from here",
-                                   context.role, context.database),
-                       fmt::format("create the role, ALTER ROLE {} LOGIN; or add a line for it to "
-                                   "pg_hba.conf and: SELECT pg_reload_conf();",
-                                   quote_identifier(context.role)));
-    }
-    if (code == sqlstate::invalid_catalog_name) {
-        return refused(fmt::format("the database {} does not exist", context.database),
-                       "set dbname in postgres.conninfo to the outbox's database and start again, "
-                       "or give it its name back: ALTER DATABASE ... RENAME TO ...;");
-    }
-    if (code == sqlstate::insufficient_privilege) {
-        return explain_missing_right(context);
-    }
-    if (code == sqlstate::too_many_connections) {
-        return explain_no_connection_left(context);
-    }
-    return {errc::postgres_unavailable, "PostgreSQL cannot be reached"};
 }
 
 error explain_missing_library(const server_context& context) {

@@ -24,6 +24,11 @@ struct server_report {
     std::string function = {};
 };
 
+/// Whether its message has these words. To be asked only where the SQLSTATE leaves something open.
+[[nodiscard]] inline bool mentions(const server_report& report, std::string_view words) {
+    return report.message.find(words) != std::string::npos;
+}
+
 enum class server_action {
     connect_sql,
     connect_replication,

@@ -75,6 +75,15 @@ public:
     }
     void note_server_version() { version_number_ = PQserverVersion(handle_.get()); }
 
+    /// From now on no statement that names a table of the schema walrelay is sent: it belongs to a
+    /// role that is not trusted, whose code it could run. Such a statement is answered as if the
+    /// schema were not there.
+    void avoid_own_schema(bool avoid) { avoids_own_schema_ = avoid; }
+    [[nodiscard]] bool avoids_own_schema() const { return avoids_own_schema_; }
+    [[nodiscard]] bool refuses(std::string_view statement) const {
+        return avoids_own_schema_ && statement.find("walrelay.") != std::string_view::npos;
+    }
+
     void close();
 
 private:
@@ -89,6 +98,7 @@ private:
     std::vector<server_report> warnings_;
     int version_number_ = 0;
     bool expired_ = false;
+    bool avoids_own_schema_ = false;
 };
 
 template <class Handler>
@@ -115,5 +125,7 @@ enum class query_protocol { simple, extended };
 
 /// The rows or the error that a result of libpq holds.
 [[nodiscard]] answer read_answer(const PGresult* from);
+/// The answer to a statement that session::refuses.
+[[nodiscard]] server_report own_schema_avoided();
 
 }  // namespace walrelay::postgres

@@ -40,6 +40,11 @@ boost::asio::awaitable<answer> run_transaction(std::shared_ptr<session> with,
     if (with == nullptr || with->is_closed()) {
         co_return closed;
     }
+    for (const auto& each : all) {
+        if (with->refuses(each.sql)) {
+            co_return own_schema_avoided();
+        }
+    }
     if (!send_all(with->handle(), all)) {
         co_return report_of(with->handle());
     }

@@ -1,5 +1,6 @@
 // One statement through a session, from sending it to the last of its results.
 #include "postgres/session/session.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <utility>
 
@@ -55,6 +56,10 @@ row_set read_rows(const PGresult* from) {
 
 }  // namespace
 
+server_report own_schema_avoided() {
+    return {std::string(sqlstate::undefined_schema), "the schema walrelay is not used"};
+}
+
 answer read_answer(const PGresult* from) {
     switch (PQresultStatus(from)) {
         case PGRES_TUPLES_OK:
@@ -74,6 +79,9 @@ boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, quer
                                              std::string sql, std::vector<std::string> parameters) {
     if (with == nullptr || with->is_closed()) {
         co_return closed_report();
+    }
+    if (with->refuses(sql)) {
+        co_return own_schema_avoided();
     }
     if (!send_statement(with->handle(), protocol, sql, parameters)) {
         co_return report_of(with->handle());

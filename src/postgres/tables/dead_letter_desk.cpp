@@ -175,11 +175,14 @@ constexpr const char* knows_slots_sql =
     "SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.dead_letter') "
     "AND attname = 'retry_fate' AND NOT attisdropped";
 
-/// The plugin of the slot $1; and of the publication $2, whether it has walrelay.control.
+/// The plugin of the slot $1; of the publication $2, whether it has walrelay.control; and whether
+/// that writes the proof by which a relay obeys.
 constexpr const char* slot_sql = R"sql(
 SELECT plugin,
        EXISTS (SELECT FROM pg_publication_tables
-                WHERE pubname = $2 AND schemaname = 'walrelay' AND tablename = 'control')
+                WHERE pubname = $2 AND schemaname = 'walrelay' AND tablename = 'control'),
+       EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.control')
+                AND attname = 'proof' AND atthasdef AND NOT attisdropped)
   FROM pg_replication_slots WHERE slot_name = $1 AND database = current_database()
 )sql";
 
@@ -400,6 +403,12 @@ awaitable<result<void>> check_slot_for_retries(connection& sql, std::string slot
                         "does not exist; nothing was changed",
                         "walrelay init (or sql/control.sql in psql, as who made walrelay's other "
                         "tables)"};
+    }
+    if (!rows->flag(0, 2)) {
+        co_return error{errc::postgres_unsuitable,
+                        "the table walrelay.control is one of an earlier version, which proves "
+                        "nothing: no relay would obey what is written there; nothing was changed",
+                        "walrelay init (or sql/control.sql in psql) as its owner"};
     }
     if (rows->text(0, 0) == "pgoutput" && !rows->flag(0, 1)) {
         co_return error{

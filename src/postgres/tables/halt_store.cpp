@@ -61,6 +61,9 @@ constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE slot = $1";
 
 /// True where the table is there and can be trusted with a statement, false where it is missing.
 awaitable<result<bool>> look_at_table(connection& sql) {
+    if (sql.avoids_own_schema()) {
+        co_return false;
+    }
     const auto found = co_await sql.query(look_sql);
     if (!found) {
         co_return found.error();

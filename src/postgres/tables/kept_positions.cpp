@@ -234,7 +234,10 @@ void kept_reading::add_gone() {
     for (const auto& entry : register_) {
         const bool is_there = std::ranges::find(found_.all, entry.kept_slot,
                                                 &kept_position::slot) != found_.all.end();
-        if (is_there || !entry.is_of_this_slot) {
+        const auto its_name =
+            entry.name ? bookmark_slot_name(slot_, *entry.name) : trail_slot_name(slot_);
+        // Walrelay gives no other names: whoever may write there has written it.
+        if (is_there || !entry.is_of_this_slot || entry.kept_slot != its_name) {
             continue;
         }
         kept_position one;

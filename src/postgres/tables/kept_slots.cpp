@@ -36,9 +36,14 @@ constexpr const char* complete_register_sql =
 
 constexpr const char* forget_slot_sql = "DELETE FROM walrelay.bookmark WHERE kept_slot = $1";
 
+/// $2 is the slot that it is a copy of: a row of walrelay.bookmark alone is no proof.
 constexpr const char* drop_if_there_sql =
     "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots "
-    "WHERE slot_name::text = $1 AND slot_type = 'logical' AND database = current_database()";
+    "WHERE slot_name::text = $1 AND slot_type = 'logical' AND database = current_database() "
+    "AND (slot_name::text = $2 || '_trail' OR starts_with(slot_name::text, $2 || '_at_'))";
+
+constexpr const char* is_held_sql =
+    "SELECT FROM pg_replication_slots WHERE slot_name::text = $1 AND active_pid = $2::int4";
 
 constexpr const char* advance_slot_sql =
     "SELECT end_lsn FROM pg_replication_slot_advance($1, $2::pg_lsn)";
@@ -141,8 +146,9 @@ awaitable<result<lsn>> kept_slot_maker::run() {
     }
     if (completed->empty()) {
         // Without its row nobody would ever drop it.
-        auto slot = wanted_.kept_slot;
-        const auto dropped = co_await drop_kept_slot(sql_, std::move(slot));
+        auto kept = wanted_.kept_slot;
+        auto slot = wanted_.slot;
+        const auto dropped = co_await drop_kept_slot(sql_, std::move(kept), std::move(slot));
         co_return dropped
             ? error{errc::postgres_unsuitable, "the position had expired before it was kept",
                     "give a longer --expires"}
@@ -169,17 +175,16 @@ awaitable<result<void>> make_kept_tables(connection& sql, std::vector<table_name
     co_return result<void>{};
 }
 
-awaitable<result<void>> lock_kept_slots(connection& sql, std::string slot) {
-    std::vector<std::string> name{"walrelay: kept positions of slot " + slot};
-    const auto locked =
-        co_await sql.query("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", std::move(name));
-    if (!locked) {
-        co_return locked.error();
+awaitable<result<void>> require_holder(connection& sql, std::string slot, int holder) {
+    std::vector<std::string> values{slot, std::to_string(holder)};
+    const auto held = co_await sql.query(is_held_sql, std::move(values));
+    if (!held) {
+        co_return held.error();
     }
-    co_return locked->flag(0, 0)
-        ? result<void>{}
-        : error{errc::slot_in_use,
-                "another session of walrelay still looks after the kept positions of slot " + slot};
+    co_return held->empty()
+        ? error{errc::slot_in_use, "this relay does not hold slot " + slot +
+                                       " any more: whoever does looks after its kept positions"}
+        : result<void>{};
 }
 
 awaitable<result<lsn>> make_kept_slot(connection& sql, kept_slot_wish wanted) {
@@ -203,9 +208,10 @@ awaitable<result<void>> move_kept_slot(connection& sql, std::string kept_slot, l
     co_return result<void>{};
 }
 
-awaitable<result<void>> drop_kept_slot(connection& sql, std::string kept_slot) {
+awaitable<result<void>> drop_kept_slot(connection& sql, std::string kept_slot, std::string slot) {
     std::vector<std::string> which{kept_slot};
-    const auto dropped = co_await sql.ask(drop_if_there_sql, which);
+    std::vector<std::string> names{kept_slot, std::move(slot)};
+    const auto dropped = co_await sql.ask(drop_if_there_sql, std::move(names));
     if (dropped.has_error()) {
         co_return explain_slot(dropped.error(), sql, kept_slot, server_action::query);
     }

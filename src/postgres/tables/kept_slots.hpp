@@ -39,10 +39,11 @@ struct kept_slot_wish {
 [[nodiscard]] boost::asio::awaitable<result<void>> make_kept_tables(
     connection& sql, std::vector<table_name> outboxes);
 
-/// For whoever looks after the kept slots of this relay's slot, until the session ends.
-/// errc::slot_in_use where another session does.
-[[nodiscard]] boost::asio::awaitable<result<void>> lock_kept_slots(connection& sql,
-                                                                   std::string slot);
+/// Who looks after the kept slots: whoever streams from the slot that they are copies of, with the
+/// server's process `holder`. No lock, which another role could take. errc::slot_in_use where the
+/// slot is another's, or nobody's.
+[[nodiscard]] boost::asio::awaitable<result<void>> require_holder(connection& sql, std::string slot,
+                                                                  int holder);
 
 /// Returns where the copy stands. errc::configuration_invalid where there is such a bookmark or
 /// such a slot already; else as with any slot that is made.
@@ -54,9 +55,11 @@ struct kept_slot_wish {
 [[nodiscard]] boost::asio::awaitable<result<void>> move_kept_slot(connection& sql,
                                                                   std::string kept_slot, lsn to);
 
-/// Also where the slot or the row is gone already. errc::slot_in_use while a session uses it.
+/// Also where the slot or the row is gone already. A slot whose name is none that a kept slot of
+/// `slot` has stays, whatever walrelay.bookmark says. errc::slot_in_use while a session uses it.
 [[nodiscard]] boost::asio::awaitable<result<void>> drop_kept_slot(connection& sql,
-                                                                  std::string kept_slot);
+                                                                  std::string kept_slot,
+                                                                  std::string slot);
 
 /// For PostgreSQL 17 and newer, through a connection of connection_kind::replication: standbys keep
 /// a copy of the slot, as they do of the one that it is a copy of.

@@ -40,7 +40,8 @@ awaitable<result<letter_owner>> find_letter_owner(connection& sql, std::string s
         co_return readable.error();
     }
     std::vector<std::string> which{slot};
-    const char* const statement = readable->empty() ? others_by_plugin_sql : others_sql;
+    const bool is_told = !readable->empty() && !sql.avoids_own_schema();
+    const char* const statement = is_told ? others_sql : others_by_plugin_sql;
     const auto others = co_await sql.query(statement, std::move(which));
     if (!others) {
         co_return others.error();

@@ -16,9 +16,9 @@ namespace {
 
 using boost::asio::awaitable;
 
-constexpr const char* has_columns_sql =
-    "SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 "
-    "AND NOT attisdropped";
+constexpr const char* has_counts_sql =
+    "SELECT FROM pg_attribute WHERE attrelid = to_regclass('walrelay.replay') "
+    "AND attname = 'rows_stored' AND NOT attisdropped";
 
 constexpr const char* begin_sql = R"sql(
 INSERT INTO walrelay.replay (slot, kept_slot, range_from, range_until, range_last, since, before,
@@ -240,22 +240,15 @@ awaitable<result<void>> prepare_replays(connection& sql, std::string slot, std::
     if (!heard) {
         co_return heard.error();
     }
-    for (const auto& [table, column] :
-         {std::pair{own_table::control, "replay"}, std::pair{own_table::replay, "rows_stored"}}) {
-        std::vector<std::string> which{to_string(table), column};
-        const auto columns = co_await sql.query(has_columns_sql, std::move(which));
-        if (!columns) {
-            co_return columns.error();
-        }
-        if (columns->empty()) {
-            co_return error{
-                errc::postgres_unsuitable,
-                fmt::format("the table {} is one of an earlier version, which takes no replayed "
-                            "rows; nothing was changed",
-                            to_string(table)),
-                fmt::format("walrelay init (or sql/{}.sql in psql) as its owner",
-                            table == own_table::control ? "control" : "replay")};
-        }
+    const auto columns = co_await sql.query(has_counts_sql);
+    if (!columns) {
+        co_return columns.error();
+    }
+    if (columns->empty()) {
+        co_return error{errc::postgres_unsuitable,
+                        "the table walrelay.replay is one of an earlier version, which does not "
+                        "count what is stored; nothing was changed",
+                        "walrelay init (or sql/replay.sql in psql) as its owner"};
     }
     co_return result<void>{};
 }

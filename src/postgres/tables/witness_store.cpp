@@ -1,6 +1,7 @@
 #include "postgres/tables/witness_store.hpp"
 
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/sqlstate.hpp"
 #include "postgres/tables/slot_start.hpp"
@@ -24,9 +25,13 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 constexpr const char* store_witness_sql = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
-        timeline, snapshot, snapshot_lsn, next_snapshot, next_lsn)
+        timeline, snapshot, snapshot_lsn, next_snapshot, next_lsn, owners)
 SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
-       start.snapshot, start.lsn, pg_current_snapshot(), pg_current_wal_insert_lsn()
+       start.snapshot, start.lsn, pg_current_snapshot(), pg_current_wal_insert_lsn(),
+       coalesce((SELECT jsonb_object_agg(n.nspname || '.' || c.relname, c.relowner)
+                   FROM unnest($10::text[], $11::text[]) AS outbox (schema, name)
+                   JOIN pg_namespace AS n ON n.nspname = outbox.schema
+                   JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = outbox.name), '{}')
   FROM (SELECT) AS always
   LEFT JOIN walrelay.slot_start AS start ON start.slot = $1 AND start.lsn <= $7::pg_lsn
  WHERE $2::int8 = 0 OR EXISTS (SELECT FROM walrelay.witness AS old WHERE old.slot = $1)
@@ -42,7 +47,9 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
        next_snapshot = CASE WHEN known.next_lsn <= excluded.told
                             THEN excluded.next_snapshot ELSE known.next_snapshot END,
        next_lsn = CASE WHEN known.next_lsn <= excluded.told
-                       THEN excluded.next_lsn ELSE known.next_lsn END
+                       THEN excluded.next_lsn ELSE known.next_lsn END,
+       owners = CASE WHEN known.system_identifier = excluded.system_identifier
+                     THEN excluded.owners || coalesce(known.owners, '{}') ELSE excluded.owners END
  WHERE known.version = $2::int8
 RETURNING version
 )sql";
@@ -52,18 +59,17 @@ constexpr const char* forget_witness_sql = "DELETE FROM walrelay.witness WHERE s
 /// Both tables: the statement looks at the slot's beginning as well.
 awaitable<result<void>> make_tables(connection& sql, std::vector<table_name> outboxes) {
     for (const auto table : {own_table::slot_start, own_table::witness}) {
-        const auto there = co_await has_table(sql, table);
-        if (!there) {
-            co_return there.error();
-        }
-        if (!*there) {
-            auto made = co_await create_table(sql, table, outboxes);
-            if (!made) {
-                co_return made.error();
-            }
+        auto made = co_await create_table(sql, table, outboxes);
+        if (!made) {
+            co_return made.error();
         }
     }
     co_return result<void>{};
+}
+
+/// Or is one that lacks a column.
+bool is_to_be_made(const server_report& report) {
+    return is_missing(report) || report.sqlstate == sqlstate::undefined_column;
 }
 
 error cannot_store(const server_report& report, const connection& sql) {
@@ -77,7 +83,14 @@ error cannot_store(const server_report& report, const connection& sql) {
     return why;
 }
 
-std::vector<std::string> values_of(std::string slot, const witness& what) {
+std::vector<std::string> values_of(std::string slot, const witness& what,
+                                   const std::vector<table_name>& outboxes) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& each : outboxes) {
+        schemas.push_back(each.schema);
+        names.push_back(each.name);
+    }
     return {std::move(slot),
             std::to_string(what.version),
             what.stream,
@@ -86,7 +99,9 @@ std::vector<std::string> values_of(std::string slot, const witness& what) {
             what.where ? to_string(*what.where) : std::string(),
             to_string(what.told),
             std::to_string(what.origin.system_identifier),
-            std::to_string(what.origin.timeline)};
+            std::to_string(what.origin.timeline),
+            array_literal(schemas),
+            array_literal(names)};
 }
 
 result<read_witness_row> row_in(const row_set& rows, std::uint64_t system_identifier) {
@@ -116,6 +131,9 @@ result<read_witness_row> row_in(const row_set& rows, std::uint64_t system_identi
 
 awaitable<result<std::optional<read_witness_row>>> read_witness(connection& sql, std::string slot,
                                                                 std::uint64_t system_identifier) {
+    if (sql.avoids_own_schema()) {
+        co_return explain_use({}, sql, own_table::witness);
+    }
     const auto there = co_await has_table(sql, own_table::witness);
     if (!there) {
         co_return there.error();
@@ -141,10 +159,10 @@ awaitable<result<std::optional<read_witness_row>>> read_witness(connection& sql,
 awaitable<result<std::optional<std::uint64_t>>> store_witness(connection& sql, std::string slot,
                                                               witness what,
                                                               std::vector<table_name> outboxes) {
-    const auto values = values_of(std::move(slot), what);
+    const auto values = values_of(std::move(slot), what, outboxes);
     auto again = values;
     auto done = co_await sql.ask(store_witness_sql, std::move(again));
-    if (done.has_error() && is_missing(done.error())) {
+    if (done.has_error() && is_to_be_made(done.error())) {
         const auto made = co_await make_tables(sql, std::move(outboxes));
         if (!made) {
             co_return made.error();

@@ -3,6 +3,7 @@
 #include "wal/replication_frame.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace walrelay::relay {
 namespace {
@@ -24,6 +25,7 @@ void feedback::begin(std::chrono::milliseconds sender_timeout, monotonic_time no
     // What this connection has received, and nothing else: the server stops telling where it is
     // once that is reported as written (walsender.c, WalSndWaitForWal).
     received_ = {};
+    asks_ = false;
 }
 
 void feedback::received(lsn up_to) {
@@ -38,9 +40,15 @@ void feedback::confirmed(lsn up_to, monotonic_time now) {
     due_at_latest(now + after_confirming);
 }
 
+void feedback::ask(monotonic_time now) {
+    asks_ = true;
+    due_at_latest(now + after_confirming);
+}
+
 std::string feedback::take(instant now) {
     due_ = now.monotonic + interval_;
-    return wal::encode({std::max(received_, confirmed_), confirmed_, confirmed_, now.wall});
+    return wal::encode({std::max(received_, confirmed_), confirmed_, confirmed_, now.wall,
+                        std::exchange(asks_, false)});
 }
 
 void feedback::due_at_latest(monotonic_time when) {

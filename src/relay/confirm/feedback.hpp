@@ -24,6 +24,8 @@ public:
     /// The server wants an answer at once.
     void requested(monotonic_time now) { due_at_latest(now); }
     void confirmed(lsn up_to, monotonic_time now);
+    /// The server is to say once more where it is.
+    void ask(monotonic_time now);
 
     [[nodiscard]] std::optional<monotonic_time> deadline() const { return due_; }
     /// The next update as the bytes of a CopyData message; sets the next deadline.
@@ -34,6 +36,7 @@ private:
 
     std::chrono::milliseconds interval_{0};
     std::optional<monotonic_time> due_;
+    bool asks_ = false;
     lsn received_;
     lsn confirmed_;
 };

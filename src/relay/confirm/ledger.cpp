@@ -3,6 +3,7 @@
 #include "core/assert.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace walrelay::relay {
 
@@ -43,13 +44,16 @@ void ledger::stored_up_to(commit_position where) {
     }
 }
 
-void ledger::idle_at(lsn end) {
+bool ledger::idle_at(lsn end) {
+    const auto agreed = std::min(std::exchange(said_idle_, end), end);
     if (settled()) {
-        ack(std::nullopt, end);
-        return;
+        ack(std::nullopt, agreed);
+    } else {
+        // Where it is not asked it does not repeat itself: what it says now counts as soon as the
+        // rest is stored.
+        pending_.back().end = std::max(pending_.back().end, agreed);
     }
-    // The server does not repeat itself: what it says now counts as soon as the rest is stored.
-    pending_.back().end = std::max(pending_.back().end, end);
+    return agreed < end;
 }
 
 void ledger::ack(std::optional<commit_position> last_published, lsn end) {

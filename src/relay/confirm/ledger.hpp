@@ -4,8 +4,9 @@
 //   value      moves when                                          never
 //   acked      every event of a transaction and of all before it   inside a transaction, past an
 //              is stored; then it is that transaction's end LSN     event not stored, backwards
-//   idle       a keepalive arrives and no transaction is open;     while anything is pending
-//              what is pending then is acked together with it
+//   idle       two keepalives have said so, and no transaction     while anything is pending
+//              is open; what is pending then is acked together
+//              with it
 //
 // A transaction without outbox events counts as stored at once. Positions are those of one history
 // (see core/position.hpp); with a new history comes a new ledger.
@@ -42,14 +43,20 @@ public:
     /// Every event up to and including this one is stored.
     void stored_up_to(commit_position where);
 
-    /// The server has nothing more for us up to `end`. To be called only outside a transaction.
-    /// While transactions are pending, the last of them takes `end` as its own: the server sends
-    /// no second keepalive for the same position (walsender.c, WalSndWaitForWal), so that one which
-    /// was forgotten would hold the slot back until something else is written.
-    void idle_at(lsn end);
+    /// The server says that it has nothing more for us up to `end`. To be called only outside a
+    /// transaction. It is believed as far as the server has said the same before, since nothing
+    /// else on a connection shows that a position was altered on the way. Returns whether it is to
+    /// be asked to say it again. While transactions are pending, the last of them takes `end` as
+    /// its own: the server sends no second keepalive for the same position (walsender.c,
+    /// WalSndWaitForWal), so that one which was forgotten would hold the slot back until something
+    /// else is written.
+    [[nodiscard]] bool idle_at(lsn end);
 
     /// The replication connection is gone: what was read but not acked will be read again.
-    void forget_pending() { pending_.clear(); }
+    void forget_pending() {
+        pending_.clear();
+        said_idle_ = {};
+    }
 
     /// The end of the last transaction that is stored with all before it. 0 until one is known.
     [[nodiscard]] lsn acked() const { return acked_; }
@@ -77,6 +84,7 @@ private:
     /// Grows where it must, and allocates nothing else: there can be one for each event.
     boost::circular_buffer<transaction> pending_{least_pending};
     std::optional<commit_position> stored_;
+    lsn said_idle_;  // by the last keepalive of this connection
     lsn acked_;
     std::optional<commit_position> acked_event_;
 };

@@ -47,7 +47,7 @@ bool is_of_a_subject(char c) {
 
 control_row read_control(const row_insert& row) {
     control_row read;
-    const std::array<std::pair<std::string_view, field*>, 11> wanted = {
+    const std::array<std::pair<std::string_view, field*>, 13> wanted = {
         {{"kind", &read.kind},
          {"slot", &read.slot},
          {"dead_letter", &read.dead_letter},
@@ -58,7 +58,9 @@ control_row read_control(const row_insert& row) {
          {"replay", &read.replay},
          {"position", &read.position},
          {"committed_at", &read.committed_at},
-         {"subject", &read.subject}}};
+         {"subject", &read.subject},
+         {"transaction", &read.transaction},
+         {"proof", &read.proof}}};
     for (std::size_t index = 0; index < row.fields.size(); ++index) {
         for (const auto& [name, into] : wanted) {
             if (row.table->columns[index].name == name) {

@@ -1,6 +1,6 @@
 // A row of walrelay.control (sql/control.sql): what walrelay says to its relays through the WAL, so
-// that it has a place in the order of commits like every event. It can be written only by roles
-// that were granted the table; all the same each of its values is checked. Pure.
+// that it has a place in the order of commits like every event. Whether who may wrote it is
+// control_proof's matter; all the same each of its values is checked. Pure.
 #pragma once
 
 #include "core/change.hpp"
@@ -28,6 +28,9 @@ struct control_row {
     field position;
     field committed_at;
     field subject;
+    /// pg_current_xact_id() of whoever wrote it, and what proves that it may (control_proof.hpp).
+    field transaction;
+    field proof;
 };
 
 /// What is missing in the row, or no text, is nothing.

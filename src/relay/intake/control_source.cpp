@@ -4,11 +4,27 @@
 #include "core/joined.hpp"
 
 namespace walrelay::relay {
+namespace {
+
+constexpr const char* not_proved =
+    "a row of a table walrelay.control is left alone: it was not written through walrelay's own "
+    "table by a role that may read walrelay.control_key";
+
+}  // namespace
 
 result<void> control_source::take(const row_insert& row, const reading& now) {
+    const auto said = read_control(row);
+    const auto& secret = tables_.catalog().control_secret();
+    if (!verifier_.is_proved(said, secret, now.in.begin.xid)) {
+        // It may have been made since: who relays without the table reads the catalog once more.
+        if (secret.empty() && !tables_.has_asked_for(control_table())) {
+            return tables_.reread_for(control_table());
+        }
+        now.done.remark = not_proved;
+        return {};
+    }
     if (row.too_large_bytes > 0) {
-        if (const auto said = read_control(row);
-            said.kind == control_kind::replay && said.slot == options_.slot) {
+        if (said.kind == control_kind::replay && said.slot == options_.slot) {
             return set_large_aside(row, said, now);
         }
         now.done.remark = "a row of walrelay.control of " + std::to_string(row.too_large_bytes) +
@@ -16,7 +32,6 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
                           std::to_string(options_.max_row_bytes);
         return {};
     }
-    const auto said = read_control(row);
     if (said.slot && *said.slot != options_.slot) {
         return {};
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/first_revision.hpp"
+#include "relay/intake/control_proof.hpp"
 #include "relay/intake/control_row.hpp"
 #include "relay/intake/event_placer.hpp"
 #include "relay/intake/table_doubts.hpp"
@@ -28,6 +29,7 @@ private:
     event_placer& events_;
     table_doubts& tables_;
     const intake_options& options_;
+    control_verifier verifier_;
     std::uint64_t next_revision_ = first_revision::of_retries;
 };
 

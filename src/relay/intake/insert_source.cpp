@@ -1,6 +1,19 @@
 #include "relay/intake/insert_source.hpp"
 
 namespace walrelay::relay {
+namespace {
+
+error of_another_table(const relation& table) {
+    return {errc::row_unmappable,
+            "the row is of a table (oid " + std::to_string(table.oid) + ") that had the name " +
+                table.schema + "." + table.name +
+                " when it was written and is not the one that is relayed: a dropped one, or one "
+                "that another role has made under this name",
+            "if you know the row as one of the outbox: walrelay dead-letter retry; see who may "
+            "create tables in the schema, and publish a list of tables in place of all"};
+}
+
+}  // namespace
 
 result<void> insert_source::take(const row_insert& row, const reading& now) {
     const auto owner = tables_.whose(*row.table, now);
@@ -9,6 +22,10 @@ result<void> insert_source::take(const row_insert& row, const reading& now) {
     }
     if (owner->what == table_catalog::answer::kind::control) {
         return control_.take(row, now);
+    }
+    if (owner->what == table_catalog::answer::kind::unproved) {
+        const table_name name{row.table->schema, row.table->name};
+        return events_.set_stranger_aside(name, row, of_another_table(*row.table), now);
     }
     if (owner->what != table_catalog::answer::kind::outbox ||
         (now.in.own && is_moved_by_us(owner->index))) {

@@ -61,14 +61,15 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
                                              output_plugin plugin) {
     begin(origin, std::move(catalog), false);
     events_.fates().end_snapshot();
-    decoder_ = wal::make_decoder(plugin);
-    decoder_->limit_rows(options_.max_row_bytes);
+    frames_.emplace(plugin);
+    frames_->by().limit_rows(options_.max_row_bytes);
     auto settled = tables_.begin_stream(plugin);
-    updates_.watch(*decoder_);
+    updates_.watch(frames_->by());
     return settled;
 }
 
 result<frame_read> intake::read(std::string_view frame, lane& into) {
+    WALRELAY_ASSERT(frames_.has_value());
     const auto parsed = wal::parse_frame(frame);
     if (!parsed) {
         return parsed.error();
@@ -77,6 +78,7 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         if (into.claim() && !transaction_ && alive->end > into.claim()->where.at.commit) {
             return tail_not_met(*into.claim(), options_.stream);
         }
+        frames_->read(*alive);
         frame_read done;
         done.alive = *alive;
         done.received = alive->end;
@@ -93,12 +95,9 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
 }
 
 result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
-    WALRELAY_ASSERT(decoder_ != nullptr);
-    const auto decoded = decoder_->decode(data.payload);
+    const auto decoded = frames_->read(data);
     if (!decoded) {
-        error failure = decoded.error();
-        failure.what = "at LSN " + to_string(data.start) + ": " + failure.what;
-        return failure;
+        return decoded.error();
     }
     frame_read done;
     done.received = data.start;

@@ -15,10 +15,9 @@
 #include "relay/intake/table_doubts.hpp"
 #include "relay/intake/tableless_source.hpp"
 #include "relay/intake/update_source.hpp"
-#include "wal/decoder.hpp"
+#include "wal/change_reader.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -126,7 +125,7 @@ private:
     update_source updates_;
     tableless_source messages_;
     snapshot_source snapshot_;
-    std::unique_ptr<wal::decoder> decoder_;
+    std::optional<wal::change_reader> frames_;  // of the connection
     std::optional<open_transaction> transaction_;
     std::optional<std::string> held_frame_;  // with the row of the unknown table
     std::uint64_t next_fetched_revision_;

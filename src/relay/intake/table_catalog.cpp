@@ -6,7 +6,7 @@
 namespace walrelay::relay {
 
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
-    : domains_(facts.domains), types_(facts.types) {
+    : domains_(facts.domains), types_(facts.types), control_secret_(facts.control_secret) {
     for (const auto& other : facts.other_tables) {
         known_[other].first = {.what = answer::kind::other, .before = answer::past::now_by_itself};
     }
@@ -21,10 +21,23 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
             for (const auto& leaf : facts.tables[index].leaves) {
                 known_[leaf].first = ours;
             }
+            take_oids(facts.tables[index], ours);
         }
     }
     for (const auto& gone : facts.gone_partitions) {
         take_gone(gone);
+    }
+    const bool is_listed =
+        facts.publication && !facts.publication->for_all_tables && !facts.publication->for_schemas;
+    names_suffice_ = is_listed || facts.open_names.empty();
+}
+
+void table_catalog::take_oids(const table_facts& table, const answer& ours) {
+    for (const auto leaf : table.leaf_oids) {
+        by_oid_[leaf] = ours;
+    }
+    if (table.oid != 0) {
+        by_oid_[table.oid] = ours;
     }
 }
 
@@ -56,6 +69,18 @@ table_catalog::answer table_catalog::find(const table_name& table, lsn commit) c
     }
     const auto& first = found->second.first;
     return first.until == forever || commit < first.until ? first : found->second.later;
+}
+
+table_catalog::answer table_catalog::find_relation(const relation& table, lsn commit) const {
+    const auto named = find(table_name{table.schema, table.name}, commit);
+    if (table.oid == 0 || by_oid_.empty()) {
+        return named;
+    }
+    if (const auto found = by_oid_.find(table.oid); found != by_oid_.end()) {
+        return found->second;
+    }
+    const bool is_taken = named.what == answer::kind::outbox && !names_suffice_;
+    return is_taken ? answer{.what = answer::kind::unproved, .index = named.index} : named;
 }
 
 bool table_catalog::knows_type(type_oid type) const {

@@ -19,7 +19,9 @@ namespace walrelay::relay {
 class table_catalog {
 public:
     struct answer {
-        enum class kind { outbox, control, other, unknown } what = kind::unknown;
+        /// `unproved` has the name of an outbox, or of a partition, and is another table: it can be
+        /// one that was dropped since, or one of somebody else who has taken the name.
+        enum class kind { outbox, control, other, unproved, unknown } what = kind::unknown;
         std::size_t index = 0;  // of the outbox table in the configuration
         /// It holds for transactions that committed before it.
         lsn until = forever;
@@ -36,6 +38,8 @@ public:
     /// For a transaction that committed at `commit`; where a table was ours at any time, the answer
     /// for the earliest one is that.
     [[nodiscard]] answer find(const table_name& table, lsn commit = {}) const;
+    /// The same for a table of the WAL: by its oid where the plugin tells it.
+    [[nodiscard]] answer find_relation(const relation& table, lsn commit) const;
     /// The name has been asked for with a fresh catalog and is none of ours.
     void settle_as_other(const table_name& table);
     /// The same for a name that was asked for alone. Only so many of them are kept: one that was
@@ -56,6 +60,9 @@ public:
         return domains_;
     }
 
+    /// By which rows of walrelay.control are known; empty where there is none, or it is not known.
+    [[nodiscard]] const std::string& control_secret() const { return control_secret_; }
+
     /// Types that somebody has made and that are no domains; nothing where they were not read.
     [[nodiscard]] const std::optional<std::vector<type_oid>>& types() const { return types_; }
     /// Whether it is built in, or was there when the catalog was read.
@@ -67,13 +74,18 @@ private:
         answer later = {};  // from `first.until` on
     };
     void take_gone(const gone_partition& gone);
+    void take_oids(const table_facts& table, const answer& ours);
 
     std::map<table_name, entry> known_;
+    std::map<std::uint32_t, answer> by_oid_;
+    /// A table that has the name is the one: nobody else can make one, or have it published.
+    bool names_suffice_ = true;
     std::map<table_name, answer> learned_;
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
     std::vector<std::pair<type_oid, type_oid>> domains_;
     std::optional<std::vector<type_oid>> types_;
+    std::string control_secret_;
 };
 
 }  // namespace walrelay::relay

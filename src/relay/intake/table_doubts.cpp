@@ -82,7 +82,11 @@ result<table_catalog::answer> table_doubts::whose(const relation& table, const r
         return last_answer_;
     }
     table_name name{table.schema, table.name};
-    const auto found = catalog_.find(name, commit);
+    const auto found = catalog_.find_relation(table, commit);
+    if (found.what == table_catalog::answer::kind::unproved &&
+        asked_oids_.insert(table.oid).second) {
+        return not_known(name);
+    }
     if (found.what == table_catalog::answer::kind::unknown) {
         // A transaction whose rows are here may not be seen by others for a moment. Where that
         // matters, all of the catalog is read again, somewhat later.

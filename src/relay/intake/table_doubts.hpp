@@ -34,6 +34,10 @@ public:
     [[nodiscard]] const table_name& unknown_table() const { return unknown_table_; }
     /// PostgreSQL has said that it is none of ours.
     void learn_unknown(bool exists) { catalog_.learn_other(unknown_table_, exists); }
+    /// Whether a fresh catalog was fetched for it.
+    [[nodiscard]] bool has_asked_for(const table_name& table) const {
+        return asked_.contains(table);
+    }
     /// It may be one of ours: the error with which a fresh catalog is fetched.
     [[nodiscard]] error reread_for(const table_name& table);
 
@@ -61,6 +65,8 @@ private:
     std::set<table_name> told_;  // those of them that were none of ours
     /// Types that a fresh catalog was fetched for. As few as there are columns of outboxes.
     std::set<type_oid> asked_types_;
+    /// Tables with a name of ours that a fresh catalog was fetched for; without a bound as above.
+    std::set<std::uint32_t> asked_oids_;
     table_name unknown_table_;
     // The table of the last row, because rows of one table come in runs.
     std::uint64_t last_revision_ = 0;

@@ -37,20 +37,20 @@ void relay_machine::start() {
 }
 
 void relay_machine::account_for_stored(instant now) {
-    if (const auto settled = write_backs_.rows().settled(lane_->stored_up_to())) {
+    const auto stored = stored_up_to();
+    ask_for_what_is_held(now);
+    if (const auto settled = write_backs_.rows().settled(stored)) {
         ledger_.stored_up_to(*settled);
     }
     end_comparing_when_over();
     write_back_what_is_stored(now);
     watch_.catching_up().stored(ledger_.acked());
-    if (const auto& newest = lane_->newest_stored()) {
+    if (const auto& newest = proof_.newest()) {
         checkpoint_.message_stored(*newest);
     }
-    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), lane_->newest_stored(), now.monotonic);
+    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), proof_.newest(), now.monotonic);
     report_confirmed(now);
-    if (phase_ == phase::draining && is_drained()) {
-        close_postgres_in_order(now);
-    }
+    close_when_drained(now);
 }
 
 void relay_machine::time_passed(instant now) {
@@ -98,10 +98,26 @@ void relay_machine::confirm_what_was_held(instant now) {
                                             " (delivery.ack_timeout) what it ends with"},
                     now);
     } else if (is_due) {
-        hold_back_.asked(lane_->known_sequence(), now.monotonic);
-        actions_.emplace_back(ask_stream{});
+        ask_for_what_is_held(now);
     }
     report_confirmed(now);
+}
+
+void relay_machine::ask_for_what_is_held(instant now) {
+    const auto due = question_deadline();
+    if (due && *due <= now.monotonic && lane_->is_open() && !hold_back_.asked_at()) {
+        hold_back_.asked(lane_->known_sequence(), now.monotonic);
+        proof_.asked(stored_claim(), now.monotonic);
+        actions_.emplace_back(ask_stream{});
+    }
+}
+
+std::optional<commit_position> relay_machine::stored_up_to() {
+    return proof_.stored_of(lane_->stored_up_to(), lane_->newest_stored(), lane_->stored_count());
+}
+
+stored_proof::claim relay_machine::stored_claim() const {
+    return {lane_->stored_up_to(), lane_->newest_stored(), lane_->stored_count()};
 }
 
 void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
@@ -124,7 +140,8 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
         return;
     }
     hold_back_.answered();
-    report_confirmed(now);
+    proof_.answered();
+    account_for_stored(now);
 }
 
 void relay_machine::report_confirmed(instant now) {
@@ -189,7 +206,11 @@ void relay_machine::drain(int exit_code, instant now) {
     drain_until_ = now.monotonic + options_.drain_timeout;
     // What is owed before the end is not left to the next event of a quiet server.
     write_witness(now);
-    if (is_drained()) {
+    close_when_drained(now);
+}
+
+void relay_machine::close_when_drained(instant now) {
+    if (phase_ == phase::draining && is_drained()) {
         close_postgres_in_order(now);
     }
 }
@@ -288,7 +309,9 @@ std::optional<monotonic_time> relay_machine::question_deadline() const {
     }
     const auto& asked_at = hold_back_.asked_at();
     if (!asked_at) {
-        return hold_back_.deadline();
+        const auto held = hold_back_.deadline();
+        const auto acked = proof_.deadline();
+        return held && acked ? std::min(*held, *acked) : held ? held : acked;
     }
     // The question may have to wait for many publishes.
     return std::max(*asked_at, lane_->last_ack_at()) + options_.lane.ack_timeout;

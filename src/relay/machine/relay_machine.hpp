@@ -21,6 +21,7 @@
 #include "relay/confirm/hold_back.hpp"
 #include "relay/confirm/ledger.hpp"
 #include "relay/confirm/stall_watch.hpp"
+#include "relay/confirm/stored_proof.hpp"
 #include "relay/confirm/write_backs.hpp"
 #include "relay/intake/intake.hpp"
 #include "relay/intake/table_duties.hpp"
@@ -266,7 +267,7 @@ private:
     /// Whether it is the message of the row at this position.
     [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
     void look_whose_it_is(const result<asked_message>& found, instant now);
-    void settle_question(const std::optional<asked_message>& answer, instant now);
+    void settle_question(const stream_facts& facts, instant now);
     void go_on_with_broker(instant now);
     /// The slot lacks what the stream lacks: heals, or halts.
     void slot_has_gap(const error& why, instant now);
@@ -311,10 +312,16 @@ private:
         const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
         const bool owes_witness =
             postgres_.is_up() && checkpoint_.may_tell() && checkpoint_.keeper().owes(true);
+        const bool awaits_proof = postgres_.is_up() && broker_.is_up() && proof_.is_open();
         return (lane_->empty() || sends_no_more) && write_backs_.rows().empty() &&
-               letters_.empty() && !writes_mark && !owes_witness;
+               letters_.empty() && !writes_mark && !awaits_proof && !owes_witness;
     }
     void confirm_what_was_held(instant now);
+    void ask_for_what_is_held(instant now);
+    [[nodiscard]] stored_proof::claim stored_claim() const;
+    /// Every event up to this one is proved to be stored.
+    [[nodiscard]] std::optional<commit_position> stored_up_to();
+    void close_when_drained(instant now);
     /// When the stream is to be asked, or its answer is overdue.
     [[nodiscard]] std::optional<monotonic_time> question_deadline() const;
     /// What is acked, and held back long enough.
@@ -339,6 +346,7 @@ private:
     read_pacing pacing_;
     std::unique_ptr<lane> lane_;
     write_back_duty write_backs_;
+    stored_proof proof_;
     ledger ledger_;
     hold_back hold_back_;
     feedback feedback_;

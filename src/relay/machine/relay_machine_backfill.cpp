@@ -122,7 +122,7 @@ void relay_machine::adopt_if_stored(instant now) {
     }
     // First the witness, so that no later start holds the new slot against what was before it.
     if (backfilling_.is_first_to_be_witnessed()) {
-        checkpoint_.begin_anew(lane_->newest_stored(), begins, server_.line.origin);
+        checkpoint_.begin_anew(proof_.newest(), begins, server_.line.origin);
     }
     write_witness(now);
     if (!checkpoint_.keeper().is_replacing()) {

@@ -119,7 +119,7 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         // Only a fresh connection to PostgreSQL tells how much of it can be believed.
         stream_from_the_slot_again(now);
     }
-    settle_question(facts.stream->asked, now);
+    settle_question(*facts.stream, now);
     if (lane_->is_open()) {
         go_on_with_broker(now);
     }
@@ -167,6 +167,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint        ? tail_belief::undecided
                                             : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
+    proof_.shown(stored_claim());
     if (memory == stream_memory::forgot) {
         hold_back_.forget_messages();
     }
@@ -298,6 +299,7 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
 void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
     checkpoint_.stream_lost();
+    proof_.forget_question();
     hold_back_.freeze(now.monotonic);
     actions_.emplace_back(close_broker{});
     // Once it has been of use, it is being replaced.
@@ -316,6 +318,7 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
                                   " in memory, the rest in the slot"
                             : ""),
         with<"error">(why.code), with<"retry_seconds">(delay), with<"messages">(lane_->size()));
+    close_when_drained(now);
 }
 
 void relay_machine::reply_arrived(publish_token token, const publish_outcome& outcome,

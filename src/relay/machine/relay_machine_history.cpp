@@ -47,6 +47,7 @@ void relay_machine::begin_history(const lineage& line) {
     const auto branch = line.end_of(server_.line.origin.timeline);
     const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
     const auto before = std::exchange(history_, line.origin);
+    proof_.begin_history();
     ledger_ = ledger{};
     write_backs_.start_over();
     // What was confirmed of the old history must never be reported to the new one.

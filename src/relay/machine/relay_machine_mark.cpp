@@ -62,9 +62,7 @@ void relay_machine::stream_marked(const result<std::optional<std::uint64_t>>& do
         return;
     }
     take_mark_answer(done, now);
-    if (phase_ == phase::draining && is_drained()) {
-        close_postgres_in_order(now);
-    }
+    close_when_drained(now);
 }
 
 void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>& done,
@@ -156,6 +154,10 @@ void relay_machine::keep_mark_true() {
     }
     if (known && !has_new_tables()) {
         mark.since = known->since;
+    } else if (known && lane_->belief() == tail_belief::nothing) {
+        // What the slot sends now may have been left out before. Where this connection breaks off,
+        // the stream's last message, once it is one of walrelay's again, does not tell.
+        mark.since = server_.wal_end;
     }
     change_mark(std::move(mark));
 }

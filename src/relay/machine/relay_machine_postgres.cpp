@@ -119,6 +119,7 @@ void relay_machine::read_tail_again() {
         lane_->close();
         checkpoint_.stream_lost();
         lane_->expect_others();
+        proof_.forget_question();
         hold_back_.forget_question();
         actions_.emplace_back(close_broker{});
         actions_.emplace_back(to_broker(broker_.replace()));
@@ -182,9 +183,7 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         log<"postgres_lost">(std::move(text), with<"error">(why.code),
                              with<"retry_seconds">(delay));
     }
-    if (phase_ == phase::draining && is_drained()) {
-        close_postgres_in_order(now);
-    }
+    close_when_drained(now);
 }
 
 void relay_machine::drop_source() {
@@ -327,7 +326,9 @@ void relay_machine::take_progress(const frame_read& read, instant now) {
     if (read.alive) {
         if (!intake_.in_transaction()) {
             watch_.catching_up().alive(read.alive->end);
-            ledger_.idle_at(read.alive->end);
+            if (ledger_.idle_at(read.alive->end)) {
+                feedback_.ask(now.monotonic);
+            }
             account_for_stored(now);
         }
         if (read.alive->reply_requested) {

@@ -17,6 +17,15 @@ error id_is_taken(const std::string& stream, const std::string& id, std::uint64_
             "any more"};
 }
 
+/// That of the default duplicate window. What is remembered for longer becomes a dead letter, so
+/// that the rows behind it do not wait.
+constexpr std::chrono::minutes longest_wait_for_id{2};
+
+/// It is gone, or has neither id nor position, so that it is not why an id is taken.
+bool is_no_message(const asked_message& found) {
+    return !found.where && found.id.empty();
+}
+
 }  // namespace
 
 void relay_machine::ask_whose_it_is() {
@@ -37,7 +46,7 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         (found && found->sequence != asked->sequence)) {
         return;
     }
-    const bool is_there = found && (found->where || !found->id.empty());
+    const bool is_there = found && !is_no_message(*found);
     if (!is_there || is_of(*found, asked->where) || !lane_->holds(asked->where)) {
         // Its own, perhaps, so that the stream's end was told by a server that did not know it.
         look_whose_it_is(found, now);
@@ -62,9 +71,22 @@ void relay_machine::look_whose_it_is(const result<asked_message>& found, instant
     broker_.wait(now.monotonic, std::chrono::milliseconds(0));
 }
 
-void relay_machine::settle_question(const std::optional<asked_message>& answer, instant now) {
+void relay_machine::settle_question(const stream_facts& facts, instant now) {
+    const auto& answer = facts.asked;
     const auto asked = refusals_.take_question();
     if (!asked || !answer || answer->sequence != asked->sequence) {
+        return;
+    }
+    const auto window =
+        std::chrono::duration_cast<std::chrono::milliseconds>(facts.duplicate_window);
+    if (is_no_message(*answer) && window <= longest_wait_for_id) {
+        lose_broker(
+            {errc::broker_lost,
+             "stream " + options_.stream + " has lost the message with the id of row id " +
+                 asked->id + ", which it had at sequence " + std::to_string(asked->sequence) +
+                 ", and refuses it as a duplicate until its duplicate window of " +
+                 seconds_text(window) + " is over"},
+            now);
         return;
     }
     const bool same = is_of(*answer, asked->where);

@@ -15,7 +15,7 @@ void relay_machine::write_back_what_is_stored(instant now) {
     if (!postgres_.is_up() || is_closing()) {
         return;
     }
-    if (auto batch = write_backs_.next(lane_->stored_up_to(), now.monotonic)) {
+    if (auto batch = write_backs_.next(stored_up_to(), now.monotonic)) {
         actions_.emplace_back(write_back{postgres_.epoch(), std::move(*batch)});
     }
 }

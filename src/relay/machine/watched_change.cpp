@@ -140,7 +140,7 @@ void comparison::look_at_another(const table_name& name, const watched_table& wa
         passes("table " + to_string(name) + " was dropped and made again, and " + published_by() +
                    " does not hold the new one",
                add);
-    } else if (publishes() && (was.entry != 0 || is.entry != 0)) {
+    } else if (publishes() && !is.born_published && (was.entry != 0 || is.entry != 0)) {
         passes("table " + to_string(name) + " was dropped and made again, and " + published_by() +
                    " holds the new one only since it was put in",
                "make a table and put it into the publication in one transaction");
@@ -195,6 +195,15 @@ void comparison::compare_same(const table_name& name, const watched_table& was,
     if (was.members != is.members || was.kind != is.kind) {
         read_again(table + " has other partitions, or other tables inherit from it");
     }
+    if (was.owner != is.owner) {
+        read_again(table + " belongs to another role");
+    }
+    if (was.code != is.code) {
+        read_again("what runs where rows of " + table + " are changed is not the same");
+    }
+    if (!publishes() && was.schema_rights != is.schema_rights) {
+        read_again("who may do what in the schema of " + table + " has changed");
+    }
     if (was.rights != is.rights) {
         remarks_.push_back("what the role may do with " + table + " has changed: " +
                            (is.rights.empty() ? std::string("nothing") : is.rights) +
@@ -209,6 +218,10 @@ void comparison::compare(const table_name& name, const watched_table& was,
         if (publishes() && was.oid == is.oid && was.published && !is.published &&
             !is_publication_gone_) {
             compare_entries(name, was, is);
+        }
+        // What proves its rows is read with the catalog.
+        if (was.oid != 0 && is.oid != 0 && (was.oid != is.oid || was.columns != is.columns)) {
+            read_again("table " + to_string(name) + " was made or changed");
         }
         return;
     }

@@ -36,8 +36,8 @@ replay_reader::replay_reader(std::vector<outbox::table_mapper> mappers, table_ca
       source_(std::move(source)),
       range_(range),
       choice_(std::move(choice)),
-      decoder_(wal::make_decoder(source_.plugin)) {
-    decoder_->limit_rows(source_.max_row_bytes);
+      frames_(source_.plugin) {
+    frames_.by().limit_rows(source_.max_row_bytes);
     for (std::size_t index = 0; index < mappers_.size(); ++index) {
         auto& mapper = mappers_[index];
         mapper.keep_aggregates();
@@ -56,6 +56,7 @@ result<replay_read> replay_reader::read(std::string_view frame) {
     }
     replay_read done;
     if (const auto* const alive = std::get_if<wal::keepalive>(&*parsed)) {
+        frames_.read(*alive);
         done.alive = *alive;
         done.received = alive->end;
         done.ended = !transaction_ && alive->end >= range_.until;
@@ -70,11 +71,9 @@ result<replay_read> replay_reader::read(std::string_view frame) {
 }
 
 result<void> replay_reader::take(const wal::xlog_data& data, replay_read& done) {
-    const auto decoded = decoder_->decode(data.payload);
+    const auto decoded = frames_.read(data);
     if (!decoded) {
-        error failure = decoded.error();
-        failure.what = "at LSN " + to_string(data.start) + ": " + failure.what;
-        return failure;
+        return decoded.error();
     }
     if (const auto* const begin = std::get_if<transaction_begin>(&*decoded)) {
         transaction_ = open_transaction{*begin};
@@ -101,10 +100,12 @@ result<void> replay_reader::take_change(const change& decoded, replay_read& done
 
 void replay_reader::take_insert(const row_insert& row, replay_read& done) {
     using kind = table_catalog::answer::kind;
-    const auto owner =
-        catalog_.find({row.table->schema, row.table->name}, transaction_->begin.commit);
+    const auto owner = catalog_.find_relation(*row.table, transaction_->begin.commit);
     if (owner.what == kind::control) {
-        transaction_->own = transaction_->own || read_control(row).kind == control_kind::own;
+        const auto said = read_control(row);
+        const bool is_proved =
+            verifier_.is_proved(said, catalog_.control_secret(), transaction_->begin.xid);
+        transaction_->own = transaction_->own || (is_proved && said.kind == control_kind::own);
         return;
     }
     if (owner.what == kind::outbox) {
@@ -114,7 +115,7 @@ void replay_reader::take_insert(const row_insert& row, replay_read& done) {
         if (!is_moved) {
             give(owner.index, row, done);
         }
-    } else if (resembles_an_outbox(*row.table)) {
+    } else if (owner.what != kind::unproved && resembles_an_outbox(*row.table)) {
         give(std::nullopt, row, done);
     }
 }

@@ -8,12 +8,13 @@
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "outbox/table_mapper.hpp"
+#include "relay/intake/control_proof.hpp"
 #include "relay/intake/message_rows.hpp"
 #include "relay/intake/open_transaction.hpp"
 #include "relay/intake/table_catalog.hpp"
 #include "relay/intake/table_duties.hpp"
 #include "relay/replay/replay_choice.hpp"
-#include "wal/decoder.hpp"
+#include "wal/change_reader.hpp"
 #include "wal/replication_frame.hpp"
 
 #include <cstdint>
@@ -92,13 +93,14 @@ private:
     replay_source source_;
     replay_range range_;
     replay_choice choice_;
-    std::unique_ptr<wal::decoder> decoder_;
+    wal::change_reader frames_;
     std::optional<open_transaction> transaction_;
     struct tableless {
         std::size_t table;
         message_rows rows;
     };
     std::map<std::string, tableless, std::less<>> by_prefix_;
+    control_verifier verifier_;
     message content_;
     // Of the last description of a table that is none of ours.
     std::uint64_t judged_revision_ = 0;

@@ -2,6 +2,7 @@
 
 #include "core/bytea_text.hpp"
 #include "core/type_oid.hpp"
+#include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 
 #include <algorithm>
@@ -47,8 +48,7 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     if (writer) {
         co_return result<void>{};
     }
-    postgres::connect_options options;
-    options.conninfo = settings_.postgres.conninfo;
+    auto options = servers::connect_options_of(settings_);
     auto tables = servers::published_tables_of(settings_);
     auto opened = co_await postgres::outbox_writer::open(
         executor_, std::move(options), std::move(tables), settings_.postgres.slot);

@@ -79,8 +79,10 @@ awaitable<result<void>> drop_one(servers::executors on, postgres::connection& sq
     switch (item.kind) {
         case drop_kind::slot:
             co_return co_await postgres::drop_slot(sql, std::move(name));
-        case drop_kind::kept_position:
-            co_return co_await postgres::drop_kept_slot(sql, std::move(name));
+        case drop_kind::kept_position: {
+            auto slot = settings.postgres.slot;
+            co_return co_await postgres::drop_kept_slot(sql, std::move(name), std::move(slot));
+        }
         case drop_kind::publication:
             co_return co_await postgres::drop_publication(sql, std::move(name));
         case drop_kind::stream:

@@ -22,11 +22,12 @@ using asio::awaitable;
 using namespace std::chrono_literals;
 
 keep_round::keep_round(asio::io_context& io, const config::settings& settings,
-                       const keep_watch& watch, std::uint64_t system_identifier)
+                       const keep_watch& watch, std::uint64_t system_identifier, int holder)
     : io_(io),
       settings_(settings),
       watch_(watch),
       system_(std::to_string(system_identifier)),
+      holder_(holder),
       rules_{settings.replay.keep, settings.replay.max_wal},
       timer_(io) {}
 
@@ -87,10 +88,6 @@ keep_round::outcome<> keep_round::open() {
         co_return error{errc::postgres_lost, "the slot is another relay's now"};
     }
     sql_.emplace(std::move(*opened));
-    const auto locked = co_await postgres::lock_kept_slots(*sql_, settings_.postgres.slot);
-    if (!locked) {
-        co_return locked.error();
-    }
     if (const auto waits = co_await postgres::wait_for_others(*sql_); !waits) {
         co_return waits.error();
     }
@@ -119,6 +116,10 @@ keep_round::outcome<> keep_round::open() {
 keep_round::outcome<> keep_round::look() {
     if (auto opened = co_await open(); !opened) {
         co_return opened;
+    }
+    auto held = co_await postgres::require_holder(*sql_, settings_.postgres.slot, holder_);
+    if (!held) {
+        co_return held;
     }
     auto found = co_await postgres::read_kept_positions(*sql_, settings_.postgres.slot);
     if (!found) {
@@ -194,7 +195,8 @@ keep_round::outcome<> keep_round::carry_out(const relay::keep_plan& plan,
 
 keep_round::outcome<> keep_round::drop(const relay::kept_drop& one) {
     auto slot = one.what.slot;
-    const auto done = co_await postgres::drop_kept_slot(*sql_, std::move(slot));
+    auto of = settings_.postgres.slot;
+    const auto done = co_await postgres::drop_kept_slot(*sql_, std::move(slot), std::move(of));
     if (done) {
         tell(one);
         watch_.dropped(one.what.kind, one.why);

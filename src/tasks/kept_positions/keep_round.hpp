@@ -35,9 +35,10 @@ struct keep_watch {
 
 class keep_round : public std::enable_shared_from_this<keep_round> {
 public:
-    /// The settings and the watch must outlive it. `system_identifier` is that of the server.
+    /// The settings and the watch must outlive it. `system_identifier` is that of the server,
+    /// `holder` the process there that sends to this relay.
     keep_round(boost::asio::io_context& io, const config::settings& settings,
-               const keep_watch& watch, std::uint64_t system_identifier);
+               const keep_watch& watch, std::uint64_t system_identifier, int holder);
 
     /// Until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -75,6 +76,7 @@ private:
     const config::settings& settings_;
     const keep_watch& watch_;
     std::string system_;
+    int holder_;
     relay::keep_rules rules_;
     std::optional<postgres::connection> sql_;
     boost::asio::steady_timer timer_;

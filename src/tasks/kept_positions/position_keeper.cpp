@@ -8,11 +8,11 @@
 
 namespace walrelay::tasks {
 
-void position_keeper::start(std::uint64_t system_identifier) {
+void position_keeper::start(std::uint64_t system_identifier, int holder) {
     if (ended_ || round_) {
         return;
     }
-    round_ = std::make_shared<keep_round>(io_, settings_, watch_, system_identifier);
+    round_ = std::make_shared<keep_round>(io_, settings_, watch_, system_identifier, holder);
     boost::asio::co_spawn(io_, round_->run(), rethrow{});
 }
 

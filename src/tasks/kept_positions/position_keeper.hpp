@@ -25,8 +25,8 @@ public:
     /// Before the first start().
     void be_watched_by(keep_watch watch) { watch_ = std::move(watch); }
 
-    /// The slot is ours, on the server of this system.
-    void start(std::uint64_t system_identifier);
+    /// The slot is ours, on the server of this system, whose process `holder` sends to us.
+    void start(std::uint64_t system_identifier, int holder);
     /// It may be another's.
     void pause();
     /// For good: a later start() does nothing.

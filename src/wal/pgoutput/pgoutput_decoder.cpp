@@ -206,6 +206,7 @@ void pgoutput_decoder::remember(std::uint32_t oid, relation&& described) {
     }
     known = std::move(described);
     known.revision = ++last_revision_;
+    known.oid = oid;
 }
 
 result<const relation*> pgoutput_decoder::read_table(byte_reader& in) const {

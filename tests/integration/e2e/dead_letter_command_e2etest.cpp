@@ -312,6 +312,11 @@ TEST_F(DeadLetterCommand, SaysWhichRightsAreMissing) {
     const auto grant = "GRANT SELECT, INSERT, DELETE ON walrelay.control TO \"" + role + "\"";
     EXPECT_TRUE(says(barred.errors, grant)) << barred.errors;
     session_.execute(grant);
+    const auto unproved = run({"retry", "1"});
+    EXPECT_EQ(unproved.exit_code, 3);
+    const auto secret = "GRANT SELECT ON walrelay.control_key TO \"" + role + "\"";
+    EXPECT_TRUE(says(unproved.errors, secret)) << unproved.errors;
+    session_.execute(secret);
     for (const auto& words :
          {std::vector{"list"s}, {"show"s, "1"s}, {"retry"s, "1"s}, {"drop"s, "1"s}}) {
         EXPECT_EQ(run(words).exit_code, 0) << words.front();

@@ -116,6 +116,22 @@ TEST_F(Mistakes, OfTomlAreToldWithTheQuotesThatLack) {
                 testing::HasSubstr("text stands in double quotes: urls = [\"...\"]"));
 }
 
+TEST_F(Mistakes, PasswordThatEverybodyCanReadIsNotUsed) {
+    using std::filesystem::perms;
+    const auto file = write_file("open.toml",
+                                 "[postgres]\nconninfo = \"host=127.0.0.1 dbname=app "
+                                 "password=s3cret\"\n[[outbox]]\ntable = \"outbox_events\"\n");
+    std::filesystem::permissions(file, perms(0644));
+    const auto refused = type("config --check --config " + file);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.errors, testing::HasSubstr("every user of this machine can read that file; "
+                                                   "fix: chmod o= " +
+                                                   file));
+    EXPECT_THAT(refused.errors, testing::Not(testing::HasSubstr("s3cret")));
+    std::filesystem::permissions(file, perms(0640));
+    EXPECT_EQ(type("config --check --config " + file).exit_code, 0);
+}
+
 TEST_F(Mistakes, AreNoneWhereHelpIsAskedFor) {
     EXPECT_EQ(type("help").output, type("--help").output);
     EXPECT_EQ(type("help dead-letter drop").output, type("dead-letter drop --help").output);

@@ -1,6 +1,7 @@
 // What a user of the broker must be allowed, command by command: the table of docs/security.md.
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
+#include "support/nats_handles.hpp"
 #include "support/secret_file.hpp"
 
 #include <fstream>
@@ -18,7 +19,8 @@ protected:
                        "'\ninbox_prefix = '_INBOX_relay'\n");
     }
 
-    /// `%` stands for the stream. Others may do everything.
+    /// `%` stands for the stream. The operator may do everything, `other` what docs/security.md
+    /// leaves to others.
     void allow(const std::vector<std::string>& to_publish) {
         std::string list;
         for (auto subject : to_publish) {
@@ -30,6 +32,9 @@ protected:
         nats.stop();
         std::ofstream(nats.folder() / "nats.conf", std::ios::app)
             << "no_auth_user: operator\nauthorization { users: [ { user: operator, password: x }, "
+               "{ user: other, password: secret, permissions: { publish: { deny: "
+               "[\"_INBOX_relay.>\"] }, subscribe: { deny: [\"_INBOX_relay.>\", "
+               "\"$JS.API.>\"] } } }, "
                "{ user: relay, password: secret, permissions: { publish: ["
             << list << "], subscribe: \"_INBOX_relay.>\" } } ] }\n";
         nats.start();
@@ -105,6 +110,33 @@ TEST_F(Permissions, OfRunRelayAlsoAfterAnUncleanEnd) {
     EXPECT_FALSE(is_violated()) << nats.log();
     allow(for_verify);
     expect_done({"verify"});
+}
+
+TEST_F(Permissions, OfOthersKeepThemFromAnsweringInTheBrokersPlace) {
+    create_stream();
+    allow(for_run);
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    ASSERT_TRUE(bench.wait_for_messages(10)) << bench.relay().log();
+    const auto url = "nats://other:secret@127.0.0.1:" + std::to_string(nats.port());
+    EXPECT_EQ(stream_reader(url).state(bench.stream_name())->messages, 10U)
+        << "they may use JetStream";
+    const auto other = connect_to(url);
+    for (const char* const heard : {"_INBOX_relay.>", "$JS.API.>"}) {
+        natsSubscription* raw = nullptr;
+        require(natsConnection_SubscribeSync(&raw, other.get(), heard), "cannot subscribe");
+        const subscription_handle owned(raw);
+        require(natsConnection_Flush(other.get()), "cannot subscribe");
+        EXPECT_TRUE(eventually(patience, [&] {
+            return nats.log().find("Subscription Violation") != std::string::npos &&
+                   is_violated(heard);
+        })) << nats.log();
+    }
+    require(natsConnection_PublishString(other.get(), "_INBOX_relay.x", "{}"), "cannot publish");
+    EXPECT_TRUE(eventually(patience, [&] {
+        return nats.log().find("Publish Violation") != std::string::npos;
+    })) << nats.log();
+    bench.stop();
 }
 
 TEST_F(Permissions, OfCleanUpDeleteWhatIsPublished) {

@@ -154,8 +154,11 @@ TEST_P(RelayLife, LogThatNobodyReadsHoldsNothingUp) {
         {.program = "/bin/sh",
          .arguments = {"-c", R"(exec "$0" run --config "$1" 2>"$2")", WALRELAY_BINARY,
                        (bench.folder() / "walrelay.toml").string(), file.string()},
-         // They choose the tests' servers, and are no keys of the program.
-         .environment = {{"WALRELAY_TEST_PG_BIN", ""}, {"WALRELAY_TEST_NATS_SERVER", ""}},
+         // They choose the tests' servers, and are no keys of the program. Its default port can be
+         // another relay's.
+         .environment = {{"WALRELAY_TEST_PG_BIN", ""},
+                         {"WALRELAY_TEST_NATS_SERVER", ""},
+                         {"WALRELAY_HTTP_LISTEN", "off"}},
          .folder = bench.folder(),
          .name = "unread"});
     bench.execute(insert_events(1, 50));

@@ -2,6 +2,7 @@
 #include "integration/e2e/relay_bench.hpp"
 #include "support/secret_file.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -139,6 +140,34 @@ TEST_P(DatabaseRotation, ChangedPasswordIsReadAgainFromItsFile) {
     cut_after("ALTER ROLE relay PASSWORD 'after'");
     expect_waiting("PostgreSQL refused the password of role relay");
     give("after");
+    expect_relayed();
+}
+
+TEST_P(DatabaseRotation, APasswordFileIsReadAtEachConnect) {
+    const auto file = bench.folder() / "token";
+    write_secret(file, "before\n");
+    bench.set_conninfo(bench.conninfo() + " user=relay");
+    bench.set_postgres("password_file = '" + file.string() + "'\n");
+    bench.start();
+    relay_one_more();
+    cut_after("ALTER ROLE relay PASSWORD 'after'");
+    expect_waiting("PostgreSQL refused the password of role relay");
+    write_secret(file, "after\n");
+    expect_relayed();
+    EXPECT_EQ(bench.relay().log().find("before"), std::string::npos);
+}
+
+TEST_P(DatabaseRotation, APasswordCommandIsRunAtEachConnect) {
+    const auto file = bench.folder() / "token";
+    write_secret(file, "before\nand more\n");
+    bench.set_conninfo(bench.conninfo() + " user=relay");
+    bench.set_postgres("password_command = 'cat " + file.string() + "'\n");
+    bench.start();
+    relay_one_more();
+    std::filesystem::remove(file);
+    cut_after("ALTER ROLE relay PASSWORD 'after'");
+    expect_waiting("postgres.password_command gave no password for PostgreSQL: it ended with exit");
+    write_secret(file, "after\n");
     expect_relayed();
 }
 

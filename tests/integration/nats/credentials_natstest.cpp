@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <chrono>
 
 namespace walrelay::test {
@@ -36,6 +38,32 @@ private:
 TEST_F(Credentials, LogIn) {
     const auto linked = open_link(with_file(issued_.file));
     EXPECT_TRUE(linked) << to_string(linked.error());
+}
+
+TEST_F(Credentials, LogInAsAnEditorOfAnotherSystemHasWrittenThem) {
+    std::string written = "\xEF\xBB\xBF";
+    for (const char each : issued_.file) {
+        written += each == '\n' ? "\r\n" : std::string(1, each);
+    }
+    const auto linked = open_link(with_file(written));
+    EXPECT_TRUE(linked) << to_string(linked.error());
+}
+
+TEST_F(Credentials, OfAPipeOrOfTooMuchAreAnErrorAtOnce) {
+    auto how = with_file(std::string(std::size_t{70} * 1024, 'x'));
+    const auto too_large = open_link(how);
+    ASSERT_FALSE(too_large);
+    EXPECT_EQ(too_large.error().code, errc::file_unusable);
+    EXPECT_THAT(to_string(too_large.error()), HasSubstr("more than 65536 bytes"));
+    how.credentials += ".pipe";
+    ASSERT_EQ(mkfifo(how.credentials.c_str(), S_IRUSR | S_IWUSR), 0);
+    const auto a_pipe = open_link(how);
+    ASSERT_FALSE(a_pipe);
+    EXPECT_THAT(to_string(a_pipe.error()), HasSubstr("a pipe, not an ordinary file"));
+    how.credentials = "/dev/zero";
+    const auto a_device = open_link(how);
+    ASSERT_FALSE(a_device);
+    EXPECT_THAT(to_string(a_device.error()), HasSubstr("not an ordinary file"));
 }
 
 TEST_F(Credentials, OfAStrangerAreRefused) {

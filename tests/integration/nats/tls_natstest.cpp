@@ -61,7 +61,7 @@ TEST_F(Tls, BelievesNoServerThatTheAuthorityDoesNotName) {
     const auto linked = open_link(std::move(how));
     ASSERT_FALSE(linked);
     EXPECT_EQ(linked.error().code, errc::broker_unavailable);
-    EXPECT_THAT(linked.error().what, HasSubstr("certificate verify failed"));
+    EXPECT_THAT(linked.error().what, HasSubstr("not of an authority that nats.tls.ca"));
 }
 
 /// The authorities of the system, as far as this process knows, until the end.
@@ -84,7 +84,7 @@ TEST_F(Tls, BelievesNoAuthorityOfTheSystemBesideTheConfiguredOne) {
     how.tls_ca = others.ca();
     const auto requests = nats::stream_scan::open(how);
     ASSERT_FALSE(requests);
-    EXPECT_THAT(requests.error().what, HasSubstr("certificate verify failed"));
+    EXPECT_THAT(requests.error().what, HasSubstr("not of an authority that nats.tls.ca"));
     EXPECT_FALSE(open_link(how));
 }
 
@@ -127,8 +127,51 @@ TEST_F(Tls, BelievesNoCertificateOfAnotherHost) {
     how.urls = {"tls://localhost:" + std::to_string(server().port())};
     const auto linked = open_link(std::move(how));
     ASSERT_FALSE(linked);
-    EXPECT_THAT(linked.error().what, HasSubstr("certificate verify failed"));
-    EXPECT_THAT(linked.error().remedy, HasSubstr("names the host as nats.urls does"));
+    EXPECT_THAT(linked.error().what, HasSubstr("it is for another name"));
+    EXPECT_THAT(linked.error().remedy, HasSubstr("name the server in nats.urls as"));
+}
+
+TEST_F(Tls, SaysWhyACertificateIsNotTaken) {
+    const auto refusal_of = [this](const tls_files& files) {
+        use_server({.settings = {"tls { cert_file: \"" + files.server_certificate() +
+                                 "\", key_file: \"" + files.server_key() + "\" }"}});
+        auto how = options();
+        how.tls_ca = files.ca();
+        const auto linked = open_link(std::move(how));
+        return linked ? "it is taken" : to_string(linked.error());
+    };
+    EXPECT_THAT(refusal_of(tls_files("an authority", server_certificate_is::expired)),
+                HasSubstr("it has expired"));
+    EXPECT_THAT(refusal_of(tls_files("an authority", server_certificate_is::for_another_name)),
+                HasSubstr("it is for another name"));
+}
+
+TEST_F(Tls, SaysThatTheServerDemandsACertificate) {
+    use_server(server_settings(", ca_file: \"" + files_.ca() + "\", verify: true"));
+    auto how = options();
+    how.tls_ca = files_.ca();
+    const auto without = open_link(how);
+    ASSERT_FALSE(without);
+    EXPECT_THAT(without.error().what, HasSubstr("demands a certificate of the client"));
+    const tls_files others("another authority");
+    how.tls_cert = others.client_certificate();
+    how.tls_key = others.client_key();
+    const auto foreign = open_link(how);
+    ASSERT_FALSE(foreign);
+    EXPECT_THAT(foreign.error().what, HasSubstr("does not take the client's certificate"));
+}
+
+TEST_F(Tls, AsksNobodyForThePassphraseOfAKey) {
+    use_server(server_settings(", ca_file: \"" + files_.ca() + "\", verify: true"));
+    auto how = options();
+    how.tls_ca = files_.ca();
+    how.tls_cert = files_.client_certificate();
+    how.tls_key = files_.encrypted_client_key();
+    const auto linked = open_link(how);
+    ASSERT_FALSE(linked);
+    EXPECT_EQ(linked.error().code, errc::file_unusable);
+    EXPECT_THAT(linked.error().what, HasSubstr("is encrypted"));
+    EXPECT_THAT(linked.error().remedy, HasSubstr("openssl pkey -in"));
 }
 
 TEST_F(Tls, DoesNotSendItsPasswordInTheClear) {

@@ -55,6 +55,12 @@ TEST_F(Connection, NamesARoleThatDoesNotExist) {
     EXPECT_THAT(failure.what, HasSubstr("nobody_here"));
 }
 
+TEST_F(Connection, SaysThatTheServerOffersNoTls) {
+    const auto failure = refusal(server().conninfo() + " sslmode=require");
+    EXPECT_EQ(failure.code, errc::postgres_refused);
+    EXPECT_THAT(failure.what, HasSubstr("offers no TLS"));
+}
+
 TEST_F(Connection, SaysThatThePasswordIsWrongWithoutQuotingIt) {
     use_own_server();
     writer_->execute("CREATE ROLE locked LOGIN PASSWORD 'right'");
@@ -67,6 +73,7 @@ TEST_F(Connection, SaysThatThePasswordIsWrongWithoutQuotingIt) {
     EXPECT_EQ(failure.code, errc::postgres_refused);
     EXPECT_EQ(failure.what, "PostgreSQL refused the password of role locked");
     EXPECT_THAT(to_string(failure), Not(HasSubstr("hunter2")));
+    EXPECT_THAT(refusal(server().conninfo() + " user=locked").what, HasSubstr("there is none"));
     const auto stranger = refusal(server().conninfo() + " user=stranger");
     EXPECT_THAT(stranger.remedy, HasSubstr("pg_hba.conf"));
 }

@@ -42,7 +42,7 @@ protected:
     }
     void drop(const std::string& slot) {
         auto sql = connect();
-        const auto dropped = run(postgres::drop_kept_slot(sql, slot));
+        const auto dropped = run(postgres::drop_kept_slot(sql, slot, slot_));
         EXPECT_TRUE(dropped.has_value()) << to_string(dropped.error());
     }
     lsn wal_end() {
@@ -119,14 +119,14 @@ TEST_P(KeptSlots, AreNotDroppedWhileTheyAreRead) {
                                      .publication = publication_,
                                      .add_tables = {}});
         auto sql = connect();
-        const auto refused = run(postgres::drop_kept_slot(sql, slot_ + "_at_a"));
+        const auto refused = run(postgres::drop_kept_slot(sql, slot_ + "_at_a", slot_));
         ASSERT_TRUE(refused.has_error());
         EXPECT_EQ(refused.error().code, errc::slot_in_use);
         EXPECT_EQ(rows_there(), "1");
     }
     EXPECT_TRUE(eventually(30s, [&] {
         auto sql = connect();
-        return run(postgres::drop_kept_slot(sql, slot_ + "_at_a")).has_value();
+        return run(postgres::drop_kept_slot(sql, slot_ + "_at_a", slot_)).has_value();
     }));
 }
 
@@ -170,15 +170,30 @@ TEST_P(KeptSlots, MakeATrailAgainWhoseSlotIsGone) {
     EXPECT_EQ(rows_there(), "1");
 }
 
-TEST_P(KeptSlots, AreLookedAfterByOneSessionAtATime) {
-    auto first = connect();
-    auto second = connect();
-    EXPECT_TRUE(run(postgres::lock_kept_slots(first, slot_)).has_value());
-    EXPECT_EQ(run(postgres::lock_kept_slots(second, slot_)).error().code, errc::slot_in_use);
-    EXPECT_TRUE(run(postgres::lock_kept_slots(second, slot_ + "x")).has_value());
-    first.close();
-    EXPECT_TRUE(
-        eventually(30s, [&] { return run(postgres::lock_kept_slots(second, slot_)).has_value(); }));
+TEST_P(KeptSlots, AreLookedAfterByWhoHoldsTheSlot) {
+    auto sql = connect();
+    EXPECT_EQ(run(postgres::require_holder(sql, slot_, 4711)).error().code, errc::slot_in_use)
+        << "nobody does";
+}
+
+/// Whoever may write into walrelay.bookmark has no slot dropped that walrelay did not make.
+TEST_P(KeptSlots, OfAnotherNameAreLeftAlone) {
+    make(trail_wish());
+    const auto victim = slot_ + "_victim";
+    writer_->execute(
+        "SELECT pg_create_logical_replication_slot(" + as_literal(victim) + ", '" + plugin() +
+        "'); INSERT INTO walrelay.bookmark (kept_slot, slot, name, "
+        "expires_at) VALUES (" +
+        as_literal(victim) + ", " + as_literal(slot_) + ", 'x', now() - interval '1 hour')");
+    for (const auto& each : read().all) {
+        EXPECT_NE(each.slot, victim);
+    }
+    auto sql = connect();
+    ASSERT_TRUE(run(postgres::drop_kept_slot(sql, victim, slot_)).has_value());
+    EXPECT_EQ(writer_->value_of("SELECT count(*) FROM pg_replication_slots WHERE slot_name = " +
+                                as_literal(victim)),
+              "1");
+    writer_->execute("SELECT pg_drop_replication_slot(" + as_literal(victim) + ")");
 }
 
 TEST_P(KeptSlots, AreLostOncePostgresqlHasRemovedTheirWal) {
@@ -212,7 +227,7 @@ TEST_P(KeptSlots, NeedNoMoreThanTheGrantsThatAreNamed) {
     ASSERT_TRUE(refused.has_error());
     writer_->execute(refused.error().remedy);
     EXPECT_TRUE(run(postgres::make_kept_slot(sql, wish("a"))).has_value());
-    EXPECT_TRUE(run(postgres::drop_kept_slot(sql, slot_ + "_at_a")).has_value());
+    EXPECT_TRUE(run(postgres::drop_kept_slot(sql, slot_ + "_at_a", slot_)).has_value());
     EXPECT_EQ(slots_there(), "0");
 }
 

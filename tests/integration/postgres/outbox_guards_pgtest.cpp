@@ -87,6 +87,125 @@ TEST_F(OutboxGuards, NamesTriggersThatRunFunctionsOfOthers) {
     EXPECT_THAT(facts().tables[1].foreign_triggers, IsEmpty());
 }
 
+/// Code that a role which is not trusted can change, wherever it runs.
+class CodeOfOthers : public OutboxGuards {
+protected:
+    CodeOfOthers() {
+        writer_->execute(
+            "CREATE SCHEMA theirs AUTHORIZATION " + app_ +
+            "; GRANT USAGE ON SCHEMA theirs TO PUBLIC;"
+            "CREATE FUNCTION theirs.judge(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS "
+            "'SELECT $1'; CREATE FUNCTION judge(bigint) RETURNS bigint LANGUAGE sql "
+            "IMMUTABLE AS 'SELECT $1'");
+        EXPECT_THAT(code(), IsEmpty());
+    }
+    /// With the function first as the trusted owner's, then as the other role's.
+    void expect_only_theirs(const std::string& sql, const std::string& named) {
+        writer_->execute(sql);
+        EXPECT_THAT(code(), IsEmpty()) << sql;
+        writer_->execute("ALTER FUNCTION theirs.judge OWNER TO " + app_);
+        EXPECT_THAT(code(), ElementsAre(named)) << sql;
+    }
+    std::vector<std::string> code() { return facts().tables[1].foreign_code; }
+};
+
+TEST_F(CodeOfOthers, IsNamedInAConstraint) {
+    expect_only_theirs(
+        "ALTER TABLE events ADD CONSTRAINT judged CHECK (theirs.judge(id) = public.judge(id))",
+        "constraint judged (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInADomainWithinADomain) {
+    expect_only_theirs(
+        "CREATE DOMAIN inside AS int CONSTRAINT judged CHECK (theirs.judge(VALUE) > 0); CREATE "
+        "DOMAIN outside AS inside; ALTER TABLE events ADD COLUMN more outside",
+        "constraint judged of domain public.inside (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInAnIndex) {
+    expect_only_theirs("CREATE INDEX by_judge ON events (theirs.judge(id))",
+                       "index public.by_judge (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInAGeneratedColumn) {
+    expect_only_theirs(
+        "ALTER TABLE events ADD COLUMN judged bigint GENERATED ALWAYS AS (theirs.judge(id)) STORED",
+        "generated column judged (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInARule) {
+    expect_only_theirs(
+        "CREATE TABLE log (at int); CREATE RULE note AS ON UPDATE TO events DO ALSO INSERT INTO "
+        "log "
+        "VALUES (theirs.judge(1))",
+        "rule note (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInThePolicyOfATable) {
+    expect_only_theirs("CREATE POLICY tenant ON events USING (theirs.judge(id) > 0)",
+                       "policy tenant (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedInTheConditionOfATrigger) {
+    expect_only_theirs(
+        "CREATE FUNCTION ours() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;"
+        "CREATE TRIGGER ours BEFORE UPDATE ON events FOR EACH ROW WHEN (theirs.judge(NEW.id) > 0) "
+        "EXECUTE FUNCTION ours()",
+        "condition of trigger ours (function theirs.judge(bigint))");
+}
+
+TEST_F(CodeOfOthers, IsNamedBehindAnOperator) {
+    expect_only_theirs(
+        "CREATE FUNCTION theirs.more(bigint, bigint) RETURNS bool LANGUAGE sql IMMUTABLE AS "
+        "'SELECT $1 > "
+        "$2'; CREATE OPERATOR theirs.>>> (FUNCTION = theirs.more, LEFTARG = bigint, RIGHTARG = "
+        "bigint);"
+        "ALTER TABLE events ADD CONSTRAINT more CHECK (id OPERATOR(theirs.>>>) 0), ADD CONSTRAINT "
+        "judged CHECK (theirs.judge(id) > 0)",
+        "constraint judged (function theirs.judge(bigint))");
+    writer_->execute("ALTER FUNCTION theirs.more OWNER TO " + app_);
+    EXPECT_THAT(code(), testing::Contains("constraint more (function theirs.more(bigint,bigint))"));
+}
+
+TEST_F(CodeOfOthers, IsAnyOfATableThatFollowsByAForeignKey) {
+    writer_->execute(
+        "ALTER TABLE events ADD CONSTRAINT key UNIQUE (id); GRANT REFERENCES ON events "
+        "TO " +
+        app_ +
+        "; CREATE TABLE theirs.follower (id int REFERENCES events (id)); ALTER "
+        "TABLE theirs.follower OWNER TO " +
+        app_);
+    EXPECT_THAT(code(), IsEmpty()) << "it refuses, and changes nothing";
+    writer_->execute(
+        "ALTER TABLE theirs.follower DROP CONSTRAINT follower_id_fkey, ADD FOREIGN KEY "
+        "(id) REFERENCES events (id) ON DELETE CASCADE");
+    EXPECT_THAT(code(),
+                ElementsAre("the foreign key of table theirs.follower (of role " + app_ + ")"));
+}
+
+TEST_F(CodeOfOthers, IsATriggerBehindTwoForeignKeys) {
+    writer_->execute(
+        "ALTER TABLE events ADD CONSTRAINT key UNIQUE (id);"
+        "CREATE TABLE one (id int UNIQUE REFERENCES events (id) ON DELETE CASCADE);"
+        "CREATE TABLE two (id int REFERENCES one (id) ON DELETE CASCADE);"
+        "CREATE FUNCTION theirs.late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; "
+        "END $$; CREATE CONSTRAINT TRIGGER late AFTER DELETE ON two DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION theirs.late()");
+    EXPECT_THAT(code(), IsEmpty());
+    writer_->execute("ALTER FUNCTION theirs.late OWNER TO " + app_);
+    EXPECT_THAT(code(), ElementsAre("trigger late of table public.two, by a foreign key (function "
+                                    "theirs.late())"));
+}
+
+TEST_F(CodeOfOthers, IsAPartitionOfAnotherRole) {
+    writer_->execute(
+        "DROP TABLE events; CREATE TABLE events (id int) PARTITION BY RANGE (id);"
+        "CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM (1) TO (10);");
+    EXPECT_THAT(code(), IsEmpty());
+    writer_->execute("ALTER TABLE events_1 OWNER TO " + app_);
+    EXPECT_THAT(code(), ElementsAre("partition public.events_1 (of role " + app_ + ")"));
+}
+
 TEST_F(OutboxGuards, TakesPartitionsForTheirTable) {
     writer_->execute(
         "DROP TABLE events; CREATE TABLE events (id int) PARTITION BY RANGE (id);"

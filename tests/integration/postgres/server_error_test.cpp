@@ -54,6 +54,67 @@ TEST(ServerError, TellsARoleThatIsNotLetInFromAServerThatIsAway) {
               "PostgreSQL has no free connection for role relay");
 }
 
+TEST(ServerError, CallsAwayOnlyWhereNobodyHasAnswered) {
+    const server_context context{
+        .action = server_action::connect_replication, .role = "relay", .database = "shop"};
+    struct answer {
+        server_report report;
+        const char* what;
+        errc code;
+    };
+    const answer answers[] = {
+        {{"", "connection to server at \"h\", port 1 failed: Connection refused"},
+         "PostgreSQL cannot be reached",
+         errc::postgres_unavailable},
+        {{"", "connection to server at \"h\" failed: fe_sendauth: no password supplied"},
+         "asks for the password of role relay",
+         errc::postgres_refused},
+        {{"",
+          "connection to server at \"h\" failed: server does not support SSL, but SSL was "
+          "required"},
+         "offers no TLS",
+         errc::postgres_refused},
+        {{"", "connection to server failed: FATAL:  unsupported startup parameter: replication"},
+         "a pooler answers",
+         errc::postgres_refused},
+        {{"", "connection to server failed: FATAL:  no such database: shop"},
+         "knows no database shop",
+         errc::postgres_refused},
+        {{"", "connection to server failed: SSL error: certificate verify failed"},
+         "is not of an authority",
+         errc::postgres_refused},
+        {{"", "root certificate file \"/r/root.crt\" does not exist"},
+         "the file of the authority",
+         errc::postgres_refused},
+        {{"", "could not load private key file \"/r/k\": bad decrypt"},
+         "asks nobody for it",
+         errc::postgres_refused},
+        {{"", "private key file \"/r/k\" has group or world access"},
+         "others can read the key",
+         errc::postgres_refused},
+        {{"", "SSL error: tlsv13 alert certificate required"},
+         "demands a certificate of the client",
+         errc::postgres_refused},
+        {{"28000", "connection requires a valid client certificate"},
+         "demands a certificate of the client",
+         errc::postgres_refused},
+        {{"", "server certificate for \"a\" does not match host name \"b\""},
+         "is for another host name",
+         errc::postgres_refused},
+        {{"57P03", "the database system is starting up"},
+         "did not take the connection",
+         errc::postgres_unavailable},
+        {{"", "connection to server failed: FATAL:  pgbouncer cannot connect to server"},
+         "did not take the connection",
+         errc::postgres_unavailable}};
+    for (const auto& each : answers) {
+        const auto failure = explain(each.report, context);
+        EXPECT_THAT(failure.what, HasSubstr(each.what));
+        EXPECT_EQ(failure.code, each.code) << failure.what;
+        EXPECT_EQ(failure.remedy.empty(), each.code == errc::postgres_unavailable) << failure.what;
+    }
+}
+
 TEST(ServerError, TakesAnInternalErrorOfAStreamForALoss) {
     EXPECT_EQ(explain({"XX000", "out of luck"}, streaming()).code, errc::postgres_lost);
     EXPECT_EQ(explain({"57P01", "going down"}, streaming()).code, errc::postgres_lost);

@@ -76,10 +76,15 @@ TEST(WireLines, TheSizesAreThoseOfWhatFollows) {
         std::string::npos);
 }
 
-TEST(WireLines, ARequestHasAnInboxAndNoBody) {
+TEST(WireLines, ARequestHasAnInboxForOneAnswerAndNoBody) {
     std::string lines;
-    append_request(lines, "$JS.API.STREAM.INFO.S", "_INBOX.x.1.", "info");
-    EXPECT_EQ(lines, "PUB $JS.API.STREAM.INFO.S _INBOX.x.1.info 0\r\n\r\n");
+    append_request(lines, "$JS.API.STREAM.INFO.S", "_INBOX.x.1.info", 7);
+    EXPECT_EQ(lines,
+              "SUB _INBOX.x.1.info 7\r\nUNSUB 7 1\r\n"
+              "PUB $JS.API.STREAM.INFO.S _INBOX.x.1.info 0\r\n\r\n");
+    lines.clear();
+    append_unsubscribe(lines, 7);
+    EXPECT_EQ(lines, "UNSUB 7\r\n");
 }
 
 TEST(WireLines, ASubscriptionNamesItsSubjectAndId) {

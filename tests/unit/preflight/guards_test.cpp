@@ -73,12 +73,23 @@ TEST_F(GuardsPreflight, WhoMayAttachTriggersIsNamedWhereWalrelayWrites) {
     EXPECT_EQ(found[0].remedy, "REVOKE TRIGGER ON \"public\".\"outbox\" FROM PUBLIC, app;");
 }
 
+TEST_F(GuardsPreflight, CodeOfOthersIsAnErrorWhereWalrelayWrites) {
+    facts_.foreign_code = {"constraint judged (function theirs.judge(integer))"};
+    EXPECT_THAT(findings(), IsEmpty()) << "nothing is changed";
+    wanted_.delete_after = std::chrono::seconds(60);
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("constraint judged (function theirs.judge(integer))"));
+}
+
 TEST_F(GuardsPreflight, TriggersOfOthersAreNamedWhereWalrelayWrites) {
     facts_.foreign_triggers = {"audit"};
     EXPECT_THAT(findings(), IsEmpty());
     wanted_.on_published = "status = 'sent'";
     const auto found = findings();
     ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
     EXPECT_THAT(found[0].what, HasSubstr("triggers of table public.outbox (audit) run functions"));
 }
 

@@ -22,6 +22,7 @@ protected:
     OwnTables() {
         facts_.role = "relay";
         facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = usable;
+        facts_.control_secret = "secret";
         facts_.tables.resize(1);
         publication_.tables = {{"public", "outbox"}, {"walrelay", "control"}};
     }
@@ -40,6 +41,28 @@ protected:
 TEST_F(OwnTables, FindsNothingWhereAllIsThere) {
     EXPECT_THAT(found(), IsEmpty());
     EXPECT_THAT(found(output_plugin::pgoutput), IsEmpty());
+}
+
+TEST_F(OwnTables, NamesTheSecretWithoutWhichRequestsAreLeftAlone) {
+    facts_.control_secret.clear();
+    auto all = found();
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all[0].code.text(), "control_key_unusable");
+    EXPECT_EQ(all[0].severity, finding_severity::note);
+    EXPECT_THAT(all[0].remedy, HasSubstr("GRANT SELECT ON walrelay.control_key TO \"relay\";"));
+    wanted_.tables.front().republish = {.column = "status", .value = "pending"};
+    wanted_.tables.front().on_published = "status = 'published'";
+    all = found();
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all[0].severity, finding_severity::error) << "updates are published twice";
+}
+
+TEST_F(OwnTables, OfSomebodyElseAreNotUsed) {
+    facts_.schema_flaws = {{"it belongs to x", "rename it", true}};
+    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
+    for (const auto& each : found()) {
+        EXPECT_NE(each.severity, finding_severity::error) << each.what;
+    }
 }
 
 TEST_F(OwnTables, FindsNothingWhereTheyCanBeMade) {

@@ -66,13 +66,13 @@ inline std::string begin_frame(lsn commit, std::uint64_t sent_at = 0) {
 }
 
 inline std::string commit_frame(lsn commit, lsn end) {
-    return xlog_data(commit, bytes_builder{}
-                                 .u8('C')
-                                 .u8('\0')
-                                 .number(commit.value, 8)
-                                 .number(end.value, 8)
-                                 .number(0, 8)
-                                 .take());
+    return xlog_data(end, bytes_builder{}
+                              .u8('C')
+                              .u8('\0')
+                              .number(commit.value, 8)
+                              .number(end.value, 8)
+                              .number(0, 8)
+                              .take());
 }
 
 /// A table whose columns are all of type text.

@@ -98,6 +98,7 @@ TEST(StatusUpdate, IsWrittenAsTheProtocolWantsIt) {
     EXPECT_EQ(
         bytes,
         wire{}.type('r').int64(0x0102030405060708).int64(2).int64(3).int64(5).int8(0).bytes());
+    EXPECT_EQ(encode({lsn{1}, lsn{2}, lsn{3}, year_2000, true}).back(), '\1');
 }
 
 }  // namespace

@@ -65,6 +65,23 @@ TEST(Feedback, NeverReportsLessThanItHasConfirmedAsWritten) {
               wal::encode({lsn{50}, lsn{50}, lsn{50}, wall_time{}}));
 }
 
+TEST(Feedback, AsksTheServerOnce) {
+    feedback updates;
+    updates.begin(60s, start);
+    updates.ask(start);
+    EXPECT_LE(*updates.deadline(), start + 100ms);
+    EXPECT_EQ(updates.take({start, wall_time{}}), wal::encode({{}, {}, {}, wall_time{}, true}));
+    EXPECT_EQ(updates.take({start, wall_time{}}), wal::encode({{}, {}, {}, wall_time{}, false}));
+}
+
+TEST(Feedback, AsksNothingOfTheNextConnection) {
+    feedback updates;
+    updates.begin(60s, start);
+    updates.ask(start);
+    updates.begin(60s, start);
+    EXPECT_EQ(updates.take({start, wall_time{}}), wal::encode({{}, {}, {}, wall_time{}, false}));
+}
+
 TEST(Feedback, IsNotDueOnceTheConnectionIsGone) {
     feedback updates;
     updates.begin(60s, start);

@@ -59,17 +59,37 @@ TEST(Ledger, LetsATransactionWithoutEventsWaitForTheOneBefore) {
     EXPECT_EQ(book.acked(), lsn{990});
 }
 
-TEST(Ledger, MovesWithAKeepaliveAtOnceWhileNothingIsPending) {
+TEST(Ledger, MovesWithAKeepaliveThatSaysWhatTheLastOneSaid) {
     ledger book;
-    book.idle_at(lsn{50});
+    EXPECT_TRUE(book.idle_at(lsn{50})) << "to be asked again";
+    EXPECT_EQ(book.acked(), lsn{});
+    EXPECT_FALSE(book.idle_at(lsn{50}));
     EXPECT_EQ(book.acked(), lsn{50});
+}
+
+TEST(Ledger, BelievesOneKeepaliveOnlyAsFarAsTheOther) {
+    ledger book;
+    EXPECT_TRUE(book.idle_at(lsn{5000}));
+    EXPECT_FALSE(book.idle_at(lsn{60}));
+    EXPECT_EQ(book.acked(), lsn{60});
+    EXPECT_TRUE(book.idle_at(lsn{70}));
+    EXPECT_EQ(book.acked(), lsn{60});
+}
+
+TEST(Ledger, ForgetsWhatAnotherConnectionSaid) {
+    ledger book;
+    EXPECT_TRUE(book.idle_at(lsn{50}));
+    book.forget_pending();
+    EXPECT_TRUE(book.idle_at(lsn{50}));
+    EXPECT_EQ(book.acked(), lsn{});
 }
 
 TEST(Ledger, RemembersAKeepaliveUntilWhatIsPendingIsStored) {
     ledger book;
     book.transaction_ended(at(100, 0), at(100, 0), lsn{110});
     book.transaction_ended(at(200, 0), at(200, 0), lsn{210});
-    book.idle_at(lsn{500});
+    EXPECT_TRUE(book.idle_at(lsn{500}));
+    EXPECT_FALSE(book.idle_at(lsn{500}));
     EXPECT_EQ(book.acked(), lsn{});
     book.stored_up_to(at(100, 0));
     EXPECT_EQ(book.acked(), lsn{110});
@@ -102,8 +122,9 @@ TEST(Ledger, LastEventThatIsAckedIsNoDeadLetter) {
 
 TEST(Ledger, NeverMovesBackwards) {
     ledger book;
-    book.idle_at(lsn{500});
-    book.idle_at(lsn{400});
+    EXPECT_TRUE(book.idle_at(lsn{500}));
+    EXPECT_FALSE(book.idle_at(lsn{500}));
+    EXPECT_FALSE(book.idle_at(lsn{400}));
     book.transaction_ended(std::nullopt, std::nullopt, lsn{300});
     EXPECT_EQ(book.acked(), lsn{500});
 }

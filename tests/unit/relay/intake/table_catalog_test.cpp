@@ -47,6 +47,48 @@ TEST(TableCatalog, KnowsTheTypesThatWereThere) {
     EXPECT_FALSE(catalog.knows_type(20000));
 }
 
+relation table_of(const std::string& name, std::uint32_t oid) {
+    return {.schema = "public", .name = name, .columns = {}, .revision = 1, .oid = oid};
+}
+
+postgres_facts facts_with_oids() {
+    auto facts = sample_facts();
+    facts.tables[0].oid = 20000;
+    facts.tables[1].oid = 20001;
+    facts.tables[1].leaf_oids = {20002};
+    facts.publication = publication_facts{.for_all_tables = true};
+    facts.open_names = {{"public", "PUBLIC", false}};
+    return facts;
+}
+
+TEST(TableCatalog, KnowsATableByItsOidWhateverItIsCalled) {
+    const table_catalog catalog(tables, facts_with_oids());
+    EXPECT_EQ(catalog.find_relation(table_of("a", 20000), lsn{1}).what, kind::outbox);
+    EXPECT_EQ(catalog.find_relation(table_of("before", 20000), lsn{1}).what, kind::outbox);
+    EXPECT_EQ(catalog.find_relation(table_of("b_2026", 20002), lsn{1}).index, 1U);
+    EXPECT_EQ(catalog.find_relation(table_of("a", 0), lsn{1}).what, kind::outbox)
+        << "wal2json does not tell";
+}
+
+TEST(TableCatalog, AnotherTableOfTheNameIsNotProved) {
+    auto facts = facts_with_oids();
+    EXPECT_EQ(table_catalog(tables, facts).find_relation(table_of("a", 20007), lsn{1}).what,
+              kind::unproved);
+    EXPECT_EQ(table_catalog(tables, facts).find_relation(table_of("b_2026", 20007), lsn{1}).what,
+              kind::unproved);
+    facts.publication = publication_facts{};
+    EXPECT_EQ(table_catalog(tables, facts).find_relation(table_of("a", 20007), lsn{1}).what,
+              kind::outbox)
+        << "only who owns the publication had it sent";
+    facts.publication = publication_facts{.for_schemas = true};
+    EXPECT_EQ(table_catalog(tables, facts).find_relation(table_of("a", 20007), lsn{1}).what,
+              kind::unproved);
+    facts.open_names.clear();
+    EXPECT_EQ(table_catalog(tables, facts).find_relation(table_of("a", 20007), lsn{1}).what,
+              kind::outbox)
+        << "nobody else can make one";
+}
+
 using past = table_catalog::answer::past;
 
 postgres_facts facts_with_gone(const table_name& leaf, lsn at) {

@@ -198,7 +198,7 @@ TEST_F(RelayHistory, TakesAMessageOfItsOwnThatItFindsForStored) {
     EXPECT_THAT(script_.reply({outcome_class::duplicate, 1, 0, {}}), ElementsAre("read_message 1"));
     script_.asked = asked_message{1, position{relay_script::origin, at(second, 0)}, "b"};
     EXPECT_THAT(script_.message_is_read(*script_.asked), ElementsAre("close_broker"));
-    EXPECT_THAT(script_.passes(1ms), ElementsAre("connect_broker"));
+    EXPECT_THAT(script_.passes(1ms), Contains("connect_broker"));
     script_.broker_connects(1, at(first, 0));
     EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
 }

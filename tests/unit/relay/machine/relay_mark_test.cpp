@@ -56,6 +56,15 @@ TEST_F(RelayMark, IsWrittenBeforeRowsOfOtherRulesArePublished) {
     EXPECT_THAT(script_.stream_is_marked({}), ElementsAre("publish a@0"));
 }
 
+TEST_F(RelayMark, OfOtherTablesHoldsForRowsToComeWhereTheLastMessageTellsNothing) {
+    script_.wal_end = lsn{0x500};
+    begin(other_rules);
+    script_.stream_is_marked({});
+    EXPECT_EQ(script_.mark_to_be(), "now");
+    EXPECT_EQ(script_.rules_hold_since(), lsn{0x500})
+        << "a row that was left out before is looked for again";
+}
+
 TEST_F(RelayMark, IsWrittenToItsEndBeforeAStop) {
     begin(other_rules);
     EXPECT_THAT(script_.stops(), Not(Contains("finish_postgres")));

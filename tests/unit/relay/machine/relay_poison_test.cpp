@@ -284,6 +284,39 @@ TEST_F(RelayPoison, IsLookedAtOverAnotherConnectionWhereTheMessageOfItsIdCannotB
     EXPECT_THAT(script.broker_connects(1, first), ElementsAre("dead_letter 0/C8.0"));
 }
 
+TEST_F(RelayPoison, WaitsWhereTheMessageOfItsIdIsGoneAndTheBrokerForgetsTheIdSoon) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"b"});
+    script.reply({outcome_class::duplicate, 1, 0, {}});
+    EXPECT_THAT(script.message_is_read(asked_message{1}), ElementsAre("close_broker"));
+    script.passes(1ms);
+    script.asked = asked_message{1};
+    const commit_position first{lsn{100}, test::some_row, 0};
+    EXPECT_THAT(script.broker_connects(1, first), ElementsAre("close_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("until its duplicate window of 120"));
+    EXPECT_THAT(script.passes(1s), Contains("connect_broker"));
+    script.asked.reset();
+    EXPECT_THAT(script.broker_connects(1, first), ElementsAre("publish b@1"));
+    script.acks(1);
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+}
+
+TEST_F(RelayPoison, IsSetAsideWhereTheBrokerRemembersTheIdOfAMessageThatIsGoneForLong) {
+    connect();
+    script.duplicate_window = std::chrono::hours(1);
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"b"});
+    script.reply({outcome_class::duplicate, 1, 0, {}});
+    script.message_is_read(asked_message{1});
+    script.passes(1ms);
+    script.asked = asked_message{1};
+    EXPECT_THAT(script.broker_connects(1, commit_position{lsn{100}, test::some_row, 0}),
+                ElementsAre("dead_letter 0/C8.0"));
+}
+
 TEST_F(RelayPoison, WaitsForItsOwnLetterAlsoWhereALaterOneIsStoredFirst) {
     connect();
     script.transaction(100, {"a"});

@@ -1,6 +1,7 @@
 // The relay machine and the rows of earlier that `walrelay replay` puts into the WAL again.
 
 #include "unit/relay/machine/relay_script.hpp"
+#include "unit/relay/proved_control.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,6 +40,7 @@ struct control_values {
     std::optional<std::string> subject = {};
     std::string table = "outbox";
     std::string content = event;
+    std::string proof = test::proof_of_control();
 };
 
 class RelayReplay : public testing::Test {
@@ -48,16 +50,17 @@ protected:
         script_.broker_connects(0);
         script_.postgres_connects();
         script_.frame(test::begin_frame(lsn{0x100}));
-        script_.frame(test::relation_frame(control_oid, "walrelay", "control",
-                                           {"kind", "slot", "replay", "position", "committed_at",
-                                            "subject", "source_schema", "source_table", "event"}));
+        script_.frame(test::relation_frame(
+            control_oid, "walrelay", "control",
+            {"kind", "slot", "replay", "position", "committed_at", "subject", "source_schema",
+             "source_table", "event", "transaction", "proof"}));
     }
     std::vector<std::string> replay(const control_values& row, lsn at = lsn{0x90}) {
-        return script_.frame(
-            test::insert_frame(control_oid,
-                               {"replay", row.slot, row.number, row.position, "946684800000000",
-                                row.subject, "public", row.table, row.content},
-                               at));
+        return script_.frame(test::insert_frame(
+            control_oid,
+            {"replay", row.slot, row.number, row.position, "946684800000000", row.subject, "public",
+             row.table, row.content, test::control_transaction, row.proof},
+            at));
     }
     /// Of the last message.
     [[nodiscard]] std::string header(const std::string& name) {
@@ -79,6 +82,13 @@ TEST_F(RelayReplay, PublishesTheRowAsANewMessageThatTellsOfTheOld) {
     EXPECT_EQ(header("Walrelay-Original-Position"), original);
     EXPECT_THAT(header("Walrelay-Position"), HasSubstr(".0000000000000100.0000000000000090.0"));
     EXPECT_EQ(script_.machine().the_lane().newest().subject, "events.k");
+}
+
+TEST_F(RelayReplay, IsLeftAloneWhereItDoesNotShowWhoWroteIt) {
+    control_values row;
+    row.proof = "whatever";
+    EXPECT_THAT(replay(row), IsEmpty());
+    EXPECT_TRUE(script_.machine().the_lane().empty());
 }
 
 TEST_F(RelayReplay, IsWrittenBackForNobody) {

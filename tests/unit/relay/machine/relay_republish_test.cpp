@@ -1,6 +1,7 @@
 // The relay machine with a table whose rows an UPDATE publishes again.
 
 #include "unit/relay/machine/relay_script.hpp"
+#include "unit/relay/proved_control.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,11 +73,20 @@ TEST_F(RelayRepublish, LeavesOtherUpdatesAlone) {
 }
 
 TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
-    script_.frame(test::relation_frame(control_oid, "walrelay", "control", {"kind"}));
-    script_.frame(test::insert_frame(control_oid, {"own"}));
+    script_.frame(
+        test::relation_frame(control_oid, "walrelay", "control", {"kind", "transaction", "proof"}));
+    script_.frame(test::insert_frame(control_oid,
+                                     {"own", test::control_transaction, test::proof_of_control()}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
     script_.frame(test::commit_frame(lsn{0x100}, lsn{0x101}));
     script_.frame(test::begin_frame(lsn{0x200}));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
+                ElementsAre(HasSubstr("publish a;republish")));
+}
+
+TEST_F(RelayRepublish, TakesNobodysWordForAWriteBackInATableOfTheName) {
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control", {"kind"}));
+    script_.frame(test::insert_frame(control_oid, {"own"}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})),
                 ElementsAre(HasSubstr("publish a;republish")));
 }
@@ -99,12 +109,15 @@ TEST_F(RelayRepublish, PublishesTheRowOfADeadLetterAgain) {
     const std::string event =
         R"([{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":"k"},)"
         R"({"name":"payload","type":25,"value":"{}"}])";
-    script_.frame(test::relation_frame(
-        control_oid, "walrelay", "control",
-        {"kind", "slot", "dead_letter", "retry", "source_schema", "source_table", "event"}));
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control",
+                                       {"kind", "slot", "dead_letter", "retry", "source_schema",
+                                        "source_table", "event", "transaction", "proof"}));
     const auto for_slot = [&](std::optional<std::string> slot) {
-        return script_.frame(test::insert_frame(
-            control_oid, {"retry", slot, "7", "2", "public", "outbox", event}, lsn{0x90}));
+        return script_.frame(
+            test::insert_frame(control_oid,
+                               {"retry", slot, "7", "2", "public", "outbox", event,
+                                test::control_transaction, test::proof_of_control()},
+                               lsn{0x90}));
     };
     EXPECT_THAT(for_slot("another"), IsEmpty());
     EXPECT_THAT(for_slot("slot"), ElementsAre("publish a;retry-7-2@0"));

@@ -30,10 +30,12 @@ relay::relay_options options_with(relay::lane_options window) {
     return options;
 }
 
-postgres_facts facts() {
+postgres_facts facts(const std::string& control_secret) {
     postgres_facts known;
+    known.control_secret = control_secret;
     known.tables.resize(1);
     known.tables[0].table = outbox.table;
+    known.tables[0].oid = table_oid;
     known.other_tables = {{"public", "users"}};
     return known;
 }
@@ -213,6 +215,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->created = wall_time(std::chrono::hours(1));
     known.stream->final_id = final_id;
     known.stream->asked = asked;
+    known.stream->duplicate_window = duplicate_window;
     known.stream->shared = shared;
     known.stream->placed = placed;
     known.stream->placed_is_whole = placed_is_whole;
@@ -232,7 +235,7 @@ std::vector<std::string> relay_script::broker_fails(errc code) {
 }
 
 std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn slot_confirmed) {
-    relay::postgres_session session{whose, relay::table_catalog({outbox}, facts()),
+    relay::postgres_session session{whose, relay::table_catalog({outbox}, facts(control_secret)),
                                     output_plugin::pgoutput, std::chrono::seconds(60),
                                     slot_confirmed};
     session.database = "app";
@@ -257,7 +260,7 @@ std::vector<std::string> relay_script::postgres_connects_with_rows(lsn consisten
                                                                    std::uint64_t stream_sequence) {
     relay::postgres_session session;
     session.origin = origin;
-    session.catalog = relay::table_catalog({outbox}, facts());
+    session.catalog = relay::table_catalog({outbox}, facts(control_secret));
     session.rows_first = {consistent_point, stream_sequence, "snapshot", 1};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
     return collect();
@@ -375,6 +378,16 @@ std::vector<std::string> relay_script::halt_is_stored() {
 }
 
 std::vector<std::string> relay_script::frame(const std::string& bytes) {
+    auto lines = single_frame(bytes);
+    if (bytes.starts_with('k')) {
+        // Asked for, it says so once more.
+        auto more = single_frame(bytes);
+        lines.insert(lines.end(), more.begin(), more.end());
+    }
+    return lines;
+}
+
+std::vector<std::string> relay_script::single_frame(const std::string& bytes) {
     if (machine_.wants_frames()) {
         machine_.frame_arrived(bytes, now());
     }
@@ -404,6 +417,7 @@ std::vector<std::string> relay_script::reply(relay::publish_outcome outcome) {
     }
     const auto token = in_flight_.front().token;
     in_flight_.erase(in_flight_.begin());
+    time_ += between_replies;
     machine_.reply_arrived(token, outcome, now());
     return collect();
 }

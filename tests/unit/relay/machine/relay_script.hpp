@@ -3,6 +3,7 @@
 
 #include "relay/machine/relay_machine.hpp"
 #include "unit/relay/frame_builder.hpp"
+#include "unit/relay/proved_control.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -34,6 +35,7 @@ public:
     std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
     /// What every session from now on brings along.
     std::vector<position> dead_letters;
+    std::string control_secret = test::control_secret;
     bool on_standby = false;
     /// Every mark is written at once.
     bool answers_marks = true;
@@ -42,6 +44,7 @@ public:
     /// What the broker takes from now on.
     std::uint64_t max_payload_bytes = std::uint64_t{1} << 20U;
     std::int32_t max_message_bytes = -1;
+    std::chrono::nanoseconds duplicate_window = std::chrono::minutes(2);
     /// What a look at the stream shows from now on.
     bool shared = false;
     std::vector<placed_message> placed;
@@ -80,7 +83,9 @@ public:
                                               const result<std::string>& who);
     std::vector<std::string> table_is_seen(const result<table_sight>& seen);
     std::vector<std::string> row_is_fetched(std::optional<relay::table_row> row);
+    /// A keepalive comes twice, as from a server that is asked to repeat it.
     std::vector<std::string> frame(const std::string& bytes);
+    std::vector<std::string> single_frame(const std::string& bytes);
     std::vector<std::string> acks(std::uint64_t count = 1);
     /// Of what is in flight, what was handed over last is the first to be stored.
     std::vector<std::string> acks_last(std::uint64_t sequence);
@@ -121,6 +126,8 @@ public:
     [[nodiscard]] std::optional<lsn> reported() const { return reported_; }
 
     static constexpr history origin{7, 1};
+    /// So much time that the stream is asked after each whether it has what it acked.
+    static constexpr std::chrono::milliseconds between_replies{50};
 
     // What the servers say of themselves.
     std::string description = "walrelay slot=slot database=app system=7 timeline=1";

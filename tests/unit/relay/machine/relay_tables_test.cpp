@@ -98,6 +98,25 @@ TEST_F(RelayTables, ReadsTheCatalogAgainForATableThatCouldBeAnOutbox) {
                 ElementsAre("close_postgres"));
 }
 
+/// The secret can have been made since the catalog was read.
+TEST_F(RelayTables, ReadsTheCatalogAgainOnceForARequestThatItCannotProve) {
+    const auto request = [&] {
+        script.frame(
+            test::relation_frame(7, "walrelay", "control", {"kind", "transaction", "proof"}));
+        return script.frame(
+            test::insert_frame(7, {"own", test::control_transaction, test::proof_of_control()}));
+    };
+    script.postgres_fails();
+    script.control_secret.clear();
+    script.passes(10s);
+    connect_postgres();
+    EXPECT_THAT(request(), ElementsAre("close_postgres"));
+    script.passes(10s);
+    connect_postgres();
+    EXPECT_THAT(request(), IsEmpty());
+    EXPECT_EQ(lines_with("is left alone"), 1U);
+}
+
 TEST_F(RelayTables, TellsOnceOfATableThatNobodyKnows) {
     for (int connection = 0; connection < 3; ++connection) {
         script.frame(test::relation_frame(6, "jobs", "copy", {"id", "kind", "payload"}));

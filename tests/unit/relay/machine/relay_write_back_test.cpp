@@ -185,12 +185,12 @@ TEST_F(RelayWriteBack, SaysOnceWhatAWriteBackWaitsFor) {
     script_.blocker_is_found(waiting_write::statuses, std::string("process 7 has a lock"));
     EXPECT_THAT(script_.last_log(),
                 AllOf(HasSubstr("2 rows of table public.outbox not written back"),
-                      HasSubstr("7.100 s"), HasSubstr("process 7 has a lock")));
+                      HasSubstr("7.150 s"), HasSubstr("process 7 has a lock")));
     EXPECT_THAT(script_.passes(60s), Not(Contains(HasSubstr("find_blocker"))));
     const auto lines = script_.log_count();
     script_.rows_are_written_back();
     EXPECT_EQ(script_.log_count(), lines + 1);
-    EXPECT_THAT(script_.last_log(), HasSubstr("written back again, after 67.100 s"));
+    EXPECT_THAT(script_.last_log(), HasSubstr("written back again, after 67.150 s"));
     script_.rows_are_written_back();
     EXPECT_EQ(script_.log_count(), lines + 1);
     EXPECT_EQ(confirmed(), lsn{101});

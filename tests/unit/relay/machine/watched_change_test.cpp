@@ -115,6 +115,9 @@ TEST_P(WatchedChange, ThatMakesATableAgainLosesRowsUnlessAllTablesArePublished) 
         table().published = true;
         table().entry = 62;
         expect_halt("only since it was put in", "in one transaction");
+        table().born_published = true;
+        expect_read_again();
+        table().born_published = false;
         table().entry = 0;
         before.tables.front().entry = 0;
     }
@@ -211,6 +214,14 @@ TEST_P(WatchedChange, ThatTakesTheControlTableOutLosesRequests) {
     expect_nothing();
 }
 
+TEST_P(WatchedChange, OfTheControlTableIsReadAgain) {
+    now.tables.back().columns = "proof 25 -1";
+    expect_read_again();
+    now = before;
+    now.tables.back().oid = 20009;
+    expect_read_again();
+}
+
 TEST_P(WatchedChange, OfAPartitionThatIsNotPublishedLosesItsRows) {
     for (auto* const each : {&before.tables.front(), &table()}) {
         each->kind = "p";
@@ -236,6 +247,25 @@ TEST_P(WatchedChange, OfRightsIsALine) {
     expect_nothing();
     ASSERT_THAT(judged().remarks, SizeIs(1));
     EXPECT_THAT(judged().remarks.front(), HasSubstr("nothing (it was: SELECT)"));
+}
+
+TEST_P(WatchedChange, OfTheOwnerIsReadAgain) {
+    table().owner = 16400;
+    expect_read_again();
+}
+
+TEST_P(WatchedChange, OfWhatRunsWhereRowsAreChangedIsReadAgain) {
+    table().code = "another";
+    expect_read_again();
+}
+
+TEST_P(WatchedChange, OfWhoMayMakeTablesIsReadAgainWhereNamesDecide) {
+    table().schema_rights = "10 {postgres=UC/postgres,app=UC/postgres}";
+    if (publishes()) {
+        expect_nothing();
+    } else {
+        expect_read_again();
+    }
 }
 
 TEST_P(WatchedChange, OfSeveralThingsNamesThemAll) {

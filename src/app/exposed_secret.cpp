@@ -1,0 +1,39 @@
+#include "app/exposed_secret.hpp"
+
+#include "files/ordinary_file.hpp"
+#include "nats/session/server_address.hpp"
+#include "postgres/session/connection.hpp"
+
+#include <algorithm>
+
+namespace walrelay::app {
+namespace {
+
+bool has_secret(const std::string& url) {
+    const auto server = nats::parse_server_address(url);
+    return server && !(server->password.empty() && server->token.empty());
+}
+
+}  // namespace
+
+std::optional<std::string> exposed_secret(const std::string& file_name,
+                                          const std::string& file_text,
+                                          const config::settings& settings) {
+    // What comes from a variable or a flag does not stand there.
+    const auto stands_there = [&](const std::string& value) {
+        return file_text.find(value) != std::string::npos;
+    };
+    if (file_text.empty() || !files::is_public(file_name)) {
+        return std::nullopt;
+    }
+    const auto& conninfo = settings.postgres.conninfo;
+    if (postgres::has_password(conninfo) && stands_there(conninfo)) {
+        return "postgres.conninfo";
+    }
+    const auto& urls = settings.nats.urls;
+    const bool tells = std::ranges::any_of(
+        urls, [&](const std::string& url) { return has_secret(url) && stands_there(url); });
+    return tells ? std::optional<std::string>("nats.urls") : std::nullopt;
+}
+
+}  // namespace walrelay::app
