@@ -64,6 +64,13 @@ std::uint64_t last_stranger(const stream_facts& facts) {
     return sequence;
 }
 
+/// Whether walrelay's messages stand after somebody else's that came after a disorder.
+bool has_passed_strangers(const stream_facts& facts, std::uint64_t disordered_until) {
+    return facts.shared && !facts.placed.empty() &&
+           facts.placed.back().sequence > facts.safe_sequence &&
+           last_stranger(facts) > disordered_until;
+}
+
 std::string strangers_report(const stream_facts& facts, bool among_own) {
     if (!among_own) {
         return "; what stands before walrelay's first message there is somebody else's";
@@ -172,8 +179,10 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
         hold_back_.forget_messages();
     }
     // What was on its way and is not in memory any more can be stored later, and come after
-    // something that this server did not show yet.
-    if (tail.mixed || was_emptied) {
+    // something that this server did not show yet. Somebody else's message can have the place of a
+    // row: others' can push it out of view before the row is sent again.
+    if (tail.mixed || was_emptied ||
+        (options_.lane.sole_writer && has_passed_strangers(facts, disordered_until))) {
         remember_disorder();
     }
     tell_of_tail(facts);

@@ -285,6 +285,28 @@ TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereSomebodyElseHasWritten) {
     EXPECT_THAT(script_.marks(), ElementsAre("comparing-ids-holes-now"));
 }
 
+/// Which can have the place of a row, and be out of view at the next look.
+TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereAStrangersMessageStandsAmongItsOwn) {
+    const commit_position older{lsn{0x90}, lsn{0x80}, 0};
+    const commit_position newer{lsn{0x100}, lsn{0xF0}, 0};
+    for (const std::string disordered : {"", " disordered=1-2-ff"}) {
+        relay_script script{with_rules()};
+        script.answers_marks = false;
+        script.description = same_rules + disordered;
+        script.placed = {{1, {relay_script::origin, older}, "a"},
+                         {3, {relay_script::origin, newer}, "c"}};
+        script.shared = true;
+        script.start();
+        script.broker_connects(3, newer);
+        script.postgres_connects();
+        if (disordered.empty()) {
+            EXPECT_THAT(script.marks(), ElementsAre("comparing-ids-holes-now"));
+        } else {
+            EXPECT_THAT(script.marks(), IsEmpty()) << "it was compared since";
+        }
+    }
+}
+
 TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereWhatWasSentIsNotInMemoryAnyMore) {
     begin(same_rules);
     script_.transaction(0x100, {"a", "b"});
