@@ -3,13 +3,15 @@
 --
 --     psql -d app -f sql/role.sql
 --     psql -d app -v role=relay -v outbox=public.outbox -v slot=relay -f sql/role.sql
+--     psql -d app -v writer=relay_writer -f sql/role.sql     where walrelay_writer is not to be its name
 --     psql -d app -v message_writer=app -f sql/role.sql      for an outbox with message_prefix
 --
--- It makes no password: set one, or let pg_hba.conf know the role in another way.
+-- It makes no passwords: set them, or let pg_hba.conf know the roles in another way.
 \set ON_ERROR_STOP on
 \if :{?role} \else \set role walrelay \endif
 \if :{?outbox} \else \set outbox outbox_events \endif
 \if :{?publication} \else \set publication walrelay \endif
+\if :{?writer} \else \set writer :role _writer \endif
 
 -- run, init: REPLICATION is what reading the WAL takes; it is a right to read all of it.
 SELECT format('CREATE ROLE %I LOGIN', :'role')
@@ -26,13 +28,24 @@ SELECT format('CREATE PUBLICATION %I FOR TABLE %s WITH (publish = ''insert'', '
  WHERE NOT EXISTS (SELECT FROM pg_publication WHERE pubname = :'publication') \gexec
 
 -- verify, snapshot and heal read rows. on_published and on_dead_letter update them, delete_after
--- deletes them; who uses none of these takes the two back.
+-- deletes them; who uses none of these, or has the writer do it, takes the two back.
 SELECT format('GRANT SELECT, UPDATE, DELETE ON %s TO %I', :'outbox'::regclass, :'role') \gexec
+
+-- What changes rows of the outbox where the configuration has postgres.writer = "user=<writer>": code
+-- of others in triggers, constraints and indexes runs as this role then, which may do nothing else.
+SELECT format('CREATE ROLE %I LOGIN', :'writer')
+ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'writer') \gexec
+SELECT format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'writer') \gexec
+SELECT format('GRANT USAGE ON SCHEMA %s TO %I', relnamespace::regnamespace, :'writer')
+  FROM pg_class WHERE oid = :'outbox'::regclass \gexec
+SELECT format('GRANT SELECT, UPDATE, DELETE ON %s TO %I', :'outbox'::regclass, :'writer') \gexec
 
 -- Dead letters (sql/dead_letter.sql makes the table; walrelay would need CREATE on the database).
 \ir dead_letter.sql
 GRANT USAGE ON SCHEMA walrelay TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
+GRANT USAGE ON SCHEMA walrelay TO :"writer";
+GRANT SELECT, INSERT ON walrelay.dead_letter TO :"writer";
 
 -- Halts (run keeps them, resume ends them).
 \ir halt.sql
@@ -41,6 +54,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.halt TO :"role";
 \ir control.sql
 GRANT SELECT, INSERT, DELETE ON walrelay.control TO :"role";
 GRANT SELECT ON walrelay.control_key TO :"role";
+-- Where the outbox has republish, the writer needs the same three lines; who may read the key can have
+-- any row published, so what is not in trusted hands is refused then as without a writer.
 SELECT format('ALTER PUBLICATION %I ADD TABLE walrelay.control', :'publication')
  WHERE NOT EXISTS (SELECT FROM pg_publication_tables
                     WHERE pubname = :'publication' AND schemaname = 'walrelay'

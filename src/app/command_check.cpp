@@ -189,7 +189,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     }
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
-    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};
     }

@@ -278,7 +278,7 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
                                     const config::settings& settings,
                                     const std::optional<stream_facts>& stream) {
     auto wanted = servers::inspection_of(settings);
-    const auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    const auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
@@ -307,13 +307,13 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
 }
 
 /// What there is, where nothing forbids to make the rest.
-awaitable<result<postgres_facts>> inspect_all(postgres::connection& sql,
+awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::connection& sql,
                                               const config::settings& settings,
                                               const std::optional<stream_facts>& stream,
                                               bool new_slot) {
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
-    auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
@@ -364,7 +364,7 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
         co_return fail(*refused);
     }
     const bool new_slot = options.new_slot;
-    auto facts = co_await inspect_all(*sql, settings, *stream, new_slot);
+    auto facts = co_await inspect_all(on, *sql, settings, *stream, new_slot);
     if (!facts) {
         co_return fail(facts.error());
     }
@@ -374,7 +374,7 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
         co_await servers::complete_control(*sql, settings, *facts, uses_publication);
     if (completed) {
         // Some things can only be tried with the table.
-        facts = co_await inspect_all(*sql, settings, *stream, new_slot);
+        facts = co_await inspect_all(on, *sql, settings, *stream, new_slot);
         if (!facts) {
             co_return fail(facts.error());
         }
@@ -447,7 +447,7 @@ awaitable<int> print(servers::executors on, const config::settings& settings, st
             co_return fail(sql.error());
         }
         auto wanted = servers::inspection_of(settings);
-        const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+        const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
         if (!facts) {
             co_return fail(facts.error());
         }

@@ -5,6 +5,7 @@
 #include "postgres/session/connection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace walrelay::app {
 namespace {
@@ -26,9 +27,12 @@ std::optional<std::string> exposed_secret(const std::string& file_name,
     if (file_text.empty() || !files::is_public(file_name)) {
         return std::nullopt;
     }
-    const auto& conninfo = settings.postgres.conninfo;
-    if (postgres::has_password(conninfo) && stands_there(conninfo)) {
-        return "postgres.conninfo";
+    const auto& postgres = settings.postgres;
+    for (const auto& [key, conninfo] : {std::pair("postgres.conninfo", &postgres.conninfo),
+                                        std::pair("postgres.writer", &postgres.writer)}) {
+        if (postgres::has_password(*conninfo) && stands_there(*conninfo)) {
+            return key;
+        }
     }
     const auto& urls = settings.nats.urls;
     const bool tells = std::ranges::any_of(

@@ -3,6 +3,7 @@
 #include "app/facts_watch.hpp"
 #include "core/control.hpp"
 #include "core/gap_words.hpp"
+#include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
@@ -99,10 +100,10 @@ error cannot_look(const std::string& slot) {
             how_to_close_a_gap};
 }
 
-awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::settings& settings,
-                                       known_before& known) {
+awaitable<result<postgres_facts>> look(servers::executors on, postgres::connection& sql,
+                                       const config::settings& settings, known_before& known) {
     auto wanted = servers::inspection_of(settings);
-    auto facts = co_await postgres::inspect(sql, std::move(wanted));
+    auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }
@@ -125,7 +126,7 @@ awaitable<result<postgres_facts>> look(postgres::connection& sql, const config::
     const bool completed = co_await servers::complete_control(sql, settings, *facts, may_alter);
     if (completed) {
         wanted = servers::inspection_of(settings);
-        facts = co_await postgres::inspect(sql, std::move(wanted));
+        facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
         if (!facts) {
             co_return facts.error();
         }
@@ -382,9 +383,13 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!watched) {
         co_return watched.error();
     }
-    auto facts = co_await look(*sql, settings, known);
+    auto facts = co_await look(on, *sql, settings, known);
     if (!facts) {
         co_return watch.explain(*watched, facts.error());
+    }
+    if (facts->writer) {
+        watched->writer = facts->writer->role;
+        watched->writer_powers = joined(facts->writer->powers);
     }
     auto owner = servers::owner_of(settings, *facts);
     const bool was_new = !facts->slot;

@@ -83,25 +83,31 @@ bool find_file(const command_line& line, config::sources& into) {
 }
 
 /// Names the keyword that was mistyped, if it was that.
-error with_the_keyword(const std::string& conninfo, const error& why) {
+error with_the_keyword(const std::string& conninfo, const std::string& key, const error& why) {
     const auto unknown = postgres::unknown_keyword(conninfo);
     const auto meant = unknown ? nearest(*unknown, postgres::known_keywords()) : std::nullopt;
-    return meant ? error{why.code, "postgres.conninfo: libpq has no keyword " + *unknown,
+    return meant ? error{why.code, key + ": libpq has no keyword " + *unknown,
                          "write " + *meant + " in its place"}
                  : why;
 }
 
-/// Whether libpq takes the conninfo and every template can be used; says what not.
-bool judge(const config::settings& settings) {
-    const auto conninfo = postgres::check_conninfo(settings.postgres.conninfo);
-    if (!conninfo) {
-        print(to_string(with_the_keyword(settings.postgres.conninfo, conninfo.error())));
+bool judge_conninfo(const std::string& conninfo, const std::string& key) {
+    const auto taken = postgres::check_conninfo(conninfo, key);
+    if (!taken) {
+        print(to_string(with_the_keyword(conninfo, key, taken.error())));
     }
+    return taken.has_value();
+}
+
+/// Whether libpq takes both conninfos and every template can be used; says what not.
+bool judge(const config::settings& settings) {
+    const bool reaches = judge_conninfo(settings.postgres.conninfo, "postgres.conninfo");
+    const bool writes = judge_conninfo(settings.postgres.writer, "postgres.writer");
     const auto mappers = servers::mappers_of(settings);
     if (!mappers) {
         print(to_string(mappers.error()));
     }
-    return conninfo.has_value() && mappers.has_value();
+    return reaches && writes && mappers.has_value();
 }
 
 bool keeps_its_secrets(const std::string& file, const std::string& text,

@@ -32,6 +32,13 @@ const std::vector<key> table{
     {"postgres", "password_command", "", text(&postgres::password_command),
      "Command of `/bin/sh` whose first line of output is the password, run at each connect: for "
      "tokens that live for minutes. It has ten seconds."},
+    {"postgres", "writer", "", text(&postgres::writer),
+     "What replaces values of `conninfo` for the connections that change rows of outboxes "
+     "(`on_published`, `on_dead_letter`, `delete_after`) and keep dead letters: another role, "
+     "without REPLICATION, so that code of others in triggers, constraints or indexes of a table "
+     "does not run as the role that may read the whole WAL. Its password comes from here or from "
+     "the password file of libpq, not from `password_file` or `password_command`.",
+     "\"user=walrelay_writer\""},
     {"postgres", "slot", "--slot", text(&postgres::slot, check_slot),
      "The logical replication slot: 1 to 63 of the characters `a-z`, `0-9` and `_`."},
     {"postgres", "plugin", "--plugin",

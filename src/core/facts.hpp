@@ -108,6 +108,8 @@ struct table_facts {
     std::vector<refused_statement> refused = {};
     /// Those of SELECT, UPDATE and DELETE from which row-level security can hide rows.
     std::vector<std::string> hidden_from = {};
+    /// The same for the role of postgres.writer.
+    std::vector<std::string> hidden_from_writer = {};
     /// Who may attach a trigger to it, or to a partition, and is not trusted: `PUBLIC`, or quoted.
     std::vector<std::string> trigger_makers = {};
     /// Triggers that run a function of a role that is not trusted.
@@ -115,6 +117,9 @@ struct table_facts {
     /// What else runs where its rows are changed, and is not in trusted hands: constraints,
     /// indexes, generated columns, rules, partitions, tables that follow by a foreign key.
     std::vector<std::string> foreign_code = {};
+    /// What runs already where its rows are read: policies that apply to the relay's role, and what
+    /// the planner evaluates.
+    std::vector<std::string> foreign_reading = {};
 };
 
 /// Why the server's wal2json cannot be used.
@@ -178,6 +183,18 @@ enum class transport_safety {
     clear,
 };
 
+/// The role of postgres.writer, in whose sessions rows of outboxes are changed.
+struct writer_facts {
+    std::string role = {};
+    /// What code that runs as this role could do to the relay, in words; nothing that counts where
+    /// it is empty.
+    std::vector<std::string> powers = {};
+    /// It has the rights that a dead letter takes.
+    bool keeps_letters = false;
+    /// And those by which walrelay's updates are told from others.
+    bool marks = false;
+};
+
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
     history origin = {};
@@ -189,6 +206,9 @@ struct postgres_facts {
     std::string wal_level = {};
     std::string role = {};
     bool role_replicates = false;  // REPLICATION or SUPERUSER
+    /// Nothing where the relay's own role changes rows.
+    std::optional<writer_facts> writer = {};
+    [[nodiscard]] const std::string& writing_role() const { return writer ? writer->role : role; }
     std::int32_t slots_free = 0;
     std::int32_t senders_free = 0;
     std::chrono::milliseconds sender_timeout{0};  // wal_sender_timeout, 0 is never

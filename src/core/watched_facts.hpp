@@ -59,6 +59,9 @@ struct watched_facts {
     /// server_version_num.
     int version_number = 0;
     watched_publication publication = {};
+    /// The role of postgres.writer, empty where there is none, and writer_facts::powers of it.
+    std::string writer = {};
+    std::string writer_powers = {};
     /// Those of the configuration that are tables, in its order.
     std::vector<watched_table> tables = {};
 };

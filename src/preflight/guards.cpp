@@ -3,6 +3,7 @@
 #include "core/finding.hpp"
 #include "core/joined.hpp"
 #include "core/sql_text.hpp"
+#include "preflight/own_tables.hpp"
 
 #include <algorithm>
 #include <string>
@@ -15,55 +16,69 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
 }
 
+/// For who changes rows.
 void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
-                          const std::string& role, findings_list& found) {
-    if (facts.hidden_from.empty()) {
-        return;
-    }
+                          const postgres_facts& all, findings_list& found) {
+    const auto& hidden = all.writer ? facts.hidden_from_writer : facts.hidden_from;
     const auto name = to_string(facts.table);
-    const auto remedy = "CREATE POLICY walrelay ON " + quote_table(facts.table) + " TO " +
-                        quote_identifier(role) +
-                        " USING (true); and name other roles in its restrictive policies: ALTER "
-                        "POLICY ... TO ...";
-    const bool from_updates = wanted.updates_rows() && has(facts.hidden_from, "UPDATE");
-    const bool from_deletes = wanted.delete_after && has(facts.hidden_from, "DELETE");
-    const bool from_both =
-        (wanted.updates_rows() || wanted.delete_after) && has(facts.hidden_from, "SELECT");
+    const bool from_updates = wanted.updates_rows() && has(hidden, "UPDATE");
+    const bool from_deletes = wanted.delete_after && has(hidden, "DELETE");
+    const bool from_both = (wanted.updates_rows() || wanted.delete_after) && has(hidden, "SELECT");
     if (from_updates || from_deletes || from_both) {
+        const auto& role = all.writing_role();
         found.error("row_security_hides_rows",
                     "row-level security of table " + name + " can hide rows from " +
-                        joined(facts.hidden_from) + " of role " + role +
+                        joined(hidden) + " of role " + role +
                         ": rows would be published, and neither updated nor deleted as the "
                         "configuration says, without an error",
-                    remedy);
+                    "CREATE POLICY walrelay ON " + quote_table(facts.table) + " TO " +
+                        quote_identifier(role) +
+                        " USING (true); and name other roles in its restrictive policies: ALTER "
+                        "POLICY ... TO ...");
         return;
     }
     if (has(facts.hidden_from, "SELECT")) {
-        found.warning("row_security_hides_rows",
-                      "row-level security of table " + name + " can hide rows from role " + role +
-                          ": walrelay verify, snapshots and healing do not read it then; what is "
-                          "relayed from the slot does not depend on it",
-                      "run these as the owner of the table, or: ALTER ROLE " +
-                          quote_identifier(role) +
-                          " BYPASSRLS; which lets the role see the rows of every table that it may "
-                          "read");
+        found.warning(
+            "row_security_hides_rows",
+            "row-level security of table " + name + " can hide rows from role " + all.role +
+                ": walrelay verify, snapshots and healing do not read it then; what is "
+                "relayed from the slot does not depend on it",
+            "run these as the owner of the table, or: ALTER ROLE " + quote_identifier(all.role) +
+                " BYPASSRLS; which lets the role see the rows of every table that it may "
+                "read");
     }
 }
 
-void look_at_triggers(const outbox_table& wanted, const table_facts& facts, findings_list& found) {
-    if (!wanted.updates_rows() && !wanted.delete_after) {
-        return;
-    }
+/// Code of others may run as this role.
+bool is_contained(const postgres_facts& all) {
+    return all.writer && all.writer->powers.empty();
+}
+
+std::string who_runs_it(const postgres_facts& all) {
+    return all.writer ? "role " + all.writer->role + " of postgres.writer, which " +
+                            joined(all.writer->powers)
+                      : std::string("walrelay's role, which may replicate the whole database");
+}
+
+std::string or_as_writer(const postgres_facts& all) {
+    return all.writer ? "; or take from role " + all.writer->role + " what is named"
+                      : std::string(
+                            "; or have such statements run as a role that may do nothing else: "
+                            "postgres.writer, which sql/role.sql makes with -v writer=NAME");
+}
+
+void look_at_code(const table_facts& facts, const postgres_facts& all, findings_list& found) {
     const auto name = to_string(facts.table);
-    constexpr const char* runs =
-        ", and what they run at walrelay's updates and deletions of rows runs as walrelay's role";
+    const auto runs = ", and what they run at walrelay's updates and deletions of rows runs as " +
+                      who_runs_it(all);
     if (!facts.trigger_makers.empty()) {
         const auto makers = joined(facts.trigger_makers);
         found.warning("triggers_open_to_others",
                       makers + " may attach triggers to table " + name +
                           (facts.partitioned ? ", or to a partition of it" : "") + runs,
                       "REVOKE TRIGGER ON " + quote_table(facts.table) + " FROM " + makers + ";" +
-                          (facts.partitioned ? " and the same for each partition" : ""));
+                          (facts.partitioned ? " and the same for each partition" : "") +
+                          or_as_writer(all));
     }
     if (!facts.foreign_triggers.empty()) {
         found.error(
@@ -74,28 +89,70 @@ void look_at_triggers(const outbox_table& wanted, const table_facts& facts, find
                 runs,
             "ALTER FUNCTION ... OWNER TO the owner of the table, after a look at what it does "
             "(\\df+ "
-            "in psql)");
+            "in psql)" +
+                or_as_writer(all));
     }
     if (!facts.foreign_code.empty()) {
         found.error(
             "code_of_others",
-            "where walrelay updates or deletes rows of table " + name +
-                ", code runs as walrelay's role, which may replicate the whole database, "
-                "although roles that are neither superusers nor the owner of the database "
+            "where walrelay updates or deletes rows of table " + name + ", code runs as " +
+                who_runs_it(all) +
+                ", although roles that are neither superusers nor the owner of the database "
                 "or of an outbox table can change it: " +
                 joined(facts.foreign_code),
             "give what is named to the owner of the table (ALTER FUNCTION or ALTER TABLE "
-            "... OWNER TO), after a look at what it does, or drop it; or take on_published, "
-            "on_dead_letter and delete_after of the table out of the configuration");
+            "... OWNER TO), after a look at what it does, or drop it" +
+                or_as_writer(all) +
+                "; or take on_published, on_dead_letter and delete_after of the table out of the "
+                "configuration");
     }
+}
+
+/// Whoever writes rows back.
+void look_at_read_code(const table_facts& facts, findings_list& found) {
+    if (facts.foreign_reading.empty()) {
+        return;
+    }
+    found.error("code_of_others",
+                "where walrelay reads rows of table " + to_string(facts.table) +
+                    ", code runs as walrelay's role, which may replicate the whole database, "
+                    "although roles that are neither superusers nor the owner of the database or "
+                    "of an outbox table can change it: " +
+                    joined(facts.foreign_reading),
+                "give what is named to the owner of the table (ALTER FUNCTION ... OWNER TO), after "
+                "a look at what it does, or drop it");
 }
 
 }  // namespace
 
 void look_at_guards(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
                     findings_list& found) {
-    look_at_row_security(wanted, facts, all.role, found);
-    look_at_triggers(wanted, facts, found);
+    look_at_row_security(wanted, facts, all, found);
+    look_at_read_code(facts, found);
+    if ((wanted.updates_rows() || wanted.delete_after) && !is_contained(all)) {
+        look_at_code(facts, all, found);
+    }
+}
+
+void look_at_writer(const expectations& wanted, const postgres_facts& all, findings_list& found) {
+    if (!all.writer) {
+        return;
+    }
+    auto powers = all.writer->powers;
+    if (needs_control_table(wanted, all)) {
+        // Its updates must be told from others, which takes that.
+        std::erase_if(powers, [](const std::string& each) {
+            return each == "may SELECT walrelay.control_key";
+        });
+    }
+    if (!powers.empty()) {
+        found.warning("writer_too_strong",
+                      "role " + all.writer->role + " of postgres.writer " + joined(powers) +
+                          ": what others have run where rows of an outbox are changed could do the "
+                          "same, and so walrelay refuses such tables",
+                      "take that from the role, or let sql/role.sql make another one: psql -v "
+                      "writer=NAME -f sql/role.sql");
+    }
 }
 
 void look_at_message_writers(const outbox_table& wanted, const postgres_facts& all,

@@ -41,6 +41,16 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                           " can neither use nor make the table walrelay.dead_letter: the first row "
                           "that cannot be delivered stops the relay",
                       letters);
+    } else if (wanted.dead_letters && facts.writer && !facts.writer->keeps_letters) {
+        found.warning(
+            "dead_letter_table_unusable",
+            "role " + facts.writer->role +
+                " of postgres.writer cannot write into walrelay.dead_letter: the first "
+                "row that cannot be delivered stops the relay",
+            (facts.dead_letters.exists
+                 ? std::string()
+                 : std::string("walrelay init (or sql/dead_letter.sql in psql), then: ")) +
+                grants("dead_letter", "SELECT, INSERT", facts.writer->role));
     }
     const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
     if (!witnesses.empty()) {
@@ -97,6 +107,12 @@ void look_at_control(const expectations& wanted, const postgres_facts& facts, ou
             "as the owner of walrelay.control: walrelay init (or sql/control.sql in psql), then: "
             "GRANT SELECT ON walrelay.control_key TO " +
                 quote_identifier(facts.role) + ";");
+    } else if (needed && facts.controls.exists && facts.writer && !facts.writer->marks) {
+        const auto& writer = facts.writer->role;
+        say("control_table_unusable",
+            "role " + writer + " of postgres.writer may not write into walrelay.control",
+            grants("control", control_rights, writer) +
+                " GRANT SELECT ON walrelay.control_key TO " + quote_identifier(writer) + ";");
     } else if (plugin == output_plugin::pgoutput && facts.controls.exists && !is_published(facts)) {
         say("control_table_not_published",
             "publication " + wanted.publication + " does not contain the table walrelay.control",

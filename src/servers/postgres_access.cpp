@@ -2,8 +2,10 @@
 
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/session/commit_wait.hpp"
+#include "postgres/session/writer_session.hpp"
 #include "servers/translate.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace walrelay::servers {
@@ -71,6 +73,60 @@ awaitable<result<postgres::connection>> open_sql_of_own_schema(
         co_return std::move(*sql);
     }
     co_return error{errc::postgres_unsuitable, flaws->front().what, flaws->front().remedy};
+}
+
+namespace {
+
+awaitable<result<postgres::connection>> open_writer(boost::asio::any_io_executor executor,
+                                                    const config::settings& settings,
+                                                    postgres::connection& relay) {
+    postgres::connect_options options;
+    options.conninfo = settings.postgres.conninfo;
+    options.over = settings.postgres.writer;
+    auto opened = co_await postgres::connection::open(std::move(executor), std::move(options));
+    if (!opened) {
+        auto why = opened.error();
+        why.what = "with postgres.writer: " + why.what;
+        co_return why;
+    }
+    auto begun = co_await postgres::act_for(*opened, relay);
+    if (begun) {
+        begun = co_await postgres::wait_for_others(*opened);
+    }
+    if (begun) {
+        auto tables = published_tables_of(settings);
+        begun = co_await postgres::check_own_schema(*opened, std::move(tables));
+    }
+    if (!begun) {
+        co_return begun.error();
+    }
+    co_return std::move(*opened);
+}
+
+}  // namespace
+
+awaitable<result<postgres::connection>> open_for_outboxes(boost::asio::any_io_executor executor,
+                                                          const config::settings& settings) {
+    auto relay = co_await open_sql(executor, settings);
+    if (!relay || settings.postgres.writer.empty()) {
+        co_return std::move(relay);
+    }
+    co_return co_await open_writer(executor, settings, *relay);
+}
+
+awaitable<result<postgres_facts>> inspect(boost::asio::any_io_executor executor,
+                                          const config::settings& settings,
+                                          postgres::connection& sql,
+                                          postgres::inspection_request wanted) {
+    std::optional<postgres::connection> writer;
+    if (!settings.postgres.writer.empty()) {
+        auto opened = co_await open_writer(std::move(executor), settings, sql);
+        if (!opened) {
+            co_return opened.error();
+        }
+        wanted.writer = &writer.emplace(std::move(*opened));
+    }
+    co_return co_await postgres::inspect(sql, std::move(wanted));
 }
 
 awaitable<result<postgres::connection>> open_for_writes(boost::asio::any_io_executor executor,

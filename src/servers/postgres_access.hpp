@@ -3,6 +3,8 @@
 
 #include "config/settings.hpp"
 #include "core/error.hpp"
+#include "core/facts.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -30,6 +32,17 @@ namespace walrelay::servers {
 /// somebody else's, which open_sql only keeps away from.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_of_own_schema(
     boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// As open_sql, for statements that change rows of outboxes, which can run code of others: as
+/// postgres.writer, where that is set.
+[[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_for_outboxes(
+    boost::asio::any_io_executor executor, const config::settings& settings);
+
+/// postgres::inspect over `sql`, with what postgres.writer may do; an error where that cannot be
+/// reached.
+[[nodiscard]] boost::asio::awaitable<result<postgres_facts>> inspect(
+    boost::asio::any_io_executor executor, const config::settings& settings,
+    postgres::connection& sql, postgres::inspection_request wanted);
 
 /// As open_sql, for commits that must survive a crash of the server.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_for_writes(

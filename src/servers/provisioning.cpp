@@ -121,7 +121,7 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
         co_return sql.error();
     }
     auto wanted = inspection_of(settings);
-    const auto facts = co_await postgres::inspect(*sql, std::move(wanted));
+    const auto facts = co_await inspect(executor, settings, *sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
     }

@@ -98,9 +98,10 @@ boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
 }
 
 /// With the schemas in which the configuration's statements look for names.
-boost::asio::awaitable<result<void>> inspect_write_backs(connection& sql,
+boost::asio::awaitable<result<void>> inspect_write_backs(connection& asking,
                                                          const inspection_request& request,
                                                          postgres_facts& facts) {
+    auto& sql = request.writer != nullptr ? *request.writer : asking;
     auto tables = request.tables;
     auto path = co_await find_fragment_path(sql, std::move(tables));
     if (!path) {
@@ -339,7 +340,7 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await inspect_write_backs(sql, request, facts);
     }
     if (step.has_value()) {
-        step = co_await inspect_guards(sql, facts);
+        step = co_await inspect_guards(sql, request.writer, facts);
     }
     if (step.has_value()) {
         step = co_await try_publication(sql, request.publication, request.to_publish, facts);

@@ -25,6 +25,9 @@ struct inspection_request {
     /// The tables for which it is tried to create the publication where it is missing; empty if it
     /// is not to be tried.
     std::vector<table_name> to_publish = {};
+    /// The session of the role that writes back, whose rights count for it; null: the one that
+    /// asks. Of the same database, and open as long as the request.
+    connection* writer = nullptr;
 };
 
 /// All facts through a connection of connection_kind::sql. Needs no right besides CONNECT, but:

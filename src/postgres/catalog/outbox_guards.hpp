@@ -10,9 +10,11 @@
 
 namespace walrelay::postgres {
 
-/// Fills `hidden_from`, `trigger_makers`, `foreign_triggers` and `foreign_code` of the tables,
-/// which are those of the configuration, and `message_writers`. Needs no right that PUBLIC lacks.
+/// Fills `hidden_from`, `trigger_makers`, `foreign_triggers` and its like of the tables, which are
+/// those of the configuration, `message_writers`, and `writer` where that is not null. Needs no
+/// right that PUBLIC lacks.
 [[nodiscard]] boost::asio::awaitable<result<void>> inspect_guards(connection& sql,
+                                                                  connection* writer,
                                                                   postgres_facts& facts);
 
 }  // namespace walrelay::postgres

@@ -3,13 +3,16 @@
 
 namespace walrelay::postgres {
 
-/// A WITH RECURSIVE clause: the oids of superusers, of this session's role, of the owner of the
+/// A WITH RECURSIVE clause: the oids of superusers, of this session's role, of the relay's where
+/// that is another one (writer_session.hpp), of the owner of the
 /// database (by name, as a role from PostgreSQL 14 on as well) and of the owners of the tables ($1
 /// schemas, $2 names); and of the members of any of them, who can act as they do. Runs with
 /// search_path = pg_catalog.
 inline constexpr const char* trusted_roles_sql = R"sql(
 WITH RECURSIVE masters (role) AS (
-    SELECT oid FROM pg_roles WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner')
+    SELECT oid FROM pg_roles
+     WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner',
+                                   current_setting('walrelay.relay_role', true))
     UNION
     SELECT datdba FROM pg_database WHERE datname = current_database()
     UNION

@@ -2,6 +2,7 @@
 
 #include "postgres/catalog/foreign_code.hpp"
 #include "postgres/catalog/trusted_roles.hpp"
+#include "postgres/catalog/writer_powers.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 
@@ -21,13 +22,14 @@ constexpr std::string_view schema_is_sent =
     "{0}.relnamespace)";
 constexpr int version_of_schemas_published = 150000;
 
-/// $1 schemas, $2 names, $3 the publication, $4 the oids that are known. {0} stands for
-/// schema_is_sent, {1} and {2} for trusted_roles_sql and foreign_code_sql. prqual and prattrs came
+/// $1 schemas, $2 names, $3 the publication, $4 the oids that are known, $5 the role of
+/// postgres.writer. {0} stands for schema_is_sent, {1} to {3} for trusted_roles_sql,
+/// foreign_code_sql and writer_powers_sql. prqual and prattrs came
 /// with PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent
 /// with what it belongs to, a table that inherits only by its own name. The columns that every
 /// table has are written when it is made, and never again.
 constexpr std::string_view watch_sql = R"sql(
-WITH RECURSIVE code (place, kind, name) AS ({1}{2}),
+WITH RECURSIVE code (place, kind, name) AS ({1}{2}), powers (what) AS ({1}{3}),
 publication AS (
     SELECT p.*, p.xmin::text AS version FROM pg_publication AS p WHERE p.pubname = $3),
 asked AS (
@@ -90,7 +92,8 @@ SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, f
                   WHERE n.oid = a.relnamespace), ''),
        coalesce(f.born_sent, false),
        coalesce((SELECT string_agg(concat_ws(' ', k.kind, k.name), ', ' ORDER BY k.kind, k.name)
-                   FROM code AS k WHERE k.place = a.place - 1), '')
+                   FROM code AS k WHERE k.place = a.place - 1), ''),
+       coalesce((SELECT string_agg(what, ', ') FROM powers), '')
   FROM asked AS a LEFT JOIN publication AS p ON true
   LEFT JOIN found AS f ON f.place = a.place
   LEFT JOIN (SELECT c.oid, n.nspname, c.relname
@@ -103,7 +106,8 @@ std::string statement_for(int version_number) {
     const auto sent = version_number < version_of_schemas_published
                           ? std::string("false")
                           : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
-    return fmt::format(fmt::runtime(watch_sql), sent, trusted_roles_sql, foreign_code_sql);
+    return fmt::format(fmt::runtime(watch_sql), sent, trusted_roles_sql, foreign_code_sql,
+                       fmt::format(fmt::runtime(writer_powers_sql), "$5"));
 }
 
 watched_table read_table(const row_set& rows, std::size_t row, fact_reader& reader) {
@@ -160,7 +164,7 @@ boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql
         oids.push_back(std::to_string(index < known.tables.size() ? known.tables[index].oid : 0));
     }
     std::vector<std::string> values{array_literal(schemas), array_literal(names),
-                                    std::move(publication), array_literal(oids)};
+                                    std::move(publication), array_literal(oids), known.writer};
     auto statement = statement_for(facts.version_number);
     const auto rows = co_await sql.query(std::move(statement), std::move(values));
     if (!rows) {
@@ -171,6 +175,8 @@ boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql
     }
     fact_reader reader{*rows};
     facts.publication = read_publication(*rows, reader);
+    facts.writer = std::move(known.writer);
+    facts.writer_powers = rows->text(0, 22);
     for (std::size_t row = 0; row < rows->size(); ++row) {
         facts.tables.push_back(read_table(*rows, row, reader));
     }

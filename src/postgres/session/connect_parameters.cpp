@@ -34,8 +34,8 @@ constexpr std::array<setting, 11> session_pins = {{{"datestyle", "ISO"},
                                                    {"idle_session_timeout", "0"},
                                                    {"transaction_timeout", "0"}}};
 
-error unreadable_conninfo() {
-    return {errc::configuration_invalid, "postgres.conninfo is not a connection string of libpq",
+error unreadable_conninfo(const std::string& key) {
+    return {errc::configuration_invalid, key + " is not a connection string of libpq",
             "write it as \"host=... dbname=... user=...\" (values with blanks in single quotes) or "
             "as postgresql://user@host/dbname (special characters percent-encoded)"};
 }
@@ -54,27 +54,29 @@ bool has_bare_mark_in_password(std::string_view conninfo) {
     return false;
 }
 
-error unreadable_password() {
+error unreadable_password(const std::string& key) {
     return {errc::configuration_invalid,
-            "postgres.conninfo is a URI with an @ or a / in the user or the password",
+            key + " is a URI with an @ or a / in the user or the password",
             "write @ as %40 and / as %2F there, or use a password file (~/.pgpass)"};
 }
 
 }  // namespace
 
 result<connect_parameters> connect_parameters::from(const connect_options& options) {
-    if (has_bare_mark_in_password(options.conninfo)) {
-        return unreadable_password();
-    }
-    const pq_conninfo parsed{PQconninfoParse(options.conninfo.c_str(), nullptr)};
-    if (parsed == nullptr) {
-        return unreadable_conninfo();
-    }
     connect_parameters out;
-    for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
-        if (option->val != nullptr) {
-            out.set(option->keyword, option->val);
-        }
+    if (const auto read = out.take(options.conninfo, "postgres.conninfo"); !read) {
+        return read.error();
+    }
+    connect_parameters over;
+    if (const auto read = over.take(options.over, "postgres.writer"); !read) {
+        return read.error();
+    }
+    if (over.has("user")) {
+        std::erase_if(out.parameters_,
+                      [](const parameter& one) { return one.keyword == "password"; });
+    }
+    for (auto& [keyword, value] : over.parameters_) {
+        out.set(std::move(keyword), std::move(value));
     }
     for (const auto& [keyword, value] : connection_defaults) {
         out.set_default(std::string{keyword}, std::string{value});
@@ -88,6 +90,22 @@ result<connect_parameters> connect_parameters::from(const connect_options& optio
         out.set("replication", "database");
     }
     return out;
+}
+
+result<void> connect_parameters::take(const std::string& conninfo, const std::string& key) {
+    if (has_bare_mark_in_password(conninfo)) {
+        return unreadable_password(key);
+    }
+    const pq_conninfo parsed{PQconninfoParse(conninfo.c_str(), nullptr)};
+    if (parsed == nullptr) {
+        return unreadable_conninfo(key);
+    }
+    for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
+        if (option->val != nullptr) {
+            set(option->keyword, option->val);
+        }
+    }
+    return {};
 }
 
 bool connect_parameters::has(std::string_view keyword) const {
@@ -182,14 +200,8 @@ std::vector<std::string> known_keywords() {
     return names;
 }
 
-result<void> check_conninfo(const std::string& conninfo) {
-    connect_options options;
-    options.conninfo = conninfo;
-    const auto parameters = connect_parameters::from(options);
-    if (!parameters) {
-        return parameters.error();
-    }
-    return {};
+result<void> check_conninfo(const std::string& conninfo, const std::string& key) {
+    return connect_parameters().take(conninfo, key);
 }
 
 }  // namespace walrelay::postgres

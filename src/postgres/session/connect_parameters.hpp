@@ -15,8 +15,11 @@ namespace walrelay::postgres {
 /// Keywords and values as PQconnectStartParams takes them.
 class connect_parameters {
 public:
-    /// errc::configuration_invalid if libpq cannot read the conninfo; the error does not quote it.
+    /// errc::configuration_invalid if libpq cannot read a conninfo; the error does not quote it.
     [[nodiscard]] static result<connect_parameters> from(const connect_options& options);
+
+    /// What the conninfo of that key of the configuration sets, over what is there. The same error.
+    [[nodiscard]] result<void> take(const std::string& conninfo, const std::string& key);
 
     [[nodiscard]] bool has(std::string_view keyword) const;
     void set(std::string keyword, std::string value);

@@ -33,6 +33,9 @@ enum class connection_kind {
 struct connect_options {
     /// A libpq connection string or URI; what it leaves open comes from PG* and the password file.
     std::string conninfo;
+    /// Another one whose values go before those of `conninfo`, for another role. Where it names a
+    /// user, no password of the other is used.
+    std::string over = {};
     connection_kind kind = connection_kind::sql;
     /// For all hosts of the conninfo together, up to a session that is ready for queries.
     std::chrono::milliseconds timeout{10'000};
@@ -45,8 +48,9 @@ struct connect_options {
 };
 
 /// Whether libpq can read the conninfo, found without connecting. errc::configuration_invalid,
-/// which does not quote it.
-[[nodiscard]] result<void> check_conninfo(const std::string& conninfo);
+/// which names `key` of the configuration and does not quote the conninfo.
+[[nodiscard]] result<void> check_conninfo(const std::string& conninfo,
+                                          const std::string& key = "postgres.conninfo");
 /// Whether it holds a password itself; false where libpq cannot read it.
 [[nodiscard]] bool has_password(const std::string& conninfo);
 /// What libpq takes for a keyword in `conninfo` and does not know. Where a value lacks its quotes

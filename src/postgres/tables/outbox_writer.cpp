@@ -94,29 +94,20 @@ error about(const outbox_table& table, error why) {
 
 }  // namespace
 
-awaitable<result<outbox_writer>> outbox_writer::open(boost::asio::any_io_executor executor,
-                                                     connect_options options,
-                                                     std::vector<table_name> outboxes,
-                                                     std::string slot) {
-    auto sql = co_await connection::open(executor, std::move(options));
-    if (!sql) {
-        co_return sql.error();
-    }
+awaitable<result<outbox_writer>> outbox_writer::begin(connection sql,
+                                                      std::vector<table_name> outboxes,
+                                                      std::string slot) {
     for (const auto* const each : {wait_for_flush_sql, wait_for_others_sql}) {
-        const auto set = co_await sql->query(each);
+        const auto set = co_await sql.query(each);
         if (!set) {
             co_return set.error();
         }
     }
-    const auto trusted = co_await check_own_schema(*sql, outboxes);
-    if (!trusted) {
-        co_return trusted.error();
-    }
-    auto path = co_await use_fragment_path(*sql, outboxes);
+    auto path = co_await use_fragment_path(sql, outboxes);
     if (!path) {
         co_return path.error();
     }
-    outbox_writer made{std::move(*sql), std::move(outboxes), std::move(path->open_schemas)};
+    outbox_writer made{std::move(sql), std::move(outboxes), std::move(path->open_schemas)};
     made.slot_ = std::move(slot);
     co_return std::move(made);
 }

@@ -40,9 +40,8 @@ public:
     /// Values and functions in the configuration's fragments, and triggers, see the search_path of
     /// postgres/fragment_path. Commits wait for their flush. `outboxes` are all that are written,
     /// `slot` is the relay's, whose letters these are.
-    [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> open(
-        boost::asio::any_io_executor executor, connect_options options,
-        std::vector<table_name> outboxes, std::string slot);
+    [[nodiscard]] static boost::asio::awaitable<result<outbox_writer>> begin(
+        connection sql, std::vector<table_name> outboxes, std::string slot);
 
     /// Runs outbox.on_published, or deletes, for the rows in one statement. `retried`: also those
     /// that are not pending. Errors: postgres_unsuitable where PostgreSQL would refuse it again,

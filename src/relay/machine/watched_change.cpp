@@ -244,6 +244,9 @@ watched_change comparison::run() && {
     for (std::size_t index = 0; index < count; ++index) {
         compare(names_.tables[index], before_.tables[index], now_.tables[index]);
     }
+    if (before_.writer_powers != now_.writer_powers) {
+        read_again("what role " + now_.writer + " (postgres.writer) may do has changed");
+    }
     watched_change change;
     change.remarks = std::move(remarks_);
     if (!passing_.empty()) {

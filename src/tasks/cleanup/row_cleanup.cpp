@@ -188,7 +188,7 @@ row_cleanup::outcome<> row_cleanup::open_cleaner() {
     if (cleaner_) {
         co_return result<void>{};
     }
-    auto sql = co_await servers::open_sql(on_.loop, settings_);
+    auto sql = co_await servers::open_for_outboxes(on_.loop, settings_);
     if (!sql) {
         co_return sql.error();
     }

@@ -48,10 +48,15 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     if (writer) {
         co_return result<void>{};
     }
-    auto options = servers::connect_options_of(settings_);
+    const auto open_session =
+        &writer == &for_fetches_ ? servers::open_sql : servers::open_for_outboxes;
+    auto sql = co_await open_session(executor_, settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
     auto tables = servers::published_tables_of(settings_);
-    auto opened = co_await postgres::outbox_writer::open(
-        executor_, std::move(options), std::move(tables), settings_.postgres.slot);
+    auto opened = co_await postgres::outbox_writer::begin(std::move(*sql), std::move(tables),
+                                                          settings_.postgres.slot);
     if (!opened) {
         co_return opened.error();
     }

@@ -113,6 +113,7 @@ awaitable<result<std::unique_ptr<kept_stream>>> kept_stream::open(servers::execu
                                                                   postgres::kept_replay of,
                                                                   relay::replayed_as as) {
     auto request = servers::inspection_of(settings);
+    request.write_backs.clear();
     const auto facts = co_await postgres::inspect(sql, std::move(request));
     if (!facts) {
         co_return facts.error();

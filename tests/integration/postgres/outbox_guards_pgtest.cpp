@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <stdexcept>
+
 namespace walrelay::test {
 namespace {
 
@@ -20,7 +22,7 @@ protected:
                          "GRANT ALL ON events TO " + relay_);
     }
 
-    postgres_facts facts() {
+    postgres_facts facts(postgres::connection* writer = nullptr) {
         auto wanted = options(postgres::connection_kind::sql);
         wanted.conninfo += " user=" + relay_;
         auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
@@ -28,7 +30,7 @@ protected:
         all.tables.resize(2);
         all.tables[0].table = {"public", "missing"};
         all.tables[1].table = {"public", "events"};
-        const auto done = run(postgres::inspect_guards(*sql, all));
+        const auto done = run(postgres::inspect_guards(*sql, writer, all));
         EXPECT_TRUE(done.has_value()) << to_string(done.error());
         EXPECT_THAT(all.tables[0].hidden_from, IsEmpty());
         return all;
@@ -107,7 +109,139 @@ protected:
         EXPECT_THAT(code(), ElementsAre(named)) << sql;
     }
     std::vector<std::string> code() { return facts().tables[1].foreign_code; }
+    std::vector<std::string> reading() { return facts().tables[1].foreign_reading; }
 };
+
+/// A function of others leaves its trace where a plan is made.
+TEST_F(CodeOfOthers, RunsWhereRowsAreReadIfThePlannerEvaluatesIt) {
+    writer_->execute(
+        "CREATE FUNCTION theirs.loud(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN "
+        "RAISE EXCEPTION 'ran as %', current_user; END $$; ALTER FUNCTION theirs.judge OWNER TO " +
+        app_);
+    const auto planned = [&] {
+        try {
+            writer_->execute("EXPLAIN SELECT * FROM events");
+        } catch (const std::runtime_error& failure) {
+            return std::string(failure.what()).find("ran as") != std::string::npos;
+        }
+        return false;
+    };
+    for (const std::string expression : {"judge(7)", "judge(id)", "judge(id + 7)"}) {
+        SCOPED_TRACE(expression);
+        writer_->execute("CREATE INDEX by_judge ON events ((id + theirs." + expression + "))");
+        // Named where it runs; what cannot be told from that by its first argument is, too.
+        EXPECT_THAT(expression == "judge(id)" ? code() : reading(),
+                    ElementsAre("index public.by_judge (function theirs.judge(bigint))"));
+        writer_->execute(
+            "CREATE OR REPLACE FUNCTION theirs.judge(bigint) RETURNS bigint LANGUAGE plpgsql "
+            "IMMUTABLE AS $$ BEGIN RETURN theirs.loud($1); END $$");
+        EXPECT_EQ(planned(), expression == "judge(7)");
+        writer_->execute(
+            "DROP INDEX by_judge; CREATE OR REPLACE FUNCTION theirs.judge(bigint) RETURNS bigint "
+            "LANGUAGE sql IMMUTABLE AS 'SELECT $1'");
+    }
+}
+
+TEST_F(CodeOfOthers, IsNamedInAPartitionKeyAndInStatistics) {
+    writer_->execute(
+        "DROP TABLE events; CREATE TABLE events (id bigint) PARTITION BY RANGE "
+        "((theirs.judge(id)));");
+    EXPECT_THAT(code(), IsEmpty());
+    writer_->execute("ALTER FUNCTION theirs.judge OWNER TO " + app_);
+    EXPECT_THAT(code(),
+                ElementsAre("partition key of public.events (function theirs.judge(bigint))"));
+    if (writer_->value_of("SELECT current_setting('server_version_num')::int >= 140000") != "t") {
+        return;
+    }
+    writer_->execute(
+        "DROP TABLE events; CREATE TABLE events (id bigint); CREATE STATISTICS judged ON "
+        "(theirs.judge(id)) FROM events");
+    EXPECT_THAT(code(), ElementsAre("statistics judged (function theirs.judge(bigint))"));
+}
+
+/// The role of postgres.writer.
+class WriterPowers : public OutboxGuards {
+protected:
+    WriterPowers() {
+        writer_->execute(
+            "CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (position text, reason "
+            "text); CREATE TABLE walrelay.control (kind text); CREATE TABLE walrelay.control_key "
+            "(secret text); CREATE TABLE walrelay.witness (slot text); GRANT USAGE ON SCHEMA "
+            "walrelay TO " +
+            app_ + "; GRANT SELECT, INSERT ON walrelay.dead_letter TO " + app_);
+    }
+    writer_facts writer() {
+        auto wanted = options(postgres::connection_kind::sql);
+        wanted.over = "user=" + app_;
+        auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+        return *facts(&*sql).writer;
+    }
+    std::vector<std::string> powers() { return writer().powers; }
+};
+
+TEST_F(WriterPowers, AreNoneOfARoleThatWritesBackAndKeepsLetters) {
+    EXPECT_EQ(writer().role, app_);
+    EXPECT_THAT(powers(), IsEmpty());
+    EXPECT_TRUE(writer().keeps_letters);
+    EXPECT_FALSE(writer().marks);
+    writer_->execute("REVOKE INSERT ON walrelay.dead_letter FROM " + app_);
+    EXPECT_FALSE(writer().keeps_letters);
+}
+
+TEST_F(WriterPowers, AreWhatLetsItActAsTheRelay) {
+    const auto is_named = [&](const std::string& given, const std::string& taken,
+                              const std::string& named) {
+        writer_->execute(given);
+        EXPECT_THAT(powers(), ElementsAre(named)) << given;
+        writer_->execute(taken);
+        EXPECT_THAT(powers(), IsEmpty()) << taken;
+    };
+    const auto role = "ALTER ROLE " + app_;
+    is_named(role + " SUPERUSER", role + " NOSUPERUSER", "is a superuser");
+    is_named(role + " REPLICATION", role + " NOREPLICATION", "has REPLICATION");
+    is_named(role + " CREATEROLE", role + " NOCREATEROLE", "has CREATEROLE");
+    is_named("GRANT " + relay_ + " TO " + app_, "REVOKE " + relay_ + " FROM " + app_,
+             "may act as role " + relay_);
+    const auto right = [&](const std::string& what) {
+        is_named("GRANT " + what + " TO " + app_, "REVOKE " + what + " FROM " + app_,
+                 "may " + what.substr(0, what.find(' ')) + what.substr(what.rfind(' ')));
+    };
+    right("SELECT ON walrelay.control_key");
+    right("UPDATE ON walrelay.witness");
+    right("DELETE ON walrelay.dead_letter");
+    right("TRIGGER ON walrelay.control");
+    is_named("GRANT UPDATE (reason) ON walrelay.dead_letter TO " + app_,
+             "REVOKE UPDATE (reason) ON walrelay.dead_letter FROM " + app_,
+             "may UPDATE walrelay.dead_letter");
+    const auto group = "group_" + database_;
+    writer_->execute("CREATE ROLE " + group + " REPLICATION; GRANT INSERT ON walrelay.witness TO " +
+                     group + "; GRANT " + group + " TO " + app_ + "; ALTER ROLE " + app_ +
+                     " NOINHERIT");
+    EXPECT_THAT(powers(), ElementsAre("has REPLICATION", "may INSERT walrelay.witness"))
+        << "SET ROLE";
+    writer_->execute("ALTER TABLE events OWNER TO " + app_ + "; REVOKE " + group + " FROM " + app_);
+    EXPECT_THAT(powers(), ElementsAre("is the owner of the database or of an outbox"));
+}
+
+TEST_F(WriterPowers, AreAllOfTheRelaysOwnRole) {
+    auto wanted = options(postgres::connection_kind::sql);
+    wanted.over = "user=" + relay_;
+    auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+    EXPECT_THAT(facts(&*sql).writer->powers, ElementsAre("is the relay's own role"));
+}
+
+/// What is hidden from it is another matter than what is hidden from the relay.
+TEST_F(WriterPowers, RowSecurityIsThatOfTheRoleThatWrites) {
+    writer_->execute("ALTER TABLE events ENABLE ROW LEVEL SECURITY; GRANT ALL ON events TO " +
+                     app_);
+    policy("relay_reads", "TO " + relay_ + " USING (true)");
+    auto wanted = options(postgres::connection_kind::sql);
+    wanted.over = "user=" + app_;
+    auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+    const auto seen = facts(&*sql).tables[1];
+    EXPECT_THAT(seen.hidden_from, IsEmpty());
+    EXPECT_THAT(seen.hidden_from_writer, ElementsAre("SELECT", "UPDATE", "DELETE"));
+}
 
 TEST_F(CodeOfOthers, IsNamedInAConstraint) {
     expect_only_theirs(
@@ -142,8 +276,14 @@ TEST_F(CodeOfOthers, IsNamedInARule) {
 }
 
 TEST_F(CodeOfOthers, IsNamedInThePolicyOfATable) {
-    expect_only_theirs("CREATE POLICY tenant ON events USING (theirs.judge(id) > 0)",
-                       "policy tenant (function theirs.judge(bigint))");
+    writer_->execute(
+        "CREATE POLICY tenant ON events USING (theirs.judge(id) > 0); ALTER FUNCTION theirs.judge "
+        "OWNER TO " +
+        app_);
+    EXPECT_THAT(reading(), IsEmpty()) << "none applies";
+    writer_->execute("ALTER TABLE events ENABLE ROW LEVEL SECURITY");
+    EXPECT_THAT(reading(), ElementsAre("policy tenant (function theirs.judge(bigint))"));
+    EXPECT_THAT(code(), IsEmpty());
 }
 
 TEST_F(CodeOfOthers, IsNamedInTheConditionOfATrigger) {

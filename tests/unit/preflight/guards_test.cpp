@@ -8,9 +8,11 @@
 namespace walrelay::preflight {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::StartsWith;
 
 class GuardsPreflight : public testing::Test {
 protected:
@@ -20,14 +22,14 @@ protected:
     }
     std::vector<finding> findings() {
         findings_list found;
-        postgres_facts all;
-        all.role = "relay";
-        look_at_guards(wanted_, facts_, all, found);
+        all_.role = "relay";
+        look_at_guards(wanted_, facts_, all_, found);
         return found.take();
     }
 
     outbox_table wanted_{.table = {"public", "outbox"}};
     table_facts facts_;
+    postgres_facts all_;
 };
 
 TEST_F(GuardsPreflight, FindsNothingWhereNobodyElseIsThere) {
@@ -70,7 +72,9 @@ TEST_F(GuardsPreflight, WhoMayAttachTriggersIsNamedWhereWalrelayWrites) {
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_EQ(found[0].severity, finding_severity::warning);
     EXPECT_THAT(found[0].what, HasSubstr("PUBLIC, app may attach triggers to table public.outbox"));
-    EXPECT_EQ(found[0].remedy, "REVOKE TRIGGER ON \"public\".\"outbox\" FROM PUBLIC, app;");
+    EXPECT_THAT(found[0].remedy,
+                AllOf(StartsWith("REVOKE TRIGGER ON \"public\".\"outbox\" FROM PUBLIC, app;"),
+                      HasSubstr("postgres.writer")));
 }
 
 TEST_F(GuardsPreflight, CodeOfOthersIsAnErrorWhereWalrelayWrites) {
@@ -91,6 +95,58 @@ TEST_F(GuardsPreflight, TriggersOfOthersAreNamedWhereWalrelayWrites) {
     ASSERT_THAT(found, SizeIs(1));
     EXPECT_EQ(found[0].severity, finding_severity::error);
     EXPECT_THAT(found[0].what, HasSubstr("triggers of table public.outbox (audit) run functions"));
+}
+
+TEST_F(GuardsPreflight, CodeOfOthersMayRunAsARoleThatMayDoNothingElse) {
+    facts_.foreign_code = {"constraint judged"};
+    facts_.foreign_triggers = {"audit"};
+    facts_.trigger_makers = {"app"};
+    wanted_.on_published = "status = 'sent'";
+    all_.writer = writer_facts{.role = "writer"};
+    EXPECT_THAT(findings(), IsEmpty());
+    all_.writer->powers = {"has REPLICATION"};
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(3));
+    EXPECT_EQ(found[1].code.text(), "triggers_of_others");
+    EXPECT_EQ(found[2].code.text(), "code_of_others");
+    EXPECT_EQ(found[2].severity, finding_severity::error);
+    EXPECT_THAT(found[2].what, HasSubstr("role writer of postgres.writer, which has REPLICATION"));
+}
+
+TEST_F(GuardsPreflight, CodeOfOthersThatRunsWhereRowsAreReadIsAnErrorWhoeverWrites) {
+    facts_.foreign_reading = {"policy tenant"};
+    all_.writer = writer_facts{.role = "writer"};
+    const auto found = findings();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].severity, finding_severity::error);
+    EXPECT_THAT(found[0].what, HasSubstr("where walrelay reads rows"));
+}
+
+TEST_F(GuardsPreflight, RowsThatAreHiddenFromTheWriterAreAnError) {
+    wanted_.on_published = "status = 'sent'";
+    facts_.hidden_from = {"UPDATE"};
+    all_.writer = writer_facts{.role = "writer"};
+    EXPECT_THAT(findings(), IsEmpty());
+    facts_.hidden_from_writer = {"UPDATE"};
+    ASSERT_THAT(findings(), SizeIs(1));
+    EXPECT_THAT(findings()[0].remedy, HasSubstr("TO \"writer\" USING (true);"));
+}
+
+TEST_F(GuardsPreflight, StrongWriterIsNamed) {
+    expectations wanted;
+    wanted.tables = {wanted_};
+    const auto named = [&] {
+        findings_list found;
+        look_at_writer(wanted, all_, found);
+        return found.take();
+    };
+    EXPECT_THAT(named(), IsEmpty());
+    all_.writer = writer_facts{.role = "writer"};
+    EXPECT_THAT(named(), IsEmpty());
+    all_.writer->powers = {"has REPLICATION"};
+    ASSERT_THAT(named(), SizeIs(1));
+    EXPECT_EQ(named()[0].severity, finding_severity::warning);
+    EXPECT_EQ(named()[0].code.text(), "writer_too_strong");
 }
 
 TEST(MessageWritersPreflight, NamesEverybody) {

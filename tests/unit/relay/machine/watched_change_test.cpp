@@ -70,6 +70,13 @@ protected:
     watched_facts now;
 };
 
+TEST_P(WatchedChange, AWriterThatMayDoMoreHasTheCatalogReadAgain) {
+    before.writer = now.writer = "writer";
+    expect_nothing();
+    now.writer_powers = "has REPLICATION";
+    expect_read_again();
+}
+
 TEST_P(WatchedChange, IsNoneWhereAllIsAsItWas) {
     expect_nothing();
     EXPECT_THAT(judged().remarks, IsEmpty());
