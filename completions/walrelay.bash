@@ -24,6 +24,7 @@ _walrelay() {
             "dead-letter:show") command="dead-letter show" ;;
             "dead-letter:retry") command="dead-letter retry" ;;
             "dead-letter:drop") command="dead-letter drop" ;;
+            ":find") command="find" ;;
             ":resume") command="resume" ;;
             ":drop") command="drop" ;;
             ":config") command="config" ;;
@@ -272,6 +273,27 @@ _walrelay() {
         "dead-letter drop --log-level") mapfile -t COMPREPLY < <(compgen -W "trace debug info warn error" -- "$current"); return ;;
         "dead-letter drop --log-format") mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current"); return ;;
         "dead-letter drop --table") return ;;
+        "find --aggregate") return ;;
+        "find --sequence") return ;;
+        "find --since") return ;;
+        "find --consumer") return ;;
+        "find --limit") return ;;
+        "find --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        "find --postgres") return ;;
+        "find --slot") return ;;
+        "find --plugin") mapfile -t COMPREPLY < <(compgen -W "auto wal2json pgoutput" -- "$current"); return ;;
+        "find --publication") return ;;
+        "find --snapshot") mapfile -t COMPREPLY < <(compgen -W "none pending all" -- "$current"); return ;;
+        "find --failover") mapfile -t COMPREPLY < <(compgen -W "auto true false" -- "$current"); return ;;
+        "find --nats") return ;;
+        "find --stream") return ;;
+        "find --subjects") return ;;
+        "find --table") return ;;
+        "find --subject") return ;;
+        "find --message-id") return ;;
+        "find --body") mapfile -t COMPREPLY < <(compgen -W "event payload cloudevents protobuf" -- "$current"); return ;;
+        "find --log-level") mapfile -t COMPREPLY < <(compgen -W "trace debug info warn error" -- "$current"); return ;;
+        "find --log-format") mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current"); return ;;
         "resume --config") mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         "resume --postgres") return ;;
         "resume --slot") return ;;
@@ -323,7 +345,7 @@ _walrelay() {
     esac
     local words
     case $command in
-        '') words="run init check verify status replay bookmark dead-letter resume drop config version help --help --version" ;;
+        '') words="run init check verify status replay bookmark dead-letter find resume drop config version help --help --version" ;;
         'run') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --skip-startup-check --accept-history" ;;
         'init') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --print --new-slot --new-stream --switch-plugin" ;;
         'check') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --json" ;;
@@ -343,6 +365,7 @@ _walrelay() {
         'dead-letter show') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table" ;;
         'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table --yes" ;;
+        'find') words="--help --aggregate --sequence --since --consumer --limit --json --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;
         'resume') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --heal --give-up --json" ;;
         'drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format --execute --with-stream --with-schema --json" ;;
         'config') words="--help --check --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --table --subject --message-id --body --log-level --log-format" ;;

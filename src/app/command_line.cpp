@@ -3,6 +3,7 @@
 #include "app/bookmark_flags.hpp"
 #include "app/dead_letter_flags.hpp"
 #include "app/exit_code.hpp"
+#include "app/find_flags.hpp"
 #include "app/help_text.hpp"
 #include "app/replay_flags.hpp"
 #include "app/usage_error.hpp"
@@ -218,6 +219,9 @@ known_commands add_commands(CLI::App& program, command_line& line) {
         add_dead_letter(program, line.dead_letter,
                         [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
         command::dead_letter);
+    known.emplace_back(
+        add_find(program, line.find, [&line](CLI::App& action) { add_settings(action, line); }),
+        command::find);
     auto* const resume = program.add_subcommand(
         "resume",
         "take back a halt, after its cause is fixed; --heal, --give-up: what becomes of rows that "

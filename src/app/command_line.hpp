@@ -3,6 +3,7 @@
 
 #include "config/load.hpp"
 #include "tasks/dead_letter/dead_letter_request.hpp"
+#include "tasks/find/find_options.hpp"
 #include "tasks/replay/replay_request.hpp"
 #include "tasks/verify/verify_options.hpp"
 
@@ -25,6 +26,7 @@ enum class command {
     replay,
     bookmark,
     dead_letter,
+    find,
     resume,
     drop,
     status,
@@ -84,6 +86,7 @@ struct command_line {
     bool check_only = false;          // config --check
     bookmark_request bookmark = {};
     tasks::dead_letter_request dead_letter = {};
+    tasks::find_options find = {};
     tasks::verify_options verify;
     tasks::replay_request replay = {};
     status_options status = {};

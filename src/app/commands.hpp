@@ -3,6 +3,7 @@
 
 #include "app/command_line.hpp"
 #include "config/settings.hpp"
+#include "tasks/find/find_options.hpp"
 #include "tasks/verify/verify_options.hpp"
 
 namespace walrelay::app {
@@ -36,6 +37,9 @@ struct init_options {
 /// Lists, shows, retries or drops dead letters.
 [[nodiscard]] int command_dead_letter(const config::settings& settings,
                                       const tasks::dead_letter_request& request);
+/// Says where an event is: in the tables, in the stream, among the dead letters.
+[[nodiscard]] int command_find(const config::settings& settings,
+                               const tasks::find_options& options);
 /// Publishes rows of the past again, or shows what that would be.
 [[nodiscard]] int command_replay(const config::settings& settings,
                                  const tasks::replay_request& request);

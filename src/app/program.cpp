@@ -34,6 +34,8 @@ int run_command(const command_line& line, const config::settings& settings) {
             return command_resume(settings, line.resume);
         case command::drop:
             return command_drop(settings, line.drop);
+        case command::find:
+            return command_find(settings, line.find);
         case command::status:
             return command_status(settings, line.status);
         case command::verify:

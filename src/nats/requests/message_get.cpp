@@ -1,5 +1,6 @@
 #include "nats/requests/message_get.hpp"
 
+#include "core/json_string.hpp"
 #include "nats/requests/connect_call.hpp"
 
 #include <fmt/format.h>
@@ -53,12 +54,13 @@ result<message_handle> message_at(jsCtx* jetstream, const std::string& stream,
 }
 
 result<std::uint64_t> next_from(natsConnection* connection, const connect_options& options,
-                                std::uint64_t sequence) {
-    const auto subject = "$JS.API.STREAM.MSG.GET." + options.stream;
-    const auto request = fmt::format(R"({{"seq":{},"next_by_subj":">"}})", sequence);
+                                std::uint64_t sequence, const std::string& subject) {
+    const auto api = "$JS.API.STREAM.MSG.GET." + options.stream;
+    const auto request =
+        fmt::format(R"({{"seq":{},"next_by_subj":{}}})", sequence, json_string(subject));
     natsMsg* raw = nullptr;
-    const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(),
-                                                     request.c_str(), options.timeout.count());
+    const auto status = natsConnection_RequestString(&raw, connection, api.c_str(), request.c_str(),
+                                                     options.timeout.count());
     const message_handle answer(raw);
     const auto what = fmt::format("the messages of stream {} from sequence {} on cannot be read",
                                   options.stream, sequence);

@@ -15,10 +15,11 @@ namespace walrelay::nats {
 [[nodiscard]] result<message_handle> message_at(jsCtx* jetstream, const std::string& stream,
                                                 std::uint64_t sequence);
 
-/// The sequence of the first message that does not come before `sequence`; 0 if there is none.
-/// Errors: broker_unavailable.
+/// The sequence of the first message that does not come before `sequence` and has a subject like
+/// this; 0 if there is none. Errors: broker_unavailable.
 [[nodiscard]] result<std::uint64_t> next_from(natsConnection* connection,
                                               const connect_options& options,
-                                              std::uint64_t sequence);
+                                              std::uint64_t sequence,
+                                              const std::string& subject = ">");
 
 }  // namespace walrelay::nats

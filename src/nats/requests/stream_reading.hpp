@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace walrelay::nats {
 
@@ -48,6 +49,9 @@ public:
                    subscription_handle& incoming)
         : connection_(connection), options_(options), incoming_(incoming) {}
 
+    /// From now on only messages whose subject is like this one; `>` is all.
+    void read_only(std::string subject) { subject_ = std::move(subject); }
+
     /// Calls `visit` with each message until it fails. Gives the sequence of a message after the
     /// last one where one was met, else 0. Errors: those of `visit`; broker_lost where the
     /// connection ended; broker_unavailable where what the span has left cannot be read, or where
@@ -65,6 +69,7 @@ private:
     enum class stop : std::uint8_t { at_the_end, dried_up, cut_short, no_consumer };
     struct batch;
 
+    [[nodiscard]] bool reads_all() const { return subject_ == ">"; }
     [[nodiscard]] result<void> prepare();
     [[nodiscard]] result<stop> pass(reading_span& span, const message_visitor& visit);
     /// Nothing once it is made.
@@ -87,6 +92,7 @@ private:
     natsConnection* connection_;
     const connect_options& options_;
     subscription_handle& incoming_;
+    std::string subject_ = ">";
     jetstream_handle jetstream_;
     std::string inbox_;
     std::uint64_t requests_ = 0;

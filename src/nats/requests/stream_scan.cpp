@@ -2,6 +2,7 @@
 
 #include "nats/requests/connect_call.hpp"
 #include "nats/requests/handles.hpp"
+#include "nats/requests/message_get.hpp"
 #include "nats/requests/stream_reader.hpp"
 #include "nats/requests/stream_reading.hpp"
 
@@ -12,6 +13,12 @@
 
 namespace walrelay::nats {
 
+/// A message, by its place and time.
+struct stored_at {
+    std::uint64_t sequence = 0;
+    wall_time time = {};
+};
+
 struct stream_scan::state {
     using visitor = std::function<result<void>(const scanned_message&)>;
 
@@ -21,12 +28,16 @@ struct stream_scan::state {
     connection_handle connection;
     std::optional<stream_reading> reading;  // of that connection
     stream_facts facts;
+    std::string subject = ">";
     std::uint64_t last_sequence = 0;
     std::uint64_t read_to = 0;
 
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<stream_facts> look();
     [[nodiscard]] result<std::uint64_t> last_of_stream() const;
+    /// The first message from this sequence on; nothing where there is none.
+    [[nodiscard]] result<std::optional<stored_at>> message_from(std::uint64_t sequence) const;
+    [[nodiscard]] jetstream_handle jetstream() const;
     [[nodiscard]] result<void> read_on(std::optional<reading_span>& span,
                                        const message_visitor& visit);
     /// Of an error that is the visitor's nothing is changed.
@@ -71,6 +82,7 @@ result<void> stream_scan::state::connect() {
     }
     connection = std::move(*connected);
     reading.emplace(connection.get(), options, incoming);
+    reading->read_only(subject);
     return {};
 }
 
@@ -101,18 +113,40 @@ result<stream_scan> stream_scan::open(connect_options options) {
     return stream_scan(std::move(opened));
 }
 
-/// As the leader names it.
-result<std::uint64_t> stream_scan::state::last_of_stream() const {
+/// Null where there is no memory left, which each request answers as an error.
+jetstream_handle stream_scan::state::jetstream() const {
     jsOptions how;
     jsOptions_Init(&how);
     how.Wait = options.timeout.count();
     jsCtx* context = nullptr;
-    auto status = natsConnection_JetStream(&context, connection.get(), &how);
-    const jetstream_handle owned(context);
+    return natsConnection_JetStream(&context, connection.get(), &how) == NATS_OK
+               ? jetstream_handle(context)
+               : jetstream_handle();
+}
+
+result<std::optional<stored_at>> stream_scan::state::message_from(std::uint64_t sequence) const {
+    const auto next = next_from(connection.get(), options, sequence);
+    if (!next) {
+        return next.error();
+    }
+    if (*next == 0) {
+        return std::optional<stored_at>();
+    }
+    const auto found = message_at(jetstream().get(), options.stream, *next);
+    if (!found) {
+        return found.error();
+    }
+    // It was deleted in between: the one after it.
+    return *found ? std::optional(stored_at{*next, to_wall_time(natsMsg_GetTime(found->get()))})
+                  : message_from(*next + 1);
+}
+
+/// As the leader names it.
+result<std::uint64_t> stream_scan::state::last_of_stream() const {
+    const auto context = jetstream();
     jsStreamInfo* raw = nullptr;
-    status = status == NATS_OK
-                 ? js_GetStreamInfo(&raw, context, options.stream.c_str(), nullptr, nullptr)
-                 : status;
+    const auto status =
+        js_GetStreamInfo(&raw, context.get(), options.stream.c_str(), nullptr, nullptr);
     const stream_info_handle info(raw);
     if (status != NATS_OK) {
         return unavailable("stream " + options.stream + " cannot be looked at", status);
@@ -159,6 +193,58 @@ void stream_scan::begin_at(std::uint64_t sequence) {
     state_->last_sequence = sequence - 1;
 }
 
+void stream_scan::read_only(const std::string& subject) {
+    state_->subject = subject;
+    state_->reading->read_only(subject);
+}
+
+result<std::uint64_t> stream_scan::first_since(wall_time time) {
+    auto first = state_->facts.first_sequence;
+    auto end = state_->facts.last_sequence + 1;
+    while (first < end) {
+        const auto middle = first + (end - first) / 2;
+        const auto found = state_->message_from(middle);
+        if (!found) {
+            return state_->explained(found.error());
+        }
+        if (*found && (*found)->time < time) {
+            first = (*found)->sequence + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+result<std::string> stream_scan::id_at(std::uint64_t sequence) {
+    const auto found = message_at(state_->jetstream().get(), state_->options.stream, sequence);
+    if (!found) {
+        return state_->explained(found.error());
+    }
+    return *found ? std::string(header_of(found->get(), "Nats-Msg-Id")) : std::string();
+}
+
+result<std::optional<consumer_place>> stream_scan::place_of(const std::string& consumer) {
+    const auto context = state_->jetstream();
+    jsConsumerInfo* raw = nullptr;
+    jsErrCode code{};
+    const auto status = js_GetConsumerInfo(&raw, context.get(), state_->options.stream.c_str(),
+                                           consumer.c_str(), nullptr, &code);
+    const consumer_info_handle info(raw);
+    if (status == NATS_NOT_FOUND || code == JSConsumerNotFoundErr) {
+        return std::optional<consumer_place>();
+    }
+    if (status != NATS_OK) {
+        return state_->explained(unavailable("consumer " + consumer + " of stream " +
+                                                 state_->options.stream + " cannot be looked at",
+                                             status));
+    }
+    const auto& config = *info->Config;
+    return std::optional(consumer_place{info->AckFloor.Stream, info->Delivered.Stream,
+                                        config.FilterSubject == nullptr ? "" : config.FilterSubject,
+                                        config.AckPolicy != js_AckNone});
+}
+
 result<void> stream_scan::read(const std::function<result<void>(const scanned_message&)>& visit) {
     constexpr unsigned tries_max = 5;
     auto& here = *state_;
@@ -167,7 +253,7 @@ result<void> stream_scan::read(const std::function<result<void>(const scanned_me
         here.last_sequence = one.sequence;
         auto visited = visit({one.sequence, natsMsg_GetSubject(one.headers),
                               header_of(one.headers, "Nats-Msg-Id"),
-                              header_of(one.headers, "Walrelay-Position")});
+                              header_of(one.headers, "Walrelay-Position"), one.stored});
         is_stopped = !visited;
         return visited;
     };

@@ -1,7 +1,9 @@
-// Reads a whole stream once, headers only, in the order of its sequence numbers. A connection of
-// its own with the library's blocking calls: for commands that do one thing and end.
+// Reads a stream, or what it has of a subject, once, headers only, in the order of its sequence
+// numbers. A connection of its own with the library's blocking calls: for commands that do one
+// thing and end.
 #pragma once
 
+#include "core/change.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
 #include "nats/session/connect_options.hpp"
@@ -9,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace walrelay::nats {
@@ -19,6 +23,18 @@ struct scanned_message {
     std::string_view subject = {};
     std::string_view id = {};        // Nats-Msg-Id
     std::string_view position = {};  // Walrelay-Position
+    wall_time stored = {};
+};
+
+/// How far a consumer of the stream has come, as its leader says.
+struct consumer_place {
+    /// All up to this sequence that it is to get are acked, and delivered.
+    std::uint64_t acked = 0;
+    std::uint64_t delivered = 0;
+    /// Of the messages that it is to get; empty: all.
+    std::string subject = {};
+    /// It asks for acks.
+    bool acks = true;
 };
 
 class stream_scan {
@@ -37,6 +53,15 @@ public:
 
     /// Begins (again) with the message of this sequence.
     void begin_at(std::uint64_t sequence);
+    /// From now on only messages whose subject is like this one; `>` is all.
+    void read_only(const std::string& subject);
+    /// The sequence of the first message that was stored at this time or later, as far as times
+    /// ascend with sequences; after the last one where there is none. Errors: broker_unavailable.
+    [[nodiscard]] result<std::uint64_t> first_since(wall_time time);
+    /// The Nats-Msg-Id of the message; empty where there is none. Errors: broker_unavailable.
+    [[nodiscard]] result<std::string> id_at(std::uint64_t sequence);
+    /// Nothing if there is no such consumer. Errors: as for `read`.
+    [[nodiscard]] result<std::optional<consumer_place>> place_of(const std::string& consumer);
 
     /// Calls `visit` with every message that came after those that were read before, up to the last
     /// sequence that the stream has now, until it fails; all of them were visited where it succeeds

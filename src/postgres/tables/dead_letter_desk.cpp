@@ -18,11 +18,6 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// What has become of the last retry.
-constexpr std::string_view state_sql =
-    "CASE WHEN letter.retries = 0 THEN 'open' WHEN letter.retry_fate = 'lost' THEN 'lost' "
-    "WHEN letter.retry_fate IS NULL THEN 'queued' ELSE 'retried' END";
-
 /// The newest $3, of the table $4.$5 or, where $4 is empty, of any. {0}: columns.
 constexpr const char* list_format = R"sql(
 SELECT {0}
@@ -42,7 +37,7 @@ constexpr std::string_view list_json =
 
 std::string list_sql(dead_letter_form form) {
     return fmt::format(list_format, form == dead_letter_form::json ? list_json : list_columns,
-                       state_sql, letters_sql, may_be_own_letter_sql);
+                       letter_state_sql, letters_sql, may_be_own_letter_sql);
 }
 
 /// As leave_out writes them; a letter that was dropped keeps its position.
@@ -88,7 +83,7 @@ std::string find_sql(dead_letter_form form) {
     return fmt::format(
         "SELECT {} FROM (SELECT letter.*, {} AS state FROM {} WHERE {} AND letter.id = $3::bigint "
         "AND letter.retries >= 0) AS one",
-        form == dead_letter_form::json ? shown_json : shown_columns, state_sql, letters_sql,
+        form == dead_letter_form::json ? shown_json : shown_columns, letter_state_sql, letters_sql,
         may_be_own_letter_sql);
 }
 

@@ -58,6 +58,11 @@ inline constexpr std::string_view may_be_own_letter_sql = R"sql(
 )sql";
 
 /// Whether the server says that a column is not there: the table is one of an earlier version.
+/// What has become of its last retry.
+inline constexpr std::string_view letter_state_sql =
+    "CASE WHEN letter.retries = 0 THEN 'open' WHEN letter.retry_fate = 'lost' THEN 'lost' "
+    "WHEN letter.retry_fate IS NULL THEN 'queued' ELSE 'retried' END";
+
 [[nodiscard]] bool lacks_column(const server_report& report);
 
 }  // namespace walrelay::postgres

@@ -2,6 +2,7 @@
 
 #include "core/bytea_text.hpp"
 #include "core/column_role.hpp"
+#include "core/sql_text.hpp"
 #include "core/type_oid.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "relay/intake/row_json.hpp"
@@ -39,6 +40,7 @@ awaitable<result<std::unique_ptr<table_rows>>> table_rows::open(const config::se
                                                                 postgres::connection& sql,
                                                                 table_name table) {
     auto request = servers::inspection_of(settings);
+    request.write_backs.clear();
     const auto facts = co_await postgres::inspect(sql, std::move(request));
     if (!facts) {
         co_return facts.error();
@@ -64,8 +66,32 @@ awaitable<result<std::unique_ptr<table_rows>>> table_rows::open(const config::se
     }
     auto& mapper = mappers->at(index);
     mapper.set_domains(facts->domains);
-    co_return std::make_unique<table_rows>(index, std::move(mapper), std::move(shape),
-                                           settings.delivery.max_row_bytes.bytes);
+    auto made = std::make_unique<table_rows>(index, std::move(mapper), std::move(shape),
+                                             settings.delivery.max_row_bytes.bytes);
+    if (auto inverse = outbox::id_inverse::make(*found, columns, facts->domains)) {
+        made->inverse_ = std::move(*inverse);
+    }
+    co_return std::move(made);
+}
+
+std::vector<std::string> table_rows::conditions_of(std::string_view id) const {
+    const auto is = [](const std::string& column, std::string_view value) {
+        // Of no type: it takes that of the column, so that an index serves.
+        return quote_identifier(column) + " = " + quote_literal(value);
+    };
+    std::vector<std::string> conditions{is(shape_.id_column, id)};
+    if (!inverse_) {
+        return conditions;
+    }
+    std::string earlier_are_null;
+    for (std::size_t which = 0; which < inverse_->alternatives().size(); ++which) {
+        const auto& column = inverse_->alternatives()[which].column;
+        if (const auto value = inverse_->value_of(id, which)) {
+            conditions.push_back(is(column, *value) + earlier_are_null);
+        }
+        earlier_are_null += " AND " + quote_identifier(column) + " IS NULL";
+    }
+    return conditions;
 }
 
 awaitable<result<void>> table_rows::read(postgres::connection& sql, std::vector<std::string> ids,

@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "core/error.hpp"
+#include "outbox/id_inverse.hpp"
 #include "outbox/table_mapper.hpp"
 #include "postgres/tables/replay_rows.hpp"
 #include "relay/intake/republish.hpp"
@@ -14,7 +15,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace walrelay::tasks {
@@ -27,6 +30,8 @@ public:
         const config::settings& settings, postgres::connection& sql, table_name table);
 
     [[nodiscard]] const postgres::replay_table& shape() const { return shape_; }
+    /// SQL conditions, each of which at most the row with this message id meets, or with this id.
+    [[nodiscard]] std::vector<std::string> conditions_of(std::string_view id) const;
     /// Calls `visit` for each row of these ids that there is.
     [[nodiscard]] boost::asio::awaitable<result<void>> read(
         postgres::connection& sql, std::vector<std::string> ids,
@@ -43,6 +48,8 @@ private:
     outbox::table_mapper mapper_;
     postgres::replay_table shape_;
     std::uint64_t max_row_bytes_;
+    /// Nothing where the template of message ids cannot be turned round.
+    std::optional<outbox::id_inverse> inverse_;
     std::uint64_t revision_ = 0;
     message content_;
 };

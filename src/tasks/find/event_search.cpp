@@ -1,0 +1,392 @@
+#include "tasks/find/event_search.hpp"
+
+#include "core/sql_text.hpp"
+#include "postgres/tables/event_letters.hpp"
+#include "postgres/tables/halt_store.hpp"
+#include "postgres/tables/outbox_snapshot.hpp"
+#include "postgres/tables/slot_start.hpp"
+#include "postgres/tables/time_text.hpp"
+#include "relay/intake/control_row.hpp"
+#include "servers/postgres_access.hpp"
+#include "servers/translate.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <set>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+/// How far the clocks of a writer, of PostgreSQL and of the broker may be apart.
+constexpr auto clocks_differ_by = 5min;
+
+error no_message(std::uint64_t sequence, const std::string& stream) {
+    return {errc::configuration_invalid,
+            "stream " + stream + " has no message of sequence " + std::to_string(sequence) +
+                ", or that has no Nats-Msg-Id",
+            "nats stream info " + stream + " names the first and the last sequence"};
+}
+
+error no_aggregate(const std::string& text) {
+    return {errc::configuration_invalid, "--aggregate " + text + " is not TYPE/ID",
+            "write the aggregate's type, a slash and its id"};
+}
+
+error no_table() {
+    return {errc::configuration_invalid, "no outbox of the configuration is a table",
+            "an event of logical messages is found by its id alone"};
+}
+
+/// It is what a row cannot have: of another type, or of a column that is not there.
+bool says_there_is_none(const error& why) {
+    return why.code == errc::configuration_invalid;
+}
+
+}  // namespace
+
+awaitable<result<found_events>> event_search::run() {
+    if (auto opened = open_stream(); !opened) {
+        co_return opened.error();
+    }
+    auto done = begin_with_the_message();
+    if (done) {
+        done = co_await open_tables();
+    }
+    if (done && !options_.aggregate.empty()) {
+        done = co_await begin_with_the_aggregate();
+    }
+    for (auto each = found_.events.begin(); done && each != found_.events.end(); ++each) {
+        done = co_await find_rows(*each);
+        if (done) {
+            done = co_await find_letters(*each);
+        }
+    }
+    if (done) {
+        done = co_await look_at_slot();
+    }
+    if (done) {
+        done = co_await choose_where_to_look();
+    }
+    // After the slot: what that has passed is in the stream.
+    if (done) {
+        done = read_messages();
+    }
+    if (!done) {
+        co_return done.error();
+    }
+    for (auto& each : found_.events) {
+        std::ranges::sort(each.messages, {}, &traced_message::sequence);
+        each.what = judge(each, found_.around);
+    }
+    co_return std::move(found_);
+}
+
+// The blocking calls of the broker's side are made right here: nothing else waits for this thread.
+result<void> event_search::open_stream() {
+    auto opened = nats::stream_scan::open(servers::nats_options_of(settings_));
+    if (!opened) {
+        return opened.error();
+    }
+    stream_.emplace(std::move(*opened));
+    auto& around = found_.around;
+    around.stream = settings_.nats.stream;
+    around.slot = settings_.postgres.slot;
+    around.first_sequence = stream_->facts().first_sequence;
+    around.last_sequence = stream_->facts().last_sequence;
+    around.consumer = options_.consumer;
+    if (!options_.consumer.empty()) {
+        auto place = stream_->place_of(options_.consumer);
+        if (!place) {
+            return place.error();
+        }
+        around.place = std::move(*place);
+    }
+    return {};
+}
+
+/// Of an id that is given there is no more to find out.
+result<void> event_search::begin_with_the_message() {
+    if (!options_.sequence) {
+        if (options_.aggregate.empty()) {
+            found_.events.push_back({std::string(first_id_of(options_.id))});
+        }
+        return {};
+    }
+    auto id = stream_->id_at(*options_.sequence);
+    if (!id) {
+        return id.error();
+    }
+    if (id->empty()) {
+        return no_message(*options_.sequence, settings_.nats.stream);
+    }
+    found_.events.push_back({std::string(first_id_of(*id))});
+    return {};
+}
+
+event_search::outcome<> event_search::open_tables() {
+    auto opened = co_await servers::open_sql(on_.loop, settings_);
+    if (!opened) {
+        co_return opened.error();
+    }
+    sql_.emplace(std::move(*opened));
+    for (const auto& each : settings_.outbox) {
+        if (each.is_tableless()) {
+            continue;
+        }
+        auto table = each.table;
+        auto rows = co_await table_rows::open(settings_, *sql_, std::move(table));
+        if (!rows) {
+            co_return rows.error();
+        }
+        tables_.push_back(std::move(*rows));
+    }
+    co_return result<void>{};
+}
+
+event_search::outcome<> event_search::begin_with_the_aggregate() {
+    const auto slash = options_.aggregate.find('/');
+    if (slash == std::string::npos) {
+        co_return no_aggregate(options_.aggregate);
+    }
+    if (tables_.empty()) {
+        co_return no_table();
+    }
+    for (const auto& in : tables_) {
+        const auto table =
+            std::ranges::find(settings_.outbox, in->shape().table, &outbox_table::table);
+        const auto condition =
+            quote_identifier(table->columns.aggregate_type.value_or("aggregate_type")) + " = " +
+            quote_literal(options_.aggregate.substr(0, slash)) + " AND " +
+            quote_identifier(table->columns.aggregate_id.value_or("aggregate_id")) + " = " +
+            quote_literal(options_.aggregate.substr(slash + 1));
+        auto shape = in->shape();
+        const auto ids = co_await postgres::ids_of_rows(*sql_, std::move(shape), condition);
+        if (!ids && !says_there_is_none(ids.error())) {
+            co_return ids.error();
+        }
+        const auto count = ids ? ids->size() : 0;
+        for (auto place = count - std::min(count, options_.limit); place < count; ++place) {
+            found_.events.push_back({(*ids)[place]});
+        }
+    }
+    co_return result<void>{};
+}
+
+event_search::outcome<> event_search::find_rows(event_trace& of) {
+    const auto id = of.id;
+    for (const auto& in : tables_) {
+        for (const auto& condition : in->conditions_of(id)) {
+            const auto before = of.rows.size();
+            const auto found = co_await find_row(*in, condition, of);
+            if (!found && !says_there_is_none(found.error())) {
+                co_return found;
+            }
+            if (of.rows.size() > before) {
+                break;
+            }
+        }
+    }
+    // A row was named by its id: its message may have another one.
+    if (of.rows.size() == 1 && !of.rows.front().message_id.empty()) {
+        of.id = of.rows.front().message_id;
+    }
+    co_return result<void>{};
+}
+
+event_search::outcome<> event_search::find_row(table_rows& in, const std::string& condition,
+                                               event_trace& of) {
+    auto shape = in.shape();
+    auto ids = co_await postgres::ids_of_rows(*sql_, std::move(shape), condition);
+    if (!ids || ids->empty()) {
+        co_return ids ? result<void>() : result<void>(ids.error());
+    }
+    std::vector<traced_row> rows;
+    auto wanted = *ids;
+    const auto take = [&](const relay::replayed_row& row) {
+        rows.push_back({.table = row.source, .id = {}});
+        if (row.unmappable) {
+            rows.back().unmappable = row.unmappable->what;
+            return;
+        }
+        rows.back().message_id = row.content->id;
+        rows.back().subject = row.content->subject;
+    };
+    const auto read = co_await in.read(*sql_, std::move(wanted), take);
+    if (!read) {
+        co_return read;
+    }
+    for (std::size_t place = 0; place < std::min(rows.size(), ids->size()); ++place) {
+        rows[place].id = (*ids)[place];
+        const auto told = co_await tell_of_row(in, rows[place]);
+        if (!told) {
+            co_return told;
+        }
+        of.rows.push_back(std::move(rows[place]));
+    }
+    co_return result<void>{};
+}
+
+/// What is no part of its message.
+event_search::outcome<> event_search::tell_of_row(table_rows& in, traced_row& row) {
+    auto shape = in.shape();
+    shape.columns = {"xmin"};
+    if (!shape.time_column.empty()) {
+        shape.columns.push_back(shape.time_column);
+    }
+    const auto has_time = shape.columns.size() > 1;
+    std::vector<std::string> which{row.id};
+    const auto told = co_await postgres::rows_of_ids(*sql_, std::move(shape), std::move(which));
+    if (!told || told->empty()) {
+        co_return told ? result<void>() : result<void>(told.error());
+    }
+    row.transaction = told->text(0, 0);
+    row.created_at = has_time ? told->text(0, 1) : "";
+    const auto start = co_await postgres::read_slot_start(*sql_, settings_.postgres.slot);
+    if (!start || !*start) {
+        co_return result<void>{};
+    }
+    auto of = in.shape();
+    const auto condition = quote_identifier(of.id_column) + " = " + quote_literal(row.id) +
+                           " AND (" + (*start)->is_later + ")";
+    const auto later = co_await postgres::ids_of_rows(*sql_, std::move(of), condition);
+    if (later) {
+        row.is_of_the_slot = !later->empty();
+    }
+    co_return result<void>{};
+}
+
+event_search::outcome<> event_search::find_letters(event_trace& of) {
+    auto id = of.id;
+    const auto rows =
+        co_await postgres::letters_of_event(*sql_, settings_.postgres.slot, std::move(id));
+    if (!rows) {
+        co_return rows.error();
+    }
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        std::int64_t number = 0;
+        const auto text = rows->text(row, 0);
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        of.letters.push_back({number, rows->text(row, 1), rows->text(row, 2), rows->text(row, 3),
+                              rows->text(row, 4)});
+    }
+    co_return result<void>{};
+}
+
+event_search::outcome<> event_search::look_at_slot() {
+    const auto slot = co_await postgres::read_slot_progress(*sql_, settings_.postgres.slot);
+    if (!slot) {
+        co_return slot.error();
+    }
+    auto& around = found_.around;
+    around.slot_exists = slot->exists && !slot->lost;
+    around.slot_active = slot->active;
+    around.confirmed = slot->confirmed;
+    around.wal_end = slot->flushed;
+    const auto halt = co_await postgres::read_halt(*sql_, settings_.postgres.slot);
+    if (halt && *halt) {
+        around.halted = (*halt)->reason;
+    }
+    co_return result<void>{};
+}
+
+/// Nothing where a row is gone, or has no time: then its messages can be anywhere.
+event_search::outcome<std::optional<wall_time>> event_search::earliest_time() {
+    if (!options_.since.empty()) {
+        const auto since = co_await postgres::read_time(*sql_, options_.since);
+        if (!since) {
+            co_return since.error();
+        }
+        co_return std::optional(*since);
+    }
+    std::optional<wall_time> earliest;
+    for (const auto& each : found_.events) {
+        if (each.rows.empty()) {
+            co_return std::optional<wall_time>();
+        }
+        for (const auto& row : each.rows) {
+            const auto created = co_await postgres::read_time(*sql_, row.created_at);
+            if (!created) {
+                co_return std::optional<wall_time>();
+            }
+            const auto from = *created - clocks_differ_by;
+            earliest = earliest ? std::min(*earliest, from) : from;
+        }
+    }
+    co_return earliest;
+}
+
+event_search::outcome<> event_search::choose_where_to_look() {
+    auto& around = found_.around;
+    around.looked_from = around.first_sequence;
+    const auto since = co_await earliest_time();
+    if (!since) {
+        co_return since.error();
+    }
+    if (*since) {
+        const auto first = stream_->first_since(**since);
+        if (!first) {
+            co_return first.error();
+        }
+        around.looked_from = *first;
+    }
+    const auto elsewhere = co_await postgres::subjects_of_replays(*sql_, settings_.postgres.slot);
+    std::set<std::string> subjects;
+    for (const auto& each : found_.events) {
+        for (const auto& row : each.rows) {
+            subjects.insert(row.subject);
+            // A replay can have put it beside the consumers of the others.
+            for (const auto& pattern : elsewhere) {
+                subjects.insert(relay::replayed_subject(pattern, row.subject));
+            }
+        }
+        if (each.rows.empty()) {
+            subjects.insert("");
+        }
+    }
+    if (!subjects.contains("")) {
+        around.subjects.assign(subjects.begin(), subjects.end());
+    }
+    co_return result<void>{};
+}
+
+result<void> event_search::read_messages() {
+    const auto by_subject = found_.around.subjects;
+    for (const auto& subject : by_subject) {
+        if (auto read = read_messages_of(subject); !read) {
+            return read;
+        }
+    }
+    const bool is_found = std::ranges::all_of(
+        found_.events, [](const event_trace& each) { return !each.messages.empty(); });
+    if (!by_subject.empty() && is_found) {
+        return {};
+    }
+    // Under another configuration it had another subject.
+    found_.around.subjects.clear();
+    for (auto& each : found_.events) {
+        each.messages.clear();
+    }
+    return read_messages_of(">");
+}
+
+result<void> event_search::read_messages_of(const std::string& subject) {
+    stream_->read_only(subject);
+    stream_->begin_at(found_.around.looked_from);
+    return stream_->read([this](const nats::scanned_message& one) -> result<void> {
+        const auto id = first_id_of(one.id);
+        for (auto& each : found_.events) {
+            if (each.id == id) {
+                each.messages.push_back({one.sequence, one.stored, std::string(one.subject),
+                                         std::string(one.id), std::string(one.position)});
+            }
+        }
+        return {};
+    });
+}
+
+}  // namespace walrelay::tasks

@@ -1,0 +1,65 @@
+// Looks for events in the tables, among the dead letters and in the stream: by subject and time,
+// and not by reading all, where the row is still there.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "nats/requests/stream_scan.hpp"
+#include "postgres/session/connection.hpp"
+#include "servers/run_to_end.hpp"
+#include "tasks/find/event_trace.hpp"
+#include "tasks/find/find_options.hpp"
+#include "tasks/replay/table_rows.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace walrelay::tasks {
+
+struct found_events {
+    std::vector<event_trace> events = {};
+    surroundings around = {};
+};
+
+class event_search {
+public:
+    /// Both must outlive it.
+    event_search(servers::executors on, const config::settings& settings,
+                 const find_options& options)
+        : on_(std::move(on)), settings_(settings), options_(options) {}
+
+    /// Once. Errors: of either server; configuration_invalid where the options name nothing.
+    [[nodiscard]] boost::asio::awaitable<result<found_events>> run();
+
+private:
+    template <class Value = void>
+    using outcome = boost::asio::awaitable<result<Value>>;
+
+    [[nodiscard]] result<void> open_stream();
+    [[nodiscard]] result<void> begin_with_the_message();
+    [[nodiscard]] outcome<> open_tables();
+    [[nodiscard]] outcome<> begin_with_the_aggregate();
+    [[nodiscard]] outcome<> find_rows(event_trace& of);
+    [[nodiscard]] outcome<> find_row(table_rows& in, const std::string& condition, event_trace& of);
+    [[nodiscard]] outcome<> tell_of_row(table_rows& in, traced_row& row);
+    [[nodiscard]] outcome<> find_letters(event_trace& of);
+    [[nodiscard]] outcome<> look_at_slot();
+    [[nodiscard]] outcome<> choose_where_to_look();
+    [[nodiscard]] outcome<std::optional<wall_time>> earliest_time();
+    [[nodiscard]] result<void> read_messages();
+    [[nodiscard]] result<void> read_messages_of(const std::string& subject);
+
+    servers::executors on_;
+    const config::settings& settings_;
+    const find_options& options_;
+    std::optional<nats::stream_scan> stream_;
+    std::optional<postgres::connection> sql_;
+    std::vector<std::unique_ptr<table_rows>> tables_;
+    found_events found_;
+};
+
+}  // namespace walrelay::tasks

@@ -1,0 +1,50 @@
+#include "tasks/find/event_trace.hpp"
+
+#include "outbox/id_inverse.hpp"
+
+#include <algorithm>
+
+namespace walrelay::tasks {
+
+std::string_view first_id_of(std::string_view message_id) {
+    const auto row = outbox::row_of_message(message_id);
+    const auto replayed = row.again ? std::string_view::npos : message_id.rfind(";replay-");
+    return replayed == std::string_view::npos ? row.id : message_id.substr(0, replayed);
+}
+
+std::string traced_message::occasion() const {
+    const auto first = first_id_of(id);
+    return first.size() < id.size() ? id.substr(first.size() + 1) : std::string();
+}
+
+verdict judge(const event_trace& trace, const surroundings& around) {
+    const auto first = std::ranges::count_if(
+        trace.messages, [](const traced_message& each) { return each.occasion().empty(); });
+    if (first > 1) {
+        return verdict::twice;
+    }
+    if (!trace.messages.empty()) {
+        return trace.messages.size() == 1 ? verdict::once : verdict::again;
+    }
+    if (!trace.letters.empty()) {
+        return verdict::set_aside;
+    }
+    if (trace.rows.empty()) {
+        return verdict::unknown;
+    }
+    if (around.halted) {
+        return verdict::halted;
+    }
+    const auto is_late = [](const traced_row& row) { return row.is_of_the_slot == false; };
+    if (!around.slot_exists || std::ranges::all_of(trace.rows, is_late)) {
+        return verdict::not_sent;
+    }
+    // What was committed is flushed, or will be: a row that can be seen ends before that.
+    return around.confirmed < around.wal_end ? verdict::awaited : verdict::missing;
+}
+
+bool is_settled(verdict what) {
+    return what == verdict::once || what == verdict::again || what == verdict::set_aside;
+}
+
+}  // namespace walrelay::tasks

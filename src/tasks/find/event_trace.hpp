@@ -1,0 +1,110 @@
+// What is known of one event, wherever it has left a trace.
+#pragma once
+
+#include "core/change.hpp"
+#include "core/error.hpp"
+#include "core/lsn.hpp"
+#include "core/outbox_table.hpp"
+#include "nats/requests/stream_scan.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace walrelay::tasks {
+
+/// The id that the row's first message has, of that of any of its messages: without
+/// `;retry-7-1`, `;republish-...` and `;replay-3-...`.
+[[nodiscard]] std::string_view first_id_of(std::string_view message_id);
+
+/// A row that is in its table now.
+struct traced_row {
+    table_name table = {};
+    std::string id = {};
+    /// What its column of the role created_at holds; empty where there is none.
+    std::string created_at = {};
+    /// xmin: the transaction that wrote or last changed it.
+    std::string transaction = {};
+    /// As the configuration makes its message today; empty where it makes none.
+    std::string message_id = {};
+    std::string subject = {};
+    std::string unmappable = {};
+    /// The slot was made before it, and so sends it; nothing where that is not known.
+    std::optional<bool> is_of_the_slot = {};
+};
+
+struct traced_message {
+    std::uint64_t sequence = 0;
+    wall_time stored = {};
+    std::string subject = {};
+    std::string id = {};        // Nats-Msg-Id
+    std::string position = {};  // Walrelay-Position; empty: somebody else's
+
+    /// `retry-7-1`, `replay-3-...`; empty for the first publication.
+    [[nodiscard]] std::string occasion() const;
+};
+
+struct traced_letter {
+    std::int64_t id = 0;
+    std::string state = {};  // as walrelay dead-letter list shows it, "dropped" or "given up"
+    std::string dead_at = {};
+    std::string table = {};
+    std::string reason = {};
+};
+
+enum class verdict : std::uint8_t {
+    /// One message, and none that was asked for again.
+    once,
+    /// As `once`, and again because somebody asked for that.
+    again,
+    /// The stream has several messages of this id.
+    twice,
+    set_aside,
+    /// The slot still brings it.
+    awaited,
+    halted,
+    /// There is no slot, or the slot was made after the row.
+    not_sent,
+    /// The slot is past it, and the stream does not have it.
+    missing,
+    /// There is no trace of it.
+    unknown,
+};
+
+struct event_trace {
+    std::string id = {};  // its Nats-Msg-Id
+    std::vector<traced_row> rows = {};
+    std::vector<traced_message> messages = {};
+    std::vector<traced_letter> letters = {};
+    verdict what = verdict::unknown;
+};
+
+/// How far somebody has come, for all events together.
+struct surroundings {
+    std::string slot = {};
+    bool slot_exists = false;
+    bool slot_active = false;
+    lsn confirmed = {};
+    /// Where the WAL ended once the rows were read.
+    lsn wal_end = {};
+    /// Why the relay is halted.
+    std::optional<std::string> halted = {};
+    std::string stream = {};
+    std::uint64_t first_sequence = 0;
+    std::uint64_t last_sequence = 0;
+    /// Messages were looked at from here on; all of them, or those of these subjects.
+    std::uint64_t looked_from = 0;
+    std::vector<std::string> subjects = {};
+    std::string consumer = {};
+    std::optional<nats::consumer_place> place = {};
+};
+
+/// From all of `trace` but `what`.
+[[nodiscard]] verdict judge(const event_trace& trace, const surroundings& around);
+
+/// In the stream, or set aside: nobody need do anything.
+[[nodiscard]] bool is_settled(verdict what);
+
+}  // namespace walrelay::tasks
