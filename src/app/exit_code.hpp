@@ -5,8 +5,8 @@ namespace walrelay::app {
 
 enum exit_code : int {
     exit_done = 0,
-    /// check found something; find, dead-letter or config did not find what was asked for; status is not
-    /// ready.
+    /// check found something; find, dead-letter or config did not find what was asked for; status
+    /// is not ready.
     exit_findings = 1,
     /// The command line or the configuration cannot be used.
     exit_usage = 2,

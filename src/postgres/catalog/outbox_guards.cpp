@@ -56,13 +56,15 @@ SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_user
 /// What a dead letter takes (INSERT ... ON CONFLICT ... RETURNING), and what a mark does.
 constexpr const char* rights_of_writer_sql = R"sql(
 WITH own (name, has) AS (
-    SELECT c.relname, array(SELECT privilege FROM unnest(ARRAY['SELECT', 'INSERT', 'DELETE']) AS privilege
+    SELECT c.relname,
+           array(SELECT privilege FROM unnest(ARRAY['SELECT', 'INSERT', 'DELETE']) AS privilege
                              WHERE has_schema_privilege(n.oid, 'USAGE')
                                AND has_table_privilege(c.oid, privilege))
       FROM pg_namespace AS n JOIN pg_class AS c ON c.relnamespace = n.oid
      WHERE n.nspname = 'walrelay')
 SELECT EXISTS (SELECT FROM own WHERE name = 'dead_letter' AND has @> ARRAY['SELECT', 'INSERT']),
-       EXISTS (SELECT FROM own WHERE name = 'control' AND has @> ARRAY['SELECT', 'INSERT', 'DELETE'])
+       EXISTS (SELECT FROM own
+                WHERE name = 'control' AND has @> ARRAY['SELECT', 'INSERT', 'DELETE'])
        AND EXISTS (SELECT FROM own WHERE name = 'control_key' AND has @> ARRAY['SELECT'])
 )sql";
 
