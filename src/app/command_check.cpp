@@ -1,240 +1,29 @@
+#include "app/both_sides.hpp"
 #include "app/colour.hpp"
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
-#include "core/joined.hpp"
+#include "core/finding.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
-#include "outbox/subject.hpp"
-#include "postgres/catalog/inspector.hpp"
-#include "postgres/catalog/own_tables.hpp"
-#include "postgres/tables/halt_store.hpp"
-#include "postgres/tables/kept_positions.hpp"
-#include "postgres/tables/witness_store.hpp"
-#include "preflight/kept_positions.hpp"
-#include "relay/checkpoint/evidence.hpp"
-#include "relay/machine/stream_owner.hpp"
-#include "relay/machine/tail_trust.hpp"
-#include "servers/broker_side.hpp"
-#include "servers/postgres_access.hpp"
-#include "servers/provisioning.hpp"
 #include "servers/run_to_end.hpp"
-#include "servers/translate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace walrelay::app {
 namespace {
 
 using boost::asio::awaitable;
 
-finding finding_of(const error& why) {
-    const auto what =
-        why.server_said.empty() ? why.what : why.what + " (server: " + why.server_said + ")";
-    return {
-        finding_severity::error, finding_code(why.code), what,
-        why.remedy.empty() ? "see that the server runs and can be reached from here" : why.remedy};
-}
-
-awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
-                                                      const config::settings& settings,
-                                                      std::vector<finding>& found) {
-    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
-                                          [](const error&) {}};
-    const auto broker = co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard,
-                                                         servers::missing_stream::leave);
-    if (!broker) {
-        found.push_back(finding_of(broker.error()));
-        co_return std::nullopt;
-    }
-    const auto expected = servers::expectations_of(settings);
-    auto subjects = preflight::subjects_to_try(expected, (*broker)->facts());
-    const auto tried =
-        co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
-    co_await (*broker)->try_reading();
-    found = preflight::broker_findings(expected, (*broker)->facts());
-    if (!tried) {
-        found.push_back(finding_of(tried.error()));
-    }
-    co_return (*broker)->facts().stream;
-}
-
-std::string next_run_after(postgres::halt_decision decision) {
-    switch (decision) {
-        case postgres::halt_decision::look:
-            return "nothing to do: the next walrelay run goes on, and halts again if rows are "
-                   "missing";
-        case postgres::halt_decision::heal:
-            return "nothing to do: the next walrelay run publishes from the tables what is missing";
-        case postgres::halt_decision::give_up:
-            break;
-    }
-    return "nothing to do: the next walrelay run goes on without the rows that walrelay "
-           "dead-letter list --given-up names";
-}
-
-awaitable<void> look_for_halt(postgres::connection& sql, const config::settings& settings,
-                              std::vector<finding>& found) {
-    const auto& slot = settings.postgres.slot;
-    const auto halt = co_await postgres::read_halt(sql, slot);
-    if (!halt) {
-        auto unknown = finding_of(halt.error());
-        unknown.severity = finding_severity::warning;
-        found.push_back(std::move(unknown));
-    } else if (*halt && (*halt)->decision) {
-        found.push_back({finding_severity::note, "slot_resumed",
-                         "slot " + slot + " was halted at " + (*halt)->halted_at +
-                             " and resumed at " + (*halt)->decided_at + " (" +
-                             postgres::to_string(*(*halt)->decision) + ")",
-                         next_run_after(*(*halt)->decision)});
-    } else if (*halt) {
-        found.push_back(
-            {finding_severity::error, "slot_halted",
-             "slot " + slot + " is halted since " + (*halt)->halted_at + ": " + (*halt)->reason,
-             (*halt)->fix});
-    }
-}
-
-awaitable<void> look_at_kept_positions(postgres::connection& sql, const config::settings& settings,
-                                       std::vector<finding>& found) {
-    const auto kept = co_await postgres::read_kept_positions(sql, settings.postgres.slot);
-    const auto states = co_await postgres::states_of_own_tables(sql);
-    if (!kept || !states) {
-        found.push_back(finding_of(kept ? states.error() : kept.error()));
-        co_return;
-    }
-    const preflight::kept_expectations wanted{settings.replay.keep.has_value(),
-                                              settings.replay.max_wal};
-    const preflight::kept_tables tables{states->bookmarks, states->trails, states->may_make,
-                                        sql.role()};
-    const auto of_them = preflight::kept_position_findings(wanted, *kept, tables);
-    found.insert(found.end(), of_them.begin(), of_them.end());
-}
-
-/// Whether the stream's last message can be of this server's history.
-awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
-                                                     postgres::connection& sql,
-                                                     const config::settings& settings,
-                                                     const stream_facts& stream,
-                                                     const std::string& database) {
-    auto replication = co_await servers::open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
-    }
-    auto server = co_await postgres::identify(*replication);
-    if (!server) {
-        co_return server.error();
-    }
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
-    if (!place) {
-        co_return place.error();
-    }
-    std::vector<finding> found;
-    if (place->confirmed) {
-        server->wal_end = std::max(server->wal_end, place->wal_end);
-        const auto tail = relay::tail_of(stream);
-        const auto mark = relay::own_mark(stream.description, settings.postgres.slot, database);
-        const auto rules = relay::fingerprint_of(settings.outbox);
-        const relay::tail_question asked{tail,    settings.nats.stream, mark, rules,
-                                         *server, *place->confirmed};
-        found = relay::tail_findings(asked, settings.nats.sole_writer);
-    }
-    co_return found;
-}
-
-/// Whether the stream still has what was stored, as far as its end tells.
-awaitable<void> look_at_witness(postgres::connection& sql, const config::settings& settings,
-                                const postgres_facts& facts,
-                                const std::optional<stream_facts>& stream,
-                                std::vector<finding>& found) {
-    auto slot = settings.postgres.slot;
-    const auto known = co_await postgres::read_witness(sql, slot, facts.origin.system_identifier);
-    if (!known) {
-        // Who may not read it is told so among the own tables.
-        if (known.error().code != errc::postgres_unsuitable) {
-            found.push_back(finding_of(known.error()));
-        }
-        co_return;
-    }
-    if (!*known || (*known)->what.sequence == 0) {
-        co_return;
-    }
-    const auto& what = (*known)->what;
-    if (!stream) {
-        const auto gone = relay::stream_is_gone(what, settings.nats.stream, slot);
-        found.push_back({finding_severity::error, "stream_lost", gone.what, gone.remedy});
-        co_return;
-    }
-    const auto seen = relay::evidence_of(*stream, settings.nats.stream);
-    const auto judged = relay::judge_stream(what, seen);
-    if (judged == relay::stream_verdict::ends_before ||
-        judged == relay::stream_verdict::overwritten ||
-        judged == relay::stream_verdict::another_stream) {
-        const auto lost = relay::stream_has_lost(what, seen, judged, slot);
-        found.push_back({finding_severity::error, "stream_lost", lost.what, lost.remedy});
-    }
-}
-
-awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
-                                                 const config::settings& settings,
-                                                 std::optional<stream_facts> stream) {
-    auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
-    if (!sql) {
-        co_return std::vector{finding_of(sql.error())};
-    }
-    auto wanted = servers::inspection_of(settings);
-    wanted.to_publish = servers::tables_to_publish(settings);
-    const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
-    if (!facts) {
-        co_return std::vector{finding_of(facts.error())};
-    }
-    const auto expected = servers::expectations_of(settings);
-    const auto earlier =
-        co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(stream));
-    auto found = preflight::postgres_findings(expected, *facts, earlier);
-    if (stream) {
-        const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
-                                                 stream->description);
-        found.insert(found.begin(), taken.begin(), taken.end());
-    }
-    if (stream && facts->slot && can_start(found)) {
-        const auto tail = co_await look_at_tail(on, *sql, settings, *stream, facts->database);
-        if (tail) {
-            found.insert(found.end(), tail->begin(), tail->end());
-        } else {
-            found.push_back(finding_of(tail.error()));
-        }
-    }
-    if (facts->schema_flaws.empty()) {
-        co_await look_at_witness(*sql, settings, *facts, stream, found);
-        co_await look_for_halt(*sql, settings, found);
-        co_await look_at_kept_positions(*sql, settings, found);
-    }
-    co_return found;
-}
-
-std::string_view name_of(finding_severity severity) {
-    switch (severity) {
-        case finding_severity::note:
-            return "note";
-        case finding_severity::warning:
-            return "warning";
-        case finding_severity::error:
-            return "error";
-    }
-    return "error";
-}
-
 void print_text(const std::vector<finding>& found) {
     std::string text = found.empty() ? "ok       both sides are ready\n" : "";
     for (const auto& each : found) {
-        text += fmt::format("{:<8} {}\n         {}\n", name_of(each.severity), one_line(each.what),
-                            one_line(each.remedy));
+        text += fmt::format("{:<8} {}\n         {}\n", to_string(each.severity),
+                            one_line(each.what), one_line(each.remedy));
     }
     // Notes alone forbid nothing, and a reader who does not know that looks for a verdict.
     const bool only_notes = std::ranges::all_of(
@@ -250,30 +39,14 @@ void print_json(const std::vector<finding>& found, bool clean) {
     for (std::size_t index = 0; index < found.size(); ++index) {
         const auto& each = found[index];
         fmt::print(R"({}{{"code":"{}","severity":"{}","what":{},"fix":{}}})", index == 0 ? "" : ",",
-                   each.code.text(), name_of(each.severity), json_string(each.what),
+                   each.code.text(), to_string(each.severity), json_string(each.what),
                    json_string(each.remedy));
     }
     fmt::print("]}}\n");
 }
 
-/// The broker alone cannot tell a stream that is gone from one that is still to be made.
-void forget_first_start(std::vector<finding>& found) {
-    const auto has_code = [](std::string_view code) {
-        return [code](const finding& each) { return each.code.text() == code; };
-    };
-    if (std::any_of(found.begin(), found.end(), has_code("stream_lost"))) {
-        std::erase_if(found, has_code("stream_missing"));
-    }
-}
-
 awaitable<int> look(servers::executors on, const config::settings& settings, bool json) {
-    std::vector<finding> found;
-    const auto stream = co_await look_at_broker(on, settings, found);
-    auto on_postgres = co_await look_at_postgres(on, settings, stream);
-    for (auto& each : on_postgres) {
-        found.push_back(std::move(each));
-    }
-    forget_first_start(found);
+    const auto found = co_await look_at_both_sides(on, settings);
     const bool clean = std::all_of(found.begin(), found.end(), [](const finding& each) {
         return each.severity == finding_severity::note;
     });

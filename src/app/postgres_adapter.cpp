@@ -79,6 +79,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         if (over->stream) {
             cleanup_.start();
             keeper_.start(over->origin.system_identifier, walsender_);
+            spawn(check_itself(over));
         }
         spawn(poll_facts(over));
     }

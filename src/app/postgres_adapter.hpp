@@ -3,6 +3,7 @@
 
 #include "app/facts_watch.hpp"
 #include "app/postgres_side.hpp"
+#include "app/self_check.hpp"
 #include "app/status_board.hpp"
 #include "config/settings.hpp"
 #include "core/lineage.hpp"
@@ -78,6 +79,7 @@ private:
     work keep_left_out(relay::leave_out wanted);
     work keep_halt(relay::store_halt wanted);
     work poll_facts(link_handle over);
+    work check_itself(link_handle over);
     boost::asio::awaitable<bool> can_ask(link_handle over);
     boost::asio::awaitable<bool> look_at_facts(link_handle over);
 
@@ -88,6 +90,7 @@ private:
     tasks::position_keeper& keeper_;
     servers::halt_gate gate_;
     facts_watch facts_;
+    self_check self_check_;
     link_handle link_;
     status_board* board_ = nullptr;  // where somebody watches
     /// The server's process that streamed to this relay last; 0 if there was none.

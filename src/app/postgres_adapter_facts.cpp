@@ -69,6 +69,20 @@ asio::awaitable<bool> postgres_adapter::look_at_facts(link_handle over) {
     co_return !why && !over->closed;
 }
 
+/// Apart from the poll, as an answer of the broker can take its time.
+asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
+    over->checks.expires_after(self_check::first_after);
+    co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));
+    while (!over->is_over()) {
+        auto found = co_await self_check_.look(on_, settings_);
+        if (board_ != nullptr && !over->is_over()) {
+            board_->findings_were_read(std::move(found), now());
+        }
+        over->checks.expires_after(self_check::every);
+        co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+}
+
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
     auto letters_at = now().monotonic;

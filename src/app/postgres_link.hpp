@@ -32,7 +32,8 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
           rows(std::move(ready.rows)),
           sentinel(std::move(ready.sentinel)),
           writes(loop, settings),
-          resumed(loop) {}
+          resumed(loop),
+          checks(loop) {}
 
     std::uint64_t epoch;
     history origin;
@@ -51,6 +52,8 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     std::optional<postgres::connection> for_facts;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;
+    /// Until the next look at both servers (self_check).
+    boost::asio::steady_timer checks;
     bool parked = false;
     bool finishing = false;
     bool closed = false;
@@ -86,6 +89,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     void close() {
         closed = true;
         wake_reader();
+        checks.cancel();
         if (stream) {
             stream->close();
         }

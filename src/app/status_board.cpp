@@ -104,6 +104,10 @@ void status_board::letters_were_counted(std::optional<letter_totals> totals, ins
     letters_.answer(totals, now);
 }
 
+void status_board::findings_were_read(std::optional<std::vector<finding>> found, instant now) {
+    findings_.answer(std::move(found), now);
+}
+
 void status_board::kept_positions_were_read(std::optional<kept_positions> found, instant now) {
     kept_.answer(std::move(found), now);
 }
@@ -209,6 +213,7 @@ http::relay_report status_board::report(instant now) {
     report.slot_danger_in = report.slot_facts.facts ? forecast_.left() : std::nullopt;
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
     report.letters = letters_.shown(now, report.status.postgres_connected);
+    report.findings = findings_.shown(now, report.status.postgres_connected);
     report.kept = kept_.shown(now, report.status.postgres_connected);
     report.kept_counts = kept_counts_;
     report.kept_max_wal = settings_.replay.max_wal;

@@ -8,6 +8,7 @@
 #include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/finding.hpp"
 #include "core/instant.hpp"
 #include "core/kept_position.hpp"
 #include "core/usage.hpp"
@@ -53,6 +54,7 @@ public:
     void slot_was_read(std::optional<slot_usage> usage, instant now);
     void stream_was_read(std::optional<stream_usage> usage, instant now);
     void letters_were_counted(std::optional<letter_totals> totals, instant now);
+    void findings_were_read(std::optional<std::vector<finding>> found, instant now);
     void kept_positions_were_read(std::optional<kept_positions> found, instant now);
     /// Counted over all lives of the relay.
     void kept_position_was_dropped(kept_kind what, giving_way why);
@@ -104,6 +106,7 @@ private:
     asked<stream_usage> stream_;
     asked<letter_totals> letters_;
     asked<kept_positions> kept_;
+    asked<std::vector<finding>> findings_;
     kept_counts kept_counts_;
     std::optional<std::chrono::microseconds> clock_offset_;
     latency_histogram loop_lag_;

@@ -122,6 +122,22 @@ void append_facts(std::string& to, const element& of) {
     }
 }
 
+/// Those that are more than notes.
+void append_findings(std::string& to, const element& of) {
+    simdjson::dom::array all;
+    if (of.at_pointer("/findings/facts").get(all) != simdjson::SUCCESS) {
+        return;
+    }
+    std::string title = "found";
+    for (const auto each : all) {
+        if (text(each, "/severity") != "note") {
+            append(to, std::exchange(title, ""),
+                   fmt::format("{}: {}; fix: {}", text(each, "/severity"), text(each, "/what"),
+                               text(each, "/fix")));
+        }
+    }
+}
+
 /// Of the tables that are cleaned.
 void append_cleanup(std::string& to, const element& of) {
     simdjson::dom::array tables;
@@ -209,6 +225,7 @@ void append_flow(std::string& to, const element& of) {
     append(to, "write-backs",
            count(of, "/write_back_pending_rows", "row") +
                (number(of, "/write_back_pending_rows") == 1 ? " waits" : " wait"));
+    append_findings(to, of);
     append_cleanup(to, of);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,19 @@ enum class finding_severity {
     /// Nothing can be relayed like this.
     error,
 };
+
+/// As it stands in JSON and in labels.
+[[nodiscard]] constexpr std::string_view to_string(finding_severity severity) {
+    switch (severity) {
+        case finding_severity::note:
+            return "note";
+        case finding_severity::warning:
+            return "warning";
+        case finding_severity::error:
+            break;
+    }
+    return "error";
+}
 
 struct finding {
     finding_severity severity = finding_severity::error;

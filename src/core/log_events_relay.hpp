@@ -34,6 +34,12 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "The catalog is read again over a new connection: a row came from a table that is new (a "
      "partition for one) or has a type that is new, or columns, partitions or types have changed.",
      ""},
+    {"finding", log_severity::warning, "code",
+     "A relay that runs has found something that walrelay check names as well; it looks every "
+     "minute.",
+     "Do what the line says."},
+    {"finding_is_over", log_severity::info, "code",
+     "Something that a relay had found is not so any more.", ""},
     {"facts_changed", log_severity::info, "slot",
      "Something has changed that the relay's decisions rest on (publication, tables, rights), and "
      "it costs no row.",

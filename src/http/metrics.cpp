@@ -266,6 +266,15 @@ void write_facts(metric_writer& to, const relay_report& of) {
             to.sample((*letters)[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
         }
     }
+    if (const auto& findings = of.findings.facts) {
+        to.family("findings", "gauge", "What walrelay check would find now.");
+        for (const auto severity :
+             {finding_severity::note, finding_severity::warning, finding_severity::error}) {
+            to.sample(static_cast<std::uint64_t>(
+                          std::ranges::count(*findings, severity, &finding::severity)),
+                      {{"severity", to_string(severity)}});
+        }
+    }
     if (of.kept.facts) {
         write_kept(to, *of.kept.facts);
     }
@@ -279,6 +288,7 @@ void write_facts(metric_writer& to, const relay_report& of) {
     age(of.slot_facts, "slot");
     age(of.stream_facts, "stream");
     age(of.letters, "dead_letters");
+    age(of.findings, "findings");
     age(of.kept, "kept_positions");
 }
 

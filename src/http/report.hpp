@@ -5,6 +5,7 @@
 #include "core/byte_size.hpp"
 #include "core/change.hpp"
 #include "core/cleanup_counts.hpp"
+#include "core/finding.hpp"
 #include "core/kept_position.hpp"
 #include "core/latency_histogram.hpp"
 #include "core/log_line.hpp"
@@ -82,6 +83,8 @@ struct relay_report {
     std::optional<std::chrono::seconds> slot_danger_in = {};
     polled<stream_usage> stream_facts;
     polled<letter_totals> letters;
+    /// What the relay has found looking at both servers, as walrelay check does.
+    polled<std::vector<finding>> findings;
     /// Of the relay that holds the slot.
     polled<kept_positions> kept;
     walrelay::kept_counts kept_counts;

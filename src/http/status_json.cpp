@@ -63,6 +63,12 @@ void write_letters(json_writer& to, const relay_report& of) {
     to.close_object();
 }
 
+void write_findings(json_writer& to, const relay_report& of) {
+    to.open_object("findings").number("age_seconds", in_seconds(of.findings.age));
+    write_facts(to, of.findings.facts);
+    to.close_object();
+}
+
 void write_kept(json_writer& to, const relay_report& of) {
     to.open_object("kept_positions").number("age_seconds", in_seconds(of.kept.age));
     to.number("max_wal_bytes", of.kept_max_wal.bytes).flag("keeps_trail", of.keeps_trail);
@@ -196,6 +202,19 @@ void write_facts(json_writer& to, const std::optional<letter_totals>& letters) {
     to.close_object();
 }
 
+void write_facts(json_writer& to, const std::optional<std::vector<finding>>& findings) {
+    if (!findings) {
+        to.null("facts");
+        return;
+    }
+    to.open_array("facts");
+    for (const auto& each : *findings) {
+        to.open_object().text("code", each.code.text()).text("severity", to_string(each.severity));
+        to.text("what", each.what).text("fix", each.remedy).close_object();
+    }
+    to.close_array();
+}
+
 void write_facts(json_writer& to, const std::optional<stream_usage>& stream) {
     if (!stream) {
         to.null("facts");
@@ -221,6 +240,7 @@ std::string status_json(const relay_report& of) {
     write_slot(to, of);
     write_stream(to, of);
     write_letters(to, of);
+    write_findings(to, of);
     write_kept(to, of);
     write_window(to, status);
     write_recent(to, of);

@@ -18,6 +18,7 @@ void write_facts(json_writer& to, const std::optional<slot_usage>& slot);
 void write_facts(json_writer& to, const std::optional<stream_usage>& stream);
 void write_facts(json_writer& to, const std::optional<letter_totals>& letters);
 void write_facts(json_writer& to, const std::optional<kept_positions>& kept);
+void write_facts(json_writer& to, const std::optional<std::vector<finding>>& findings);
 /// The members of an object that is open; times are in seconds since 1970.
 void write_kept_position(json_writer& to, const kept_position& one);
 

@@ -83,6 +83,10 @@ boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance(
     co_return nats::glance_at(to);
 }
 
+boost::asio::awaitable<result<broker_facts>> look_at_facts(nats::connect_options to) {
+    co_return nats::facts_of(to);
+}
+
 boost::asio::awaitable<result<asked_message>> look_at_message(nats::connect_options to) {
     co_return nats::message_of(to);
 }
@@ -175,6 +179,14 @@ boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance_at_str
     boost::asio::any_io_executor blocking, const config::settings& settings) {
     auto to = nats_options_of(settings);
     auto looking = glance(std::move(to));
+    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+                                             boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<result<broker_facts>> facts_of_broker(boost::asio::any_io_executor blocking,
+                                                             const config::settings& settings) {
+    auto to = nats_options_of(settings);
+    auto looking = look_at_facts(std::move(to));
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }

@@ -57,6 +57,10 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<result<std::optional<nats::stream_glance>>> glance_at_stream(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
+/// What the broker says of itself and of the stream now, over a connection of its own.
+[[nodiscard]] boost::asio::awaitable<result<broker_facts>> facts_of_broker(
+    boost::asio::any_io_executor blocking, const config::settings& settings);
+
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);

@@ -93,6 +93,9 @@ function attention(of) {
     found.push(["Dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +
       whole(letters.broker) + " that the broker refuses.", "walrelay dead-letter list"]);
   }
+  for (const each of of.findings.facts || []) {
+    if (each.severity !== "note") found.push([each.what + ". Fix: " + each.fix, "walrelay check"]);
+  }
   const slot = of.slot.facts;
   if (slot && (slot.wal_status === "unreserved" || slot.wal_status === "lost")) {
     found.push(["The slot is in danger: wal_status is " + slot.wal_status + ". Raise max_slot_wal_keep_size.", "walrelay check"]);

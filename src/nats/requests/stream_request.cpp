@@ -140,9 +140,6 @@ result<void> step_down(const connect_options& to) {
     return {};
 }
 
-namespace {
-
-/// Without the last messages.
 result<broker_facts> facts_of(const connect_options& to) {
     subscription_handle looking_back;  // outlives the connection, see nats/look_back
     const auto connection = connect_blocking(to);
@@ -153,8 +150,6 @@ result<broker_facts> facts_of(const connect_options& to) {
     only_the_last.look_back = 0;
     return read_broker(connection->get(), only_the_last, looking_back);
 }
-
-}  // namespace
 
 result<asked_message> message_of(const connect_options& to) {
     auto read = facts_of(to);

@@ -29,6 +29,10 @@ namespace walrelay::nats {
 /// Deletes `to.stream` with all its messages and consumers. Errors: as above.
 [[nodiscard]] result<void> remove_stream(const connect_options& to);
 
+/// What the broker says of itself and of `to.stream`, without the stream's last messages but one.
+/// Errors: broker_unavailable, broker_unsuitable (no permission, a file that cannot be used).
+[[nodiscard]] result<broker_facts> facts_of(const connect_options& to);
+
 /// The message of `to.asks_for` in `to.stream`. Errors: broker_unavailable, broker_unsuitable (no
 /// permission, no such stream).
 [[nodiscard]] result<asked_message> message_of(const connect_options& to);

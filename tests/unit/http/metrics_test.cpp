@@ -92,6 +92,8 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_slot_safe_wal_bytes 3000",
                     "walrelay_stream_last_sequence 19",
                     "walrelay_dead_letters{reason=\"row\"} 6",
+                    "walrelay_findings{severity=\"warning\"} 1",
+                    "walrelay_findings{severity=\"error\"} 0",
                     "walrelay_facts_age_seconds{about=\"slot\"} 1.5",
                     "walrelay_clock_offset_seconds -0.002",
                     "walrelay_bookmarks{state=\"kept\"} 1",
@@ -115,11 +117,13 @@ TEST(Metrics, LeaveOutWhatIsNotKnown) {
     report.slot_facts.facts.reset();
     report.stream_facts.facts.reset();
     report.letters.facts.reset();
+    report.findings.facts.reset();
     report.kept.facts.reset();
     const auto lines = series_of(report);
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_slot_"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_stream_"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_dead_letters{"))));
+    EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_findings{"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_bookmarks{"))));
     EXPECT_THAT(lines, Each(Not(StartsWith("walrelay_trail_seconds"))));
     EXPECT_THAT(lines, Contains("walrelay_facts_age_seconds{about=\"slot\"} 1.5"));

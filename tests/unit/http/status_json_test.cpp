@@ -39,6 +39,9 @@ TEST_F(StatusJson, SaysWhatTheReportSays) {
     EXPECT_EQ(number(said, "/slot/facts/retained_bytes"), 2000);
     EXPECT_EQ(number(said, "/stream/facts/messages"), 17);
     EXPECT_EQ(number(said, "/dead_letters/facts/broker"), 8);
+    EXPECT_EQ(number(said, "/findings/age_seconds"), 30);
+    EXPECT_EQ(text(said, "/findings/facts/0/severity"), "warning");
+    EXPECT_EQ(text(said, "/findings/facts/0/fix"), "let them be seen");
     EXPECT_EQ(number(said, "/kept_positions/age_seconds"), 4);
     EXPECT_EQ(number(said, "/kept_positions/bookmarks_dropped"), 2);
     EXPECT_EQ(number(said, "/kept_positions/trail_cut"), 4);
