@@ -45,7 +45,7 @@ SELECT format('GRANT SELECT, UPDATE, DELETE ON %s TO %I', :'outbox'::regclass, :
 GRANT USAGE ON SCHEMA walrelay TO :"role";
 GRANT SELECT, INSERT, UPDATE, DELETE ON walrelay.dead_letter TO :"role";
 GRANT USAGE ON SCHEMA walrelay TO :"writer";
-GRANT SELECT, INSERT ON walrelay.dead_letter TO :"writer";
+GRANT SELECT ON walrelay.dead_letter TO :"writer";
 
 -- Halts (run keeps them, resume ends them).
 \ir halt.sql

@@ -141,9 +141,17 @@ awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
     co_return found;
 }
 
+bool is_lost(const witness& what, const stream_facts& stream,
+             const config::settings& settings) {
+    const auto judged = relay::judge_stream(what, relay::evidence_of(stream, settings.nats.stream));
+    return judged == relay::stream_verdict::ends_before ||
+           judged == relay::stream_verdict::overwritten ||
+           judged == relay::stream_verdict::another_stream;
+}
+
 /// Whether the stream still has what was stored, as far as its end tells.
-awaitable<void> look_at_witness(postgres::connection& sql, const config::settings& settings,
-                                const postgres_facts& facts,
+awaitable<void> look_at_witness(servers::executors on, postgres::connection& sql,
+                                const config::settings& settings, const postgres_facts& facts,
                                 const std::optional<stream_facts>& stream,
                                 std::vector<finding>& found) {
     auto slot = settings.postgres.slot;
@@ -164,12 +172,14 @@ awaitable<void> look_at_witness(postgres::connection& sql, const config::setting
         found.push_back({finding_severity::error, "stream_lost", gone.what, gone.remedy});
         co_return;
     }
-    const auto seen = relay::evidence_of(*stream, settings.nats.stream);
-    const auto judged = relay::judge_stream(what, seen);
-    if (judged == relay::stream_verdict::ends_before ||
-        judged == relay::stream_verdict::overwritten ||
-        judged == relay::stream_verdict::another_stream) {
-        const auto lost = relay::stream_has_lost(what, seen, judged, slot);
+    if (!is_lost(what, *stream, settings)) {
+        co_return;
+    }
+    // A relay can have stored it since the stream was looked at.
+    const auto now = co_await servers::facts_of_broker(on.blocking, settings);
+    if (now && now->stream && is_lost(what, *now->stream, settings)) {
+        const auto seen = relay::evidence_of(*now->stream, settings.nats.stream);
+        const auto lost = relay::stream_has_lost(what, seen, relay::judge_stream(what, seen), slot);
         found.push_back({finding_severity::error, "stream_lost", lost.what, lost.remedy});
     }
 }
@@ -205,7 +215,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
         }
     }
     if (facts->schema_flaws.empty()) {
-        co_await look_at_witness(*sql, settings, *facts, stream, found);
+        co_await look_at_witness(on, *sql, settings, *facts, stream, found);
         co_await look_for_halt(*sql, settings, found);
         co_await look_at_kept_positions(*sql, settings, found);
     }

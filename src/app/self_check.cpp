@@ -35,10 +35,12 @@ boost::asio::awaitable<std::optional<std::vector<finding>>> self_check::look(
 
 void self_check::tell_of_changes(const std::vector<finding>& now) const {
     for (const auto& each : new_findings(known_, now)) {
-        log<"finding">(each.what + "; fix: " + each.remedy, with<"code">(std::string(each.code.text())));
+        log<"finding">(each.what + "; fix: " + each.remedy,
+                       with<"code">(std::string(each.code.text())));
     }
     for (const auto& each : new_findings(now, known_)) {
-        log<"finding_is_over">("this is over: " + each.what, with<"code">(std::string(each.code.text())));
+        log<"finding_is_over">("this is over: " + each.what,
+                               with<"code">(std::string(each.code.text())));
     }
 }
 

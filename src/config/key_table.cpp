@@ -34,8 +34,8 @@ const std::vector<key> table{
      "tokens that live for minutes. It has ten seconds."},
     {"postgres", "writer", "", text(&postgres::writer),
      "What replaces values of `conninfo` for the connections that change rows of outboxes "
-     "(`on_published`, `on_dead_letter`, `delete_after`) and keep dead letters: another role, "
-     "without REPLICATION, so that code of others in triggers, constraints or indexes of a table "
+     "(`on_published`, `on_dead_letter`, `delete_after`): another role, without REPLICATION, so "
+     "that code of others in triggers, constraints or indexes of a table "
      "does not run as the role that may read the whole WAL. Its password comes from here or from "
      "the password file of libpq, not from `password_file` or `password_command`.",
      "\"user=walrelay_writer\""},

@@ -117,6 +117,8 @@ struct table_facts {
     /// What else runs where its rows are changed, and is not in trusted hands: constraints,
     /// indexes, generated columns, rules, partitions, tables that follow by a foreign key.
     std::vector<std::string> foreign_code = {};
+    /// Defaults of columns: run where a statement of the configuration says DEFAULT.
+    std::vector<std::string> foreign_defaults = {};
     /// What runs already where its rows are read: policies that apply to the relay's role, and what
     /// the planner evaluates.
     std::vector<std::string> foreign_reading = {};
@@ -189,8 +191,8 @@ struct writer_facts {
     /// What code that runs as this role could do to the relay, in words; nothing that counts where
     /// it is empty.
     std::vector<std::string> powers = {};
-    /// It has the rights that a dead letter takes.
-    bool keeps_letters = false;
+    /// It may see which rows are dead letters.
+    bool knows_letters = false;
     /// And those by which walrelay's updates are told from others.
     bool marks = false;
 };

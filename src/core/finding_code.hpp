@@ -52,7 +52,7 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"code_of_others",
      "Constraints, indexes or foreign keys run code of others as walrelay's role."},
     {"writer_too_strong",
-     "The role of `postgres.writer` may do more than write back and keep dead letters."},
+     "The role of `postgres.writer` may do more than change rows of outboxes."},
     {"messages_open_to_all", "Every role may write logical messages that are relayed."},
     {"dead_letter_table_unusable", "walrelay.dead_letter can neither be used nor made."},
     {"halt_table_unusable", "walrelay.halt can neither be used nor made."},

@@ -6,6 +6,7 @@
 #include "preflight/own_tables.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,19 @@ std::string or_as_writer(const postgres_facts& all) {
                             "postgres.writer, which sql/role.sql makes with -v writer=NAME");
 }
 
-void look_at_code(const table_facts& facts, const postgres_facts& all, findings_list& found) {
+/// A word of SQL, in whatever case.
+bool says_default(std::string sql) {
+    std::ranges::transform(
+        sql, sql.begin(), [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+    return sql.find("default") != std::string::npos;
+}
+
+void look_at_code(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
+                  findings_list& found) {
+    auto foreign = facts.foreign_code;
+    if (says_default(wanted.on_published) || says_default(wanted.on_dead_letter)) {
+        foreign.insert(foreign.end(), facts.foreign_defaults.begin(), facts.foreign_defaults.end());
+    }
     const auto name = to_string(facts.table);
     const auto runs = ", and what they run at walrelay's updates and deletions of rows runs as " +
                       who_runs_it(all);
@@ -92,14 +105,14 @@ void look_at_code(const table_facts& facts, const postgres_facts& all, findings_
             "in psql)" +
                 or_as_writer(all));
     }
-    if (!facts.foreign_code.empty()) {
+    if (!foreign.empty()) {
         found.error(
             "code_of_others",
             "where walrelay updates or deletes rows of table " + name + ", code runs as " +
                 who_runs_it(all) +
                 ", although roles that are neither superusers nor the owner of the database "
                 "or of an outbox table can change it: " +
-                joined(facts.foreign_code),
+                joined(foreign),
             "give what is named to the owner of the table (ALTER FUNCTION or ALTER TABLE "
             "... OWNER TO), after a look at what it does, or drop it" +
                 or_as_writer(all) +
@@ -129,8 +142,9 @@ void look_at_guards(const outbox_table& wanted, const table_facts& facts, const 
                     findings_list& found) {
     look_at_row_security(wanted, facts, all, found);
     look_at_read_code(facts, found);
-    if ((wanted.updates_rows() || wanted.delete_after) && !is_contained(all)) {
-        look_at_code(facts, all, found);
+    const bool runs_code = wanted.updates_rows() || wanted.delete_after || wanted.republish;
+    if (runs_code && !is_contained(all)) {
+        look_at_code(wanted, facts, all, found);
     }
 }
 

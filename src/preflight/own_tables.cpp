@@ -41,16 +41,12 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                           " can neither use nor make the table walrelay.dead_letter: the first row "
                           "that cannot be delivered stops the relay",
                       letters);
-    } else if (wanted.dead_letters && facts.writer && !facts.writer->keeps_letters) {
-        found.warning(
-            "dead_letter_table_unusable",
-            "role " + facts.writer->role +
-                " of postgres.writer cannot write into walrelay.dead_letter: the first "
-                "row that cannot be delivered stops the relay",
-            (facts.dead_letters.exists
-                 ? std::string()
-                 : std::string("walrelay init (or sql/dead_letter.sql in psql), then: ")) +
-                grants("dead_letter", "SELECT, INSERT", facts.writer->role));
+    } else if (facts.dead_letters.exists && facts.writer && !facts.writer->knows_letters) {
+        found.warning("dead_letter_table_unusable",
+                      "role " + facts.writer->role +
+                          " of postgres.writer cannot see in walrelay.dead_letter which rows were "
+                          "set aside: what is sent again after a restart is not written back",
+                      grants("dead_letter", "SELECT", facts.writer->role));
     }
     const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
     if (!witnesses.empty()) {

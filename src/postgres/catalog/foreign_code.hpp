@@ -14,9 +14,11 @@ namespace walrelay::postgres {
 /// says which functions and operators they use. Policies that apply to this session's role also
 /// run where it reads; and whatever is done with a table, the planner evaluates what calls an
 /// immutable function with constants (PostgreSQL source, eval_const_expressions on constraints,
-/// indexes, statistics and partition keys): a call that begins with a column is none of those. It
-/// also stands in tables that a foreign key lets follow (ON DELETE or ON UPDATE CASCADE, SET NULL,
-/// SET DEFAULT): what their owner defers runs at commit, as whoever commits (before PostgreSQL 18;
+/// indexes, statistics and partition keys). A call that begins with a column is none of those,
+/// unless the function is SQL, which the planner replaces by its body. `default`: of a column,
+/// which runs where a statement says DEFAULT. The owner of a type can make casts to it. It also
+/// stands in tables that a foreign key lets follow (ON DELETE or ON UPDATE CASCADE, SET NULL, SET
+/// DEFAULT): what their owner defers runs at commit, as whoever commits (before PostgreSQL 18;
 /// PostgreSQL documentation, "CREATE TRIGGER").
 inline constexpr const char* foreign_code_sql = R"sql(,
 parts (place, oid) AS (
@@ -43,6 +45,8 @@ types (place, oid) AS (
       FROM types JOIN pg_type AS t ON t.oid = types.oid
      CROSS JOIN LATERAL (
         SELECT t.typbasetype UNION ALL SELECT t.typelem UNION ALL
+        SELECT r.rngsubtype FROM pg_range AS r
+         WHERE t.oid IN (r.rngtypid, (to_jsonb(r) ->> 'rngmultitypid')::oid) UNION ALL
         SELECT a.atttypid FROM pg_attribute AS a
          WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped) AS inner_type (oid)
      WHERE inner_type.oid <> 0),
@@ -69,10 +73,10 @@ code (place, class, oid, name, tree) AS (
       FROM parts JOIN pg_partitioned_table AS p ON p.partrelid = parts.oid
     UNION ALL
     SELECT parts.place, 'pg_attrdef'::regclass, d.oid,
-           'generated column ' || quote_ident(a.attname), NULL
+           CASE a.attgenerated WHEN '' THEN 'default of' ELSE 'generated' END || ' column ' ||
+               quote_ident(a.attname), NULL
       FROM parts JOIN pg_attrdef AS d ON d.adrelid = parts.oid
       JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-     WHERE a.attgenerated <> ''
     UNION ALL
     SELECT parts.place, 'pg_rewrite'::regclass, r.oid, 'rule ' || quote_ident(r.rulename), NULL
       FROM parts JOIN pg_rewrite AS r ON r.ev_class = parts.oid
@@ -111,7 +115,8 @@ SELECT parts.place - 1, 'trigger', quote_ident(t.tgname)
  WHERE f.proowner NOT IN (SELECT role FROM trusted)
 UNION
 SELECT calls.place - 1,
-       CASE WHEN calls.tree = ''
+       CASE WHEN calls.name LIKE 'default of %' THEN 'default'
+            WHEN calls.tree = '' OR l.lanname = 'sql' AND calls.tree IS NOT NULL
                  OR f.provolatile = 'i'
                     AND (SELECT count(*) FROM regexp_matches(calls.tree, calls_of.any_kind, 'g'))
                         > (SELECT count(*)
@@ -119,9 +124,16 @@ SELECT calls.place - 1,
             THEN 'reading' ELSE 'code' END,
        calls.name || ' (function ' || f.oid::regprocedure || ')'
   FROM calls JOIN pg_proc AS f ON f.oid = calls.function
+  JOIN pg_language AS l ON l.oid = f.prolang
  CROSS JOIN LATERAL (SELECT ':(?:op)?funcid ' || f.oid || ' ', '[^{}]*:args \(\{VAR ')
        AS calls_of (any_kind, of_a_column)
  WHERE f.proowner NOT IN (SELECT role FROM trusted)
+UNION
+SELECT types.place - 1, 'code',
+       'type ' || types.oid::regtype || ' (of role ' || quote_ident(pg_get_userbyid(t.typowner)) ||
+           ')'
+  FROM types JOIN pg_type AS t ON t.oid = types.oid
+ WHERE t.typowner NOT IN (SELECT role FROM trusted)
 UNION
 SELECT parts.place - 1, 'code',
        'partition ' || c.oid::regclass || ' (of role ' ||

@@ -108,7 +108,8 @@ boost::asio::awaitable<result<void>> inspect_write_backs(connection& asking,
         co_return path.error();
     }
     facts.open_schemas = path->open_schemas;
-    co_return co_await probe_write_backs(sql, request.write_backs, path->text, facts.tables);
+    co_return co_await probe_write_backs(sql, request.write_backs, path->text,
+                                         request.writer != nullptr, facts.tables);
 }
 
 /// Leaves {0, 0} where the role may not ask.
@@ -336,11 +337,12 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     if (step.has_value()) {
         step = co_await inspect_own_tables(sql, request, facts);
     }
-    if (step.has_value()) {
-        step = co_await inspect_write_backs(sql, request, facts);
-    }
+    // Before any statement is planned on the tables, which can run code of others.
     if (step.has_value()) {
         step = co_await inspect_guards(sql, request.writer, facts);
+    }
+    if (step.has_value()) {
+        step = co_await inspect_write_backs(sql, request, facts);
     }
     if (step.has_value()) {
         step = co_await try_publication(sql, request.publication, request.to_publish, facts);

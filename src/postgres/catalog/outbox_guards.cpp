@@ -53,7 +53,7 @@ SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_user
  ORDER BY 1
 )sql";
 
-/// What a dead letter takes (INSERT ... ON CONFLICT ... RETURNING), and what a mark does.
+/// What it takes to leave rows of dead letters alone, and what a mark does.
 constexpr const char* rights_of_writer_sql = R"sql(
 WITH own (name, has) AS (
     SELECT c.relname,
@@ -62,7 +62,7 @@ WITH own (name, has) AS (
                                AND has_table_privilege(c.oid, privilege))
       FROM pg_namespace AS n JOIN pg_class AS c ON c.relnamespace = n.oid
      WHERE n.nspname = 'walrelay')
-SELECT EXISTS (SELECT FROM own WHERE name = 'dead_letter' AND has @> ARRAY['SELECT', 'INSERT']),
+SELECT EXISTS (SELECT FROM own WHERE name = 'dead_letter' AND has @> ARRAY['SELECT']),
        EXISTS (SELECT FROM own
                 WHERE name = 'control' AND has @> ARRAY['SELECT', 'INSERT', 'DELETE'])
        AND EXISTS (SELECT FROM own WHERE name = 'control_key' AND has @> ARRAY['SELECT'])
@@ -119,7 +119,7 @@ awaitable<result<void>> inspect_writer(connection& sql, connection& writer, post
     if (!rights) {
         co_return rights.error();
     }
-    facts.writer->keeps_letters = rights->flag(0, 0);
+    facts.writer->knows_letters = rights->flag(0, 0);
     facts.writer->marks = rights->flag(0, 1);
     co_return co_await find_hidden_rows(writer, facts.tables, &table_facts::hidden_from_writer);
 }
@@ -127,6 +127,7 @@ awaitable<result<void>> inspect_writer(connection& sql, connection& writer, post
 std::vector<std::string>& list_of(const std::string& kind, table_facts& of) {
     return kind == "maker"     ? of.trigger_makers
            : kind == "trigger" ? of.foreign_triggers
+           : kind == "default" ? of.foreign_defaults
            : kind == "reading" ? of.foreign_reading
                                : of.foreign_code;
 }

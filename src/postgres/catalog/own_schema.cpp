@@ -44,6 +44,11 @@ SELECT 'trigger', own.name, t.tgname::text
   FROM own JOIN pg_trigger AS t ON t.tgrelid = own.oid AND NOT t.tgisinternal
                                 AND t.tgenabled <> 'D'
 UNION ALL
+SELECT DISTINCT 'follower', own.name, k.conrelid::regclass::text
+  FROM own JOIN pg_constraint AS k ON k.confrelid = own.oid AND k.contype = 'f'
+  JOIN pg_class AS c ON c.oid = k.conrelid
+ WHERE c.relowner NOT IN (SELECT role FROM trusted)
+UNION ALL
 SELECT 'rule', own.name, r.rulename::text
   FROM own JOIN pg_rewrite AS r ON r.ev_class = own.oid AND r.ev_enabled <> 'D'
  WHERE own.kind = 'r'
@@ -98,6 +103,13 @@ schema_flaw flaw_of(const std::string& kind, const std::string& table, const std
         return {"the table " + full + " has the trigger " + name + ", which would run as walrelay",
                 "ALTER TABLE " + full + " DISABLE TRIGGER " + quoted +
                     "; (\\d+ in psql shows what it does, for whoever made it)"};
+    }
+    if (kind == "follower") {
+        return {"the table " + name + " of a role that is not trusted has a foreign key on " +
+                    full + ", and what follows a deletion there would run as walrelay",
+                "drop the foreign key (\\d in psql shows it: ALTER TABLE " + name +
+                    " DROP CONSTRAINT ...), and REVOKE REFERENCES ON " + full +
+                    " from the role that made it"};
     }
     if (kind == "rule") {
         return {"the table " + full + " has the rule " + name + ", which would run as walrelay",

@@ -12,7 +12,7 @@ inline constexpr const char* trusted_roles_sql = R"sql(
 WITH RECURSIVE masters (role) AS (
     SELECT oid FROM pg_roles
      WHERE rolsuper OR rolname IN (current_user, 'pg_database_owner',
-                                   current_setting('walrelay.relay_role', true))
+                                   current_setting('walrelay_writer.acts_for', true))
     UNION
     SELECT datdba FROM pg_database WHERE datname = current_database()
     UNION

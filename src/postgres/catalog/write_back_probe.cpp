@@ -60,6 +60,13 @@ std::vector<wanted_statement> statements_of(const outbox_table& table, const std
     return all;
 }
 
+/// Of such a table the preflight says what is to be done first.
+bool is_unsafe(const table_facts& table, bool has_writer) {
+    return !table.foreign_reading.empty() ||
+           (!has_writer && (!table.foreign_code.empty() || !table.foreign_triggers.empty() ||
+                            !table.foreign_defaults.empty()));
+}
+
 /// NULL suits every type of parameter.
 statement explain_of(const wanted_statement& wanted) {
     const std::size_t count = wanted.setting == "outbox.on_dead_letter" ? 3 : 1;
@@ -90,12 +97,15 @@ awaitable<result<void>> probe(connection& sql, wanted_statement wanted, const st
 }  // namespace
 
 awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_table> asked,
-                                          std::string search_path,
+                                          std::string search_path, bool has_writer,
                                           std::vector<table_facts>& tables) {
     for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
         const auto& columns = tables[index].columns;
         const auto key = std::ranges::find(columns, key_column(asked[index]), &column::name);
         const bool partitioned = tables[index].partitioned;
+        if (is_unsafe(tables[index], has_writer)) {
+            continue;
+        }
         if (key == columns.end() || statements_of(asked[index], "text", partitioned).empty()) {
             continue;
         }

@@ -17,9 +17,10 @@ namespace walrelay::postgres {
 /// syntax, names, types and rights, and takes the lock of the statement: one that somebody else has
 /// locked is not asked for longer than a moment, as no row is relayed before the answer. Tables
 /// without the column of the id are left out.
+/// Nor are those tried at which code of others would run, unless the session `has_writer`'s role.
 /// `search_path` is that of postgres/fragment_path.
 [[nodiscard]] boost::asio::awaitable<result<void>> probe_write_backs(
-    connection& sql, std::vector<outbox_table> asked, std::string search_path,
+    connection& sql, std::vector<outbox_table> asked, std::string search_path, bool has_writer,
     std::vector<table_facts>& tables);
 
 }  // namespace walrelay::postgres

@@ -8,6 +8,8 @@ namespace walrelay::postgres {
 /// for each thing, in words that follow "role x". What counts is every role that it can become (SET
 /// ROLE).
 ///
+/// It names no table of the schema walrelay (connection::avoid_own_schema).
+///
 /// walrelay.control is not among the tables: a row of it is obeyed only with a proof, which takes
 /// walrelay.control_key. A letter that was forged is published by nobody unless somebody retries
 /// it.
@@ -36,18 +38,18 @@ SELECT what FROM (
      WHERE rolname IN ('pg_execute_server_program', 'pg_read_server_files',
                        'pg_write_server_files')
     UNION
-    SELECT 7, 'may ' || privilege.name || ' walrelay.' || quote_ident(c.relname)
+    SELECT 7, 'may ' || privilege.name || ' walrelay' || '.' || quote_ident(c.relname)
       FROM held JOIN pg_namespace AS n ON n.nspname = 'walrelay'
       JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p')
-     CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE'), ('TRUNCATE'), ('TRIGGER'))
+     CROSS JOIN (VALUES ('SELECT'), ('INSERT'), ('UPDATE'), ('DELETE'), ('TRUNCATE'), ('TRIGGER'),
+                        ('REFERENCES'))
            AS privilege (name)
      WHERE NOT held.rolsuper
        AND CASE c.relname WHEN 'control_key' THEN true
-                          WHEN 'control' THEN privilege.name = 'TRIGGER'
-                          WHEN 'dead_letter' THEN privilege.name NOT IN ('SELECT', 'INSERT')
+                          WHEN 'control' THEN privilege.name IN ('TRIGGER', 'REFERENCES')
                           ELSE privilege.name <> 'SELECT' END
        AND (has_table_privilege(held.oid, c.oid, privilege.name)
-            OR (privilege.name IN ('SELECT', 'INSERT', 'UPDATE')
+            OR (privilege.name IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
                 AND has_any_column_privilege(held.oid, c.oid, privilege.name)))
 ) AS found (place, what)
  ORDER BY place, what

@@ -6,17 +6,20 @@
 #include <openssl/ssl.h>
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::postgres {
 namespace {
 
 constexpr std::size_t warnings_max = 100;
+/// Of each text of a report.
+constexpr std::size_t longest_said = 4096;
 constexpr auto as_outcome = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 std::string field_of(const PGresult* failed, int name) {
     const char* text = PQresultErrorField(failed, name);
-    return text == nullptr ? std::string{} : std::string{text};
+    return text == nullptr ? std::string{} : std::string(text, ::strnlen(text, longest_said));
 }
 
 }  // namespace
@@ -24,7 +27,7 @@ std::string field_of(const PGresult* failed, int name) {
 server_report report_of(const PGresult* failed) {
     auto message = field_of(failed, PG_DIAG_MESSAGE_PRIMARY);
     if (message.empty()) {
-        message = PQresultErrorMessage(failed);
+        message = std::string_view(PQresultErrorMessage(failed)).substr(0, longest_said);
     }
     return {field_of(failed, PG_DIAG_SQLSTATE), message, field_of(failed, PG_DIAG_MESSAGE_DETAIL),
             field_of(failed, PG_DIAG_CONTEXT), field_of(failed, PG_DIAG_SOURCE_FUNCTION)};
@@ -101,6 +104,12 @@ void session::follow_loss() {
 
 bool session::read() {
     const bool fine = PQconsumeInput(handle_.get()) == 1;
+    // Nobody listens here, but code that a statement runs can: libpq keeps all until they are
+    // taken.
+    for (auto* told = PQnotifies(handle_.get()); told != nullptr;
+         told = PQnotifies(handle_.get())) {
+        PQfreemem(told);
+    }
     follow_loss();
     return fine;
 }

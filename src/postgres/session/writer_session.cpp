@@ -15,7 +15,7 @@ constexpr const char* begin_sql = R"sql(
 SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS relay
                 WHERE relay.pid = $2::pg_catalog.int4 AND relay.usename = $1::pg_catalog.name
                   AND relay.datname = pg_catalog.current_database()),
-       pg_catalog.set_config('walrelay.relay_role', $1, false)
+       pg_catalog.set_config('walrelay_writer.acts_for', $1, false)
 )sql";
 
 }  // namespace

@@ -239,11 +239,12 @@ error explain_letter(const server_report& report, const connection& sql,
                        : explain_insert(report, sql, *each.letter);
 }
 
-awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
+/// Tries it with less and less of the reason, as far as a column of the outbox does not hold it.
+template <class Make>
+awaitable<answer> run_shortened(connection& sql, const letter_to_store& each, Make make) {
     constexpr std::size_t fewest_bytes = 16;
     for (auto error_bytes = each.letter->reason.size();; error_bytes /= 2) {
-        std::vector<letter_to_store> alone{each};
-        auto all = transaction_of(alone, names_slot, error_bytes);
+        std::vector<statement> all = make(error_bytes);
         auto done = co_await sql.ask_together(std::move(all));
         const bool is_too_long = each.status && done.has_error() &&
                                  done.error().sqlstate == sqlstate::too_long_for_column &&
@@ -252,6 +253,33 @@ awaitable<answer> insert(connection& sql, const letter_to_store& each, bool name
             co_return done;
         }
     }
+}
+
+awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
+    const std::vector<letter_to_store> alone{each};
+    const auto make = [&alone, names_slot](std::size_t error_bytes) {
+        return transaction_of(alone, names_slot, error_bytes);
+    };
+    co_return co_await run_shortened(sql, each, make);
+}
+
+/// The status alone.
+awaitable<answer> update(connection& sql, const letter_to_store& each) {
+    const auto make = [&each](std::size_t error_bytes) {
+        const auto& status = *each.status;
+        std::vector<statement> all{{wait_for_others_sql}};
+        if (status.marked) {
+            all.push_back({mark_as_own_sql});
+        }
+        all.push_back({status.make_update("$1", "$2", "$3"),
+                       {status.key, beginning_of(each.letter->reason, error_bytes),
+                        std::to_string(each.letter->attempts)}});
+        if (status.marked) {
+            all.push_back({empty_control_sql});
+        }
+        return all;
+    };
+    co_return co_await run_shortened(sql, each, make);
 }
 
 /// The one that a statement did not find.
@@ -330,6 +358,19 @@ awaitable<result<void>> store_dead_letters(connection& sql, std::vector<letter_t
         auto stored = co_await store(sql, each, outboxes);
         if (!stored) {
             co_return stored;
+        }
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<void>> set_statuses(connection& sql, std::vector<letter_to_store> letters) {
+    for (const auto& each : letters) {
+        if (!each.status) {
+            continue;
+        }
+        const auto done = co_await update(sql, each);
+        if (done.has_error()) {
+            co_return explain_status(done.error(), sql, *each.letter, *each.status);
         }
     }
     co_return result<void>{};

@@ -50,6 +50,11 @@ struct letter_to_store {
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letters(
     connection& sql, std::vector<letter_to_store> letters, std::vector<table_name> outboxes = {});
 
+/// What `status` of each says, for letters that are to be stored in another session. Errors as of
+/// store_dead_letters.
+[[nodiscard]] boost::asio::awaitable<result<void>> set_statuses(
+    connection& sql, std::vector<letter_to_store> letters);
+
 struct row_left_out {
     table_name table;
     std::string message_id;

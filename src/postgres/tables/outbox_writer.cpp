@@ -146,6 +146,28 @@ awaitable<result<void>> outbox_writer::leave_unfitting(std::vector<written_row>&
     co_return result<void>{};
 }
 
+awaitable<result<std::set<std::string>>> outbox_writer::letters_among(
+    const std::vector<std::string>& positions) {
+    std::set<std::string> there;
+    const auto owner = co_await find_letter_owner(sql_, slot_);
+    if (!owner) {
+        co_return owner.error();
+    }
+    std::vector<std::string> which{owner->slot, owner->unnamed(), array_literal(positions)};
+    auto statement = dead_letters_among_sql();
+    const auto found = co_await sql_.ask(std::move(statement), std::move(which));
+    if (found.has_error()) {
+        if (is_missing(found.error())) {
+            co_return std::move(there);
+        }
+        co_return explain_use(found.error(), sql_, own_table::dead_letter);
+    }
+    for (std::size_t row = 0; row < found->size(); ++row) {
+        there.insert(found->text(row, 0));
+    }
+    co_return std::move(there);
+}
+
 awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_row>& rows) {
     std::vector<std::string> doubtful;
     for (const auto& row : rows) {
@@ -156,25 +178,12 @@ awaitable<result<void>> outbox_writer::leave_dead_letters(std::vector<written_ro
     if (doubtful.empty()) {
         co_return result<void>{};
     }
-    const auto owner = co_await find_letter_owner(sql_, slot_);
-    if (!owner) {
-        co_return owner.error();
-    }
-    std::vector<std::string> which{owner->slot, owner->unnamed(), array_literal(doubtful)};
-    auto statement = dead_letters_among_sql();
-    const auto found = co_await sql_.ask(std::move(statement), std::move(which));
-    if (found.has_error()) {
-        if (is_missing(found.error())) {
-            co_return result<void>{};
-        }
-        co_return explain_use(found.error(), sql_, own_table::dead_letter);
-    }
-    std::set<std::string> dead;
-    for (std::size_t row = 0; row < found->size(); ++row) {
-        dead.insert(found->text(row, 0));
+    const auto dead = co_await letters_among(doubtful);
+    if (!dead) {
+        co_return dead.error();
     }
     std::erase_if(rows, [&](const written_row& row) {
-        return row.doubtful && dead.contains(to_string(*row.doubtful));
+        return row.doubtful && dead->contains(to_string(*row.doubtful));
     });
     co_return result<void>{};
 }
@@ -360,21 +369,53 @@ awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
 }
 
 awaitable<result<void>> outbox_writer::set_aside(std::vector<row_set_aside> rows) {
-    auto stored = co_await store(rows, false);
+    return store(std::move(rows), part::all);
+}
+
+awaitable<result<void>> outbox_writer::set_statuses(std::vector<row_set_aside> rows) {
+    return store(std::move(rows), part::statuses);
+}
+
+awaitable<result<void>> outbox_writer::keep_letters(std::vector<row_set_aside> rows) {
+    return store(std::move(rows), part::letters);
+}
+
+awaitable<result<std::vector<outbox_writer::row_set_aside>>> outbox_writer::without_letter(
+    std::vector<row_set_aside> rows) {
+    std::vector<std::string> positions;
+    positions.reserve(rows.size());
+    for (const auto& row : rows) {
+        positions.push_back(to_string(row.letter->where));
+    }
+    const auto there = co_await letters_among(positions);
+    if (!there) {
+        co_return there.error();
+    }
+    std::erase_if(rows, [&](const row_set_aside& row) {
+        return there->contains(to_string(row.letter->where));
+    });
+    co_return std::move(rows);
+}
+
+awaitable<result<void>> outbox_writer::store(std::vector<row_set_aside> rows, part what) {
+    auto stored = co_await store(rows, what, false);
     if (!stored && stored.error().code == errc::postgres_unsuitable) {
         // A column by which rows are found may have got another type.
         key_kinds_.forget();
-        stored = co_await store(rows, true);
+        stored = co_await store(rows, what, true);
     }
     co_return stored;
 }
 
-awaitable<result<void>> outbox_writer::store(const std::vector<row_set_aside>& rows,
+awaitable<result<void>> outbox_writer::store(const std::vector<row_set_aside>& rows, part what,
                                              bool only_fitting) {
     std::vector<letter_to_store> letters;
     std::set<transaction_id> xids;
     for (const auto& row : rows) {
-        auto status = co_await status_of(row, only_fitting);
+        result<std::optional<dead_letter_status>> status = std::optional<dead_letter_status>{};
+        if (what != part::letters) {
+            status = co_await status_of(row, only_fitting);
+        }
         if (!status) {
             co_return status.error();
         }
@@ -388,6 +429,9 @@ awaitable<result<void>> outbox_writer::store(const std::vector<row_set_aside>& r
     const auto seen = co_await wait_until_visible(sql_, std::move(writers), std::nullopt);
     if (!seen) {
         co_return seen.error();
+    }
+    if (what == part::statuses) {
+        co_return co_await postgres::set_statuses(sql_, std::move(letters));
     }
     co_return co_await store_dead_letters(sql_, std::move(letters), outboxes_);
 }

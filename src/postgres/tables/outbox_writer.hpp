@@ -16,7 +16,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +60,17 @@ public:
     /// has it and the letter a key. Nothing is changed for a letter that is there already.
     [[nodiscard]] boost::asio::awaitable<result<void>> set_aside(std::vector<row_set_aside> rows);
 
+    /// The same in three parts, for two sessions: code of others that an update of the outbox runs
+    /// must not be where letters are kept. First which of them have no letter yet; then
+    /// outbox.on_dead_letter of these; then the letters. What is cut short is done again: a row
+    /// without a letter is sent again.
+    [[nodiscard]] boost::asio::awaitable<result<std::vector<row_set_aside>>> without_letter(
+        std::vector<row_set_aside> rows);
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_statuses(
+        std::vector<row_set_aside> rows);
+    [[nodiscard]] boost::asio::awaitable<result<void>> keep_letters(
+        std::vector<row_set_aside> rows);
+
     struct fetched_row {
         row_set row;  // empty where there is none, or one that is too large
         std::uint64_t too_large_bytes = 0;
@@ -91,8 +104,12 @@ private:
     boost::asio::awaitable<result<fetched_row>> measure_row(const outbox_table& table,
                                                             key_kind kind, const std::string& key,
                                                             std::uint64_t bytes_max);
-    boost::asio::awaitable<result<void>> store(const std::vector<row_set_aside>& rows,
+    enum class part : std::uint8_t { all, statuses, letters };
+    boost::asio::awaitable<result<void>> store(const std::vector<row_set_aside>& rows, part what,
                                                bool only_fitting);
+    boost::asio::awaitable<result<void>> store(std::vector<row_set_aside> rows, part what);
+    boost::asio::awaitable<result<std::set<std::string>>> letters_among(
+        const std::vector<std::string>& positions);
     [[nodiscard]] result<fetched_row> not_fetched(const server_report& report,
                                                   const outbox_table& table) const;
     boost::asio::awaitable<result<std::optional<dead_letter_status>>> status_of(

@@ -48,8 +48,9 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     if (writer) {
         co_return result<void>{};
     }
+    // Letters are the relay's own: no code of others may stand beside them.
     const auto open_session =
-        &writer == &for_fetches_ ? servers::open_sql : servers::open_for_outboxes;
+        &writer == &for_dead_letters_ ? servers::open_sql : servers::open_for_outboxes;
     auto sql = co_await open_session(executor_, settings_);
     if (!sql) {
         co_return sql.error();
@@ -79,7 +80,30 @@ awaitable<result<void>> table_writes::set_aside(const std::vector<dead_letter>& 
         const auto table = std::ranges::find(settings_.outbox, letter.source, &outbox_table::table);
         rows.push_back({table == settings_.outbox.end() ? &unknown : &*table, &letter});
     }
-    co_return co_await for_dead_letters_->set_aside(std::move(rows));
+    if (settings_.postgres.writer.empty()) {
+        co_return co_await for_dead_letters_->set_aside(std::move(rows));
+    }
+    co_return co_await set_aside_by_two(std::move(rows));
+}
+
+/// As postgres.writer and as the relay.
+awaitable<result<void>> table_writes::set_aside_by_two(
+    std::vector<postgres::outbox_writer::row_set_aside> rows) {
+    auto all = rows;
+    auto fresh = co_await for_dead_letters_->without_letter(std::move(all));
+    if (!fresh) {
+        co_return fresh.error();
+    }
+    const auto ready = co_await open(for_statuses_);
+    if (!ready) {
+        co_return ready.error();
+    }
+    const auto updated = co_await for_statuses_->set_statuses(std::move(*fresh));
+    if (!updated) {
+        for_statuses_.reset();
+        co_return updated.error();
+    }
+    co_return co_await for_dead_letters_->keep_letters(std::move(rows));
 }
 
 awaitable<result<void>> table_writes::write_back(const relay::write_back_batch& batch,
@@ -125,7 +149,8 @@ int table_writes::process_of(relay::waiting_write what) const {
 
 void table_writes::close() {
     closed_ = true;
-    for (auto* const writer : {&for_dead_letters_, &for_write_backs_, &for_fetches_}) {
+    for (auto* const writer :
+         {&for_dead_letters_, &for_statuses_, &for_write_backs_, &for_fetches_}) {
         if (*writer) {
             (*writer)->close();
         }

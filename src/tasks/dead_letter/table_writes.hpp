@@ -52,9 +52,14 @@ private:
     [[nodiscard]] boost::asio::awaitable<result<void>> open(
         std::optional<postgres::outbox_writer>& writer);
 
+    [[nodiscard]] boost::asio::awaitable<result<void>> set_aside_by_two(
+        std::vector<postgres::outbox_writer::row_set_aside> rows);
+
     boost::asio::any_io_executor executor_;
     const config::settings& settings_;
     std::optional<postgres::outbox_writer> for_dead_letters_;
+    /// Of rows that become dead letters, where postgres.writer is set.
+    std::optional<postgres::outbox_writer> for_statuses_;
     std::optional<postgres::outbox_writer> for_write_backs_;
     std::optional<postgres::outbox_writer> for_fetches_;
     bool closed_ = false;

@@ -148,6 +148,14 @@ TEST_F(Alerts, FireEachAtItsFault) {
     }
     EXPECT_TRUE(fires("WalrelayFlapping"));
 
+    // It looks soon after it has connected.
+    ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
+    const auto stored = bench.broker().message_count(bench.stream_name());
+    bench.broker().limit(bench.stream_name(), static_cast<std::int64_t>(stored));
+    (void)bench.slot("pg_terminate_backend(active_pid)");
+    EXPECT_TRUE(fires("WalrelayFindings"));
+    bench.broker().limit(bench.stream_name(), -1);
+
     ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
     bench.execute("ALTER TABLE outbox_events RENAME TO elsewhere");
     (void)bench.slot("pg_terminate_backend(active_pid)");

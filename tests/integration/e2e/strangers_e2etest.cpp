@@ -150,6 +150,43 @@ TEST_P(Strangers, TriggerOnATableOfWalrelaysStopsIt) {
     bench.stop();
 }
 
+TEST_P(Strangers, TableThatFollowsOneOfWalrelaysStopsIt) {
+    bench.create_table();
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    bench.execute("GRANT USAGE ON SCHEMA walrelay TO " + stranger() +
+                  "; GRANT REFERENCES ON walrelay.halt TO " + stranger() +
+                  "; CREATE SCHEMA theirs AUTHORIZATION " + stranger());
+    execute_as_stranger(
+        "CREATE TABLE theirs.follower (slot text REFERENCES walrelay.halt (slot) ON DELETE "
+        "CASCADE)");
+    const auto log = refused_start();
+    EXPECT_NE(log.find("the table theirs.follower of a role that is not trusted has a foreign key"),
+              std::string::npos)
+        << log;
+    execute_as_stranger("DROP TABLE theirs.follower");
+    bench.start();
+    bench.stop();
+}
+
+/// The planner evaluates what calls an immutable function with constants.
+TEST_P(Strangers, CheckPlansNothingOnATableWhoseCodeIsNotTrusted) {
+    bench.create_table();
+    bench.execute(
+        "CREATE SCHEMA theirs; CREATE TABLE theirs.ran (at timestamptz); CREATE FUNCTION "
+        "theirs.note() RETURNS int LANGUAGE sql AS 'INSERT INTO theirs.ran VALUES (now()) "
+        "RETURNING 1'; CREATE FUNCTION theirs.evil(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE "
+        "AS $$ BEGIN RETURN theirs.note(); END $$; CREATE INDEX ON outbox_events "
+        "((length(status) + theirs.evil(1))); ALTER FUNCTION theirs.evil OWNER TO " +
+        stranger() + "; TRUNCATE theirs.ran");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.x'\n"
+        "on_published = \"status = 'published'\"\n");
+    const auto checked = bench.command({"check", "--json"});
+    EXPECT_NE(checked.output.find("\"code_of_others\""), std::string::npos) << checked.output;
+    (void)refused_start();
+    EXPECT_EQ(bench.session().value_of("SELECT count(*) FROM theirs.ran"), "0");
+}
+
 TEST_P(Strangers, LocksThatAnyRoleCanTakeKeepNobodyFromTheTrail) {
     bench.create_table();
     bench.set_replay("keep = '1h'\n");

@@ -3,6 +3,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -169,6 +170,30 @@ TEST_F(Connection, SendsAStatementThatIsLargerThanTheSocketTakes) {
     ASSERT_TRUE(rows.has_value());
     EXPECT_EQ(rows->at(0, 0), "30000000");
     EXPECT_EQ(rows->text(0, 1), parameters.front());
+}
+
+/// Code that a statement runs can say as much as it likes.
+TEST_F(Connection, KeepsNoMoreOfAWarningThanItsBeginning) {
+    auto sql = connect();
+    const auto done = run(sql.query("DO $$ BEGIN RAISE WARNING '%', repeat('x', 5000000); END $$"));
+    ASSERT_TRUE(done.has_value());
+    const auto warnings = sql.take_warnings();
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_LE(warnings.front().message.size(), 4096U);
+}
+
+TEST_F(Connection, KeepsNoNotificationsThatNobodyAskedFor) {
+    auto sql = connect();
+    constexpr std::size_t bytes_of_all = std::size_t{7000} * 3000;
+    const auto before = ::mallinfo2().uordblks;
+    for (const auto* const each :
+         {"LISTEN somebody",
+          "DO $$ BEGIN FOR i IN 1..3000 LOOP PERFORM pg_notify('somebody', i || repeat('x', "
+          "7000)); END LOOP; END $$",
+          "SELECT 1"}) {
+        ASSERT_TRUE(run(sql.query(each)).has_value());
+    }
+    EXPECT_LT(::mallinfo2().uordblks, before + bytes_of_all / 4);
 }
 
 TEST_F(Connection, GoesOnAfterAnError) {

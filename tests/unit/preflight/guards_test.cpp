@@ -132,6 +132,15 @@ TEST_F(GuardsPreflight, RowsThatAreHiddenFromTheWriterAreAnError) {
     EXPECT_THAT(findings()[0].remedy, HasSubstr("TO \"writer\" USING (true);"));
 }
 
+TEST_F(GuardsPreflight, DefaultsOfOthersCountWhereTheConfigurationSaysDefault) {
+    facts_.foreign_defaults = {"default of column status"};
+    wanted_.on_published = "status = 'sent'";
+    EXPECT_THAT(findings(), IsEmpty());
+    wanted_.on_published = "status = Default";
+    ASSERT_THAT(findings(), SizeIs(1));
+    EXPECT_EQ(findings()[0].code.text(), "code_of_others");
+}
+
 TEST_F(GuardsPreflight, StrongWriterIsNamed) {
     expectations wanted;
     wanted.tables = {wanted_};
