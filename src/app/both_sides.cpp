@@ -141,8 +141,7 @@ awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
     co_return found;
 }
 
-bool is_lost(const witness& what, const stream_facts& stream,
-             const config::settings& settings) {
+bool is_lost(const witness& what, const stream_facts& stream, const config::settings& settings) {
     const auto judged = relay::judge_stream(what, relay::evidence_of(stream, settings.nats.stream));
     return judged == relay::stream_verdict::ends_before ||
            judged == relay::stream_verdict::overwritten ||

@@ -11,7 +11,7 @@ constexpr const char* process_sql = "SELECT pg_catalog.pg_backend_pid()";
 
 /// Every role sees pid, database and role of every session. Source: PostgreSQL source,
 /// pg_stat_get_activity.
-constexpr const char* begin_sql = R"sql(
+constexpr const char* begin_writer_sql = R"sql(
 SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS relay
                 WHERE relay.pid = $2::pg_catalog.int4 AND relay.usename = $1::pg_catalog.name
                   AND relay.datname = pg_catalog.current_database()),
@@ -26,7 +26,7 @@ boost::asio::awaitable<result<void>> act_for(connection& writer, connection& rel
         co_return process.error();
     }
     std::vector<std::string> known{relay.role(), process->text(0, 0)};
-    const auto begun = co_await writer.query(begin_sql, std::move(known));
+    const auto begun = co_await writer.query(begin_writer_sql, std::move(known));
     if (!begun) {
         co_return begun.error();
     }

@@ -11,7 +11,7 @@
 namespace walrelay::postgres {
 namespace {
 
-constexpr const char* letters_format = R"sql(
+constexpr const char* letters_of_event_format = R"sql(
 SELECT letter.id,
        CASE WHEN letter.retries = -1 AND letter.position LIKE 'left out of %' THEN 'given up'
             WHEN letter.retries = -1 THEN 'dropped'
@@ -48,7 +48,7 @@ boost::asio::awaitable<result<row_set>> letters_of_event(connection& sql, std::s
     }
     std::vector<std::string> which{owner->slot, owner->unnamed(), std::move(message_id)};
     auto statement =
-        fmt::format(letters_format, letter_state_sql, letters_sql, may_be_own_letter_sql);
+        fmt::format(letters_of_event_format, letter_state_sql, letters_sql, may_be_own_letter_sql);
     auto rows = co_await sql.ask(std::move(statement), std::move(which));
     if (rows.has_error() && is_missing(rows.error())) {
         co_return row_set{};

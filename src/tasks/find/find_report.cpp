@@ -14,7 +14,7 @@
 namespace walrelay::tasks {
 namespace {
 
-std::string text_of(wall_time time) {
+std::string stored_text(wall_time time) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z",
                        std::chrono::time_point_cast<std::chrono::milliseconds>(time));
 }
@@ -88,9 +88,9 @@ public:
                                           : "; no message can be made of it: " + row.unmappable));
         }
         for (const auto& message : one.messages) {
-            auto text =
-                fmt::format("sequence {}, stored {}, subject {}, {}", message.sequence,
-                            text_of(message.stored), message.subject, occasion_in_words(message));
+            auto text = fmt::format("sequence {}, stored {}, subject {}, {}", message.sequence,
+                                    stored_text(message.stored), message.subject,
+                                    occasion_in_words(message));
             if (around.place) {
                 text += fmt::format("; {}: {}", around.consumer, state_for(*around.place, message));
             }
@@ -148,7 +148,7 @@ std::string json_of(const traced_message& message, const surroundings& around) {
     return fmt::format(
         R"({{"sequence":{},"stored_at":{},"subject":{},"id":{},"position":{},"occasion":{},)"
         R"("consumer":{}}})",
-        message.sequence, json_string(text_of(message.stored)), json_string(message.subject),
+        message.sequence, json_string(stored_text(message.stored)), json_string(message.subject),
         json_string(message.id), message.position.empty() ? "null" : json_string(message.position),
         occasion.empty() ? "null" : json_string(occasion),
         around.place ? json_string(state_for(*around.place, message)) : "null");

@@ -71,6 +71,23 @@ protected:
                    ? testing::AssertionSuccess()
                    : testing::AssertionFailure() << alert << " fires for ever";
     }
+    void expect_flapping_to_be_told() {
+        for (int time = 0; time < 8; ++time) {
+            ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
+            (void)bench.slot("pg_terminate_backend(active_pid)");
+            ASSERT_TRUE(eventually(patience, [&] { return !bench.streaming(); }));
+        }
+        EXPECT_TRUE(fires("WalrelayFlapping"));
+    }
+    /// It looks soon after it has connected.
+    void expect_findings_to_be_told() {
+        ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
+        const auto stored = bench.broker().message_count(bench.stream_name());
+        bench.broker().limit(bench.stream_name(), static_cast<std::int64_t>(stored));
+        (void)bench.slot("pg_terminate_backend(active_pid)");
+        EXPECT_TRUE(fires("WalrelayFindings"));
+        bench.broker().limit(bench.stream_name(), -1);
+    }
     testing::AssertionResult is_quiet() {
         return eventually(patience, [&] { return !watch.value_of("ALERTS"); })
                    ? testing::AssertionSuccess()
@@ -141,21 +158,9 @@ TEST_F(Alerts, FireEachAtItsFault) {
     broker.resume();
     EXPECT_TRUE(fires("WalrelaySlow"));
 
-    for (int time = 0; time < 8; ++time) {
-        ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
-        (void)bench.slot("pg_terminate_backend(active_pid)");
-        ASSERT_TRUE(eventually(patience, [&] { return !bench.streaming(); }));
-    }
-    EXPECT_TRUE(fires("WalrelayFlapping"));
+    expect_flapping_to_be_told();
 
-    // It looks soon after it has connected.
-    ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
-    const auto stored = bench.broker().message_count(bench.stream_name());
-    bench.broker().limit(bench.stream_name(), static_cast<std::int64_t>(stored));
-    (void)bench.slot("pg_terminate_backend(active_pid)");
-    EXPECT_TRUE(fires("WalrelayFindings"));
-    bench.broker().limit(bench.stream_name(), -1);
-
+    expect_findings_to_be_told();
     ASSERT_TRUE(eventually(patience, [&] { return bench.streaming(); }));
     bench.execute("ALTER TABLE outbox_events RENAME TO elsewhere");
     (void)bench.slot("pg_terminate_backend(active_pid)");
