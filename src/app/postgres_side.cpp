@@ -338,6 +338,13 @@ awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
     co_return result<void>{};
 }
 
+void take_writer(watched_facts& seen, const postgres_facts& facts) {
+    if (facts.writer) {
+        seen.writer = facts.writer->role;
+        seen.writer_powers = joined(facts.writer->powers);
+    }
+}
+
 /// The publication and its entries, and the table of requests, which is the last. All else is still
 /// that of the first look, so that what somebody has changed since is a change.
 void take_what_was_made(watched_facts& seen, watched_facts made) {
@@ -387,10 +394,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!facts) {
         co_return watch.explain(*watched, facts.error());
     }
-    if (facts->writer) {
-        watched->writer = facts->writer->role;
-        watched->writer_powers = joined(facts->writer->powers);
-    }
+    take_writer(*watched, *facts);
     auto owner = servers::owner_of(settings, *facts);
     const bool was_new = !facts->slot;
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
