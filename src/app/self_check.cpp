@@ -8,13 +8,23 @@
 #include <utility>
 
 namespace walrelay::app {
+namespace {
+
+/// Bytes and ages grow from one look to the next, and it is the same finding.
+std::string without_figures(std::string text) {
+    std::erase_if(text, [](char each) { return each >= '0' && each <= '9'; });
+    return text;
+}
+
+}  // namespace
 
 std::vector<finding> new_findings(const std::vector<finding>& before,
                                   const std::vector<finding>& now) {
     std::vector<finding> made;
     for (const auto& each : now) {
         const bool is_known = std::ranges::any_of(before, [&](const finding& one) {
-            return one.code.text() == each.code.text() && one.what == each.what;
+            return one.code.text() == each.code.text() &&
+                   without_figures(one.what) == without_figures(each.what);
         });
         if (!is_known && each.severity != finding_severity::note) {
             made.push_back(each);

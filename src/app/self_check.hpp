@@ -32,7 +32,8 @@ private:
     std::vector<finding> known_;
 };
 
-/// Those of `now` that are more than notes and that `before` lacks, by code and words.
+/// Those of `now` that are more than notes and that `before` lacks, by code and words but not by
+/// the figures in them.
 [[nodiscard]] std::vector<finding> new_findings(const std::vector<finding>& before,
                                                 const std::vector<finding>& now);
 
