@@ -261,7 +261,9 @@ awaitable<std::optional<std::vector<finding>>> look_in_passing(servers::executor
     auto wanted = servers::inspection_of(settings);
     const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
     if (!facts) {
-        co_return known();
+        // The server is there: it refuses something, or postgres.writer cannot sign in.
+        found.push_back(finding_of(facts.error()));
+        co_return known(std::move(found));
     }
     const auto earlier = preflight::earlier_run_of(broker->stream);
     const auto on_postgres = preflight::postgres_findings(expected, *facts, earlier);

@@ -380,7 +380,8 @@ result<void> event_search::read_messages_of(const std::string& subject) {
     return stream_->read([this](const nats::scanned_message& one) -> result<void> {
         const auto id = first_id_of(one.id);
         for (auto& each : found_.events) {
-            if (each.id == id) {
+            // Anybody who may publish can use the id, as often as he likes.
+            if (each.id == id && each.messages.size() < messages_kept) {
                 each.messages.push_back({one.sequence, one.stored, std::string(one.subject),
                                          std::string(one.id), std::string(one.position)});
             }

@@ -7,6 +7,7 @@
 #include "core/outbox_table.hpp"
 #include "nats/requests/stream_scan.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ struct traced_message {
     /// `retry-7-1`, `replay-3-...`; empty for the first publication.
     [[nodiscard]] std::string occasion() const;
 };
+
+/// Of one event; those that come after are left out.
+inline constexpr std::size_t messages_kept = 1000;
 
 struct traced_letter {
     std::int64_t id = 0;

@@ -96,6 +96,9 @@ public:
             }
             line("  message", text);
         }
+        if (one.messages.size() == messages_kept) {
+            line("", "no more than these are shown");
+        }
         for (const auto& letter : one.letters) {
             line("  letter", fmt::format("{}, {}, {}: {}", letter.id, letter.state, letter.dead_at,
                                          letter.reason));
