@@ -1,7 +1,8 @@
 # Compiles the sources of a folder some at a time, as if they were one file: most of compiling is
 # reading headers and making code of templates, which is then done once for all of them. The release
-# preset does this. The others do not: there each source shows that it includes what it uses, and a
-# change compiles one source. ./dev test sees that no name stands in the way.
+# preset does this. Those with which people work do not: there each source shows that it includes
+# what it uses, and a change compiles one source. The sanitizers' preset makes one file of all that
+# become one library, and so shows that no name stands in another's way.
 option(WALRELAY_UNITY "Compile the sources of src some at a time" OFF)
 set(WALRELAY_UNITY_FILES 16 CACHE STRING "How many at a time; 0: all that become one library")
 

@@ -8,7 +8,7 @@ namespace {
 
 // Short enough not to slow a test down, long enough to leave the processors to the servers. poll()
 // on nothing is a pause; no test needs one of its own.
-constexpr int pause_milliseconds = 5;
+constexpr int pause_milliseconds = 15;
 
 void pause_a_moment() {
     poll(nullptr, 0, pause_milliseconds);
