@@ -22,7 +22,7 @@ namespace walrelay::test {
 using std::chrono_literals::operator""s;
 
 /// How long a test waits for what must happen. Long, because it is only ever used up by a failure.
-inline constexpr std::chrono::seconds patience{45};
+inline constexpr std::chrono::seconds patience{90};
 
 /// One PostgreSQL and one nats-server for all tests of a program that do not stop them.
 [[nodiscard]] postgres_server& shared_postgres();
