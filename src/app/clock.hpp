@@ -7,10 +7,17 @@
 
 namespace walrelay::app {
 
-[[nodiscard]] inline instant now() {
+/// As this machine's clocks say.
+[[nodiscard]] inline instant own_now() {
     return {
         std::chrono::steady_clock::now(),
         std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now())};
 }
+
+/// The wall clock is PostgreSQL's, which commit times are of, from when its difference is known.
+[[nodiscard]] instant now();
+
+/// What PostgreSQL's clock says now. Less than a second is left alone: to ask takes time as well.
+void take_server_time(wall_time server);
 
 }  // namespace walrelay::app
