@@ -361,7 +361,7 @@ _walrelay() {
         'bookmark list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'bookmark drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format" ;;
         'dead-letter') words="list show retry drop --help" ;;
-        'dead-letter list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --limit --given-up --json" ;;
+        'dead-letter list') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --table --limit --open --all --given-up --json" ;;
         'dead-letter show') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --json" ;;
         'dead-letter retry') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table" ;;
         'dead-letter drop') words="--help --config --postgres --slot --plugin --publication --snapshot --failover --nats --stream --subjects --log-level --log-format --all --table --yes" ;;

@@ -39,15 +39,16 @@ BEGIN
             attempts      int NOT NULL,
             committed_at  timestamptz NOT NULL,
             dead_at       timestamptz NOT NULL DEFAULT now(),
-            -- -1: dropped, or left out when an operator went on without the row. It has no content
-            -- and is not shown; it only keeps walrelay from taking the row for lost.
+            -- -1: dropped, left out when an operator went on without the row, or a retry that failed.
+            -- It has no content and is not shown; it only keeps walrelay from taking the row for lost.
             retries       int NOT NULL DEFAULT 0,
             retried_at    timestamptz,
             -- Of the relay that set it aside, and that is asked to publish it. NULL: one of 0.2.0
             -- did. It counts for the slots of this database where there is one alone.
             slot          text,
             -- Of the last retry: the stream's last sequence before it, and what became of it:
-            -- 'stored', 'dead_letter' (another one), 'lost', or NULL: not known yet.
+            -- 'stored', 'failed', 'lost', 'dead_letter' (another one, of a relay of 0.2.0), or NULL:
+            -- not known yet.
             retry_sequence bigint,
             retry_fate     text
         );

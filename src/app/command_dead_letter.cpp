@@ -42,6 +42,13 @@ postgres::dead_letter_selection selection_of(const tasks::dead_letter_request& r
     return {request.all, request.ids, request.table};
 }
 
+postgres::listed_letters state_of(const tasks::dead_letter_request& request) {
+    using postgres::listed_letters;
+    return request.given_up ? listed_letters::given_up
+           : request.open   ? listed_letters::open
+                            : listed_letters::all;
+}
+
 /// Says on standard error which of the ids that were asked for are not among the rows.
 int exit_code_of(const tasks::dead_letter_request& request, const postgres::row_set& rows) {
     int code = exit_done;
@@ -79,7 +86,8 @@ void print_json(const postgres::row_set& rows, bool given_up) {
 /// What cannot be looked at stays queued, and is said.
 awaitable<void> look_for_retries(servers::executors on, postgres::connection& sql,
                                  const config::settings& settings) {
-    const auto seen = co_await tasks::look_at_retries(std::move(on), settings, sql);
+    const auto seen =
+        co_await tasks::look_at_retries(std::move(on), settings, sql, tasks::however_old);
     if (!seen) {
         fmt::print(stderr, "what became of queued retries is not known: {}\n",
                    to_string(seen.error()));
@@ -89,14 +97,16 @@ awaitable<void> look_for_retries(servers::executors on, postgres::connection& sq
 awaitable<int> list(postgres::connection& sql, const tasks::dead_letter_request& request,
                     const std::string& slot) {
     const auto rows = co_await list_dead_letters(sql, slot, request.limit, request.table,
-                                                 form_of(request), request.given_up);
+                                                 form_of(request), state_of(request));
     if (!rows) {
         co_return fail(rows.error());
     }
     if (request.json) {
         print_json(*rows, request.given_up);
     } else if (rows->empty()) {
-        fmt::print("{}\n", request.given_up ? "no rows were given up" : "no dead letters");
+        fmt::print("{}\n", request.given_up ? "no rows were given up"
+                           : request.open   ? "no open dead letters"
+                                            : "no dead letters");
     } else {
         fmt::print("{}", text_table(*rows, width_of_output()));
     }
@@ -178,7 +188,7 @@ awaitable<int> retry(servers::executors on, postgres::connection& sql,
                    one_line(rows->text(row, 1)));
     }
     if (request.all && rows->empty()) {
-        fmt::print("no dead letters that were never retried\n");
+        fmt::print("no dead letters that were never retried, or whose retry failed\n");
     }
     co_return exit_code_of(request, *rows);
 }
@@ -203,8 +213,9 @@ awaitable<int> drop(postgres::connection& sql, const tasks::dead_letter_request&
                     const std::string& slot) {
     if (request.all && !request.is_sure) {
         constexpr auto every = std::numeric_limits<std::int64_t>::max();
-        const auto there = co_await list_dead_letters(sql, slot, every, request.table,
-                                                      dead_letter_form::columns, false);
+        const auto there =
+            co_await list_dead_letters(sql, slot, every, request.table, dead_letter_form::columns,
+                                       postgres::listed_letters::all);
         if (!there) {
             co_return fail(there.error());
         }

@@ -90,9 +90,17 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
             [&request](const std::string& text) { request.limit = read_number("--limit", text); },
             "how many of the newest (default: 50)")
         ->type_name("NUMBER");
-    list.add_flag("--given-up", request.given_up,
-                  "rows that were missing and that walrelay resume --give-up went on without, in "
-                  "place of the dead letters");
+    auto* const open =
+        list.add_flag("--open", request.open,
+                      "those whose row is still to become a message, as status counts them");
+    auto* const all = list.add_flag("--all", request.all,
+                                    "also those whose retry is in the stream (the default)");
+    auto* const given_up = list.add_flag(
+        "--given-up", request.given_up,
+        "rows that were missing and that walrelay resume --give-up went on without, in "
+        "place of the dead letters");
+    open->excludes(all);
+    given_up->excludes(open)->excludes(all);
     add_json(list, request);
 
     auto& show = add("show", "everything about one, with its row", tasks::dead_letter_action::show);
@@ -104,7 +112,7 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
 
     auto& retry = add("retry", "have the relay publish their rows again, as new messages",
                       tasks::dead_letter_action::retry);
-    add_selection(retry, request, "all that were never retried");
+    add_selection(retry, request, "all that were never retried, or whose retry failed");
 
     auto& drop = add("drop", "delete their content for good; their message ids stay",
                      tasks::dead_letter_action::drop);

@@ -5,10 +5,14 @@
 #include "app/clock.hpp"
 #include "app/postgres_adapter.hpp"
 #include "app/postgres_link.hpp"
+#include "core/progress.hpp"
+#include "log/log.hpp"
 #include "postgres/tables/usage.hpp"
 #include "servers/postgres_access.hpp"
+#include "tasks/retry_fates.hpp"
 
 #include <boost/asio/steady_timer.hpp>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <utility>
@@ -24,7 +28,10 @@ constexpr std::chrono::seconds ask_every{5};
 asio::awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
                                        status_board& board) {
     auto usage = co_await postgres::read_slot_usage(sql, slot);
-    board.slot_was_read(usage ? std::move(*usage) : std::nullopt, now());
+    if (usage && *usage) {
+        take_server_time((*usage)->server_time);
+    }
+    board.slot_was_read(usage ? std::move(*usage) : std::nullopt, own_now());
 }
 
 /// Returns how long to leave the table alone: very many rows are counted less often.
@@ -37,6 +44,31 @@ asio::awaitable<std::chrono::steady_clock::duration> count_letters(postgres::con
     const auto ended = now();
     board.letters_were_counted(totals ? *totals : std::nullopt, ended);
     co_return pauses_of_a_count*(ended.monotonic - started);
+}
+
+/// Of those that an operator has waited for lately; others are looked at when a command asks.
+constexpr std::chrono::seconds retries_looked_after = std::chrono::hours(1);
+
+/// Closes dead letters whose retry is in the stream. What cannot be asked now is asked again.
+asio::awaitable<void> close_letters(servers::executors on, const config::settings& settings) {
+    auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
+    if (!sql) {
+        co_return;
+    }
+    const auto seen = co_await tasks::look_at_retries(on, settings, *sql, retries_looked_after);
+    if (seen && seen->stored > 0) {
+        log<"dead_letters_done">(
+            fmt::format("{} {} done: what was retried is in the stream",
+                        counted(seen->stored, "dead letter"), seen->stored == 1 ? "is" : "are"),
+            with<"rows">(seen->stored));
+    }
+    if (seen && seen->newly_lost > 0) {
+        log<"retries_lost">(
+            fmt::format("the retry of {} was lost before slot {} had sent it; they are open again: "
+                        "walrelay dead-letter list --open shows them, retry asks once more",
+                        counted(seen->newly_lost, "dead letter"), settings.postgres.slot),
+            with<"rows">(seen->newly_lost));
+    }
 }
 
 }  // namespace
@@ -77,6 +109,9 @@ asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
         auto found = co_await self_check_.look(on_, settings_);
         if (board_ != nullptr && !over->is_over()) {
             board_->findings_were_read(std::move(found), now());
+        }
+        if (!over->is_over()) {
+            co_await close_letters(on_, settings_);
         }
         over->checks.expires_after(self_check::every);
         co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));

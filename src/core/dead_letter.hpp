@@ -3,6 +3,7 @@
 
 #include "core/change.hpp"
 #include "core/message.hpp"
+#include "core/occasion.hpp"
 #include "core/outbox_table.hpp"
 #include "core/position.hpp"
 
@@ -36,6 +37,8 @@ struct dead_letter {
     std::int32_t error_code = 0;
     /// How often the message was offered to the broker.
     std::uint32_t attempts = 0;
+    /// Where the row is that of a dead letter which was retried: it is that letter again.
+    std::optional<letter_retry> retry = {};
 };
 
 }  // namespace walrelay

@@ -186,6 +186,12 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "Run `walrelay dead-letter list`."},
     {"dead_letters_resumed", log_severity::info, "seconds",
      "Dead letters are stored again, after a lock was waited for.", ""},
+    {"dead_letters_done", log_severity::info, "rows",
+     "The messages of retried dead letters are in the stream: these letters are done.", ""},
+    {"retries_lost", log_severity::warning, "rows",
+     "Requests to retry dead letters were lost, with a slot that was lost, moved or healed; the "
+     "letters are open again.",
+     "`walrelay dead-letter retry` asks once more."},
     {"write_back_failed", log_severity::warning, "error rows retry_seconds",
      "Published rows could not be written back (`on_published`); walrelay tries again by itself.",
      "Where it lasts, do what the line says."},

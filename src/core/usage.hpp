@@ -42,7 +42,7 @@ struct stream_limits {
     bool refuses_new = false;
 };
 
-/// How many rows walrelay.dead_letter shows, by letter_reason.
+/// How many dead letters are open, by letter_reason.
 using letter_totals = std::array<std::uint64_t, letter_reason_count>;
 
 }  // namespace walrelay

@@ -247,6 +247,12 @@ void write_what_gave_way(metric_writer& to, const kept_counts& counts) {
 void write_facts(metric_writer& to, const relay_report& of) {
     if (of.slot_facts.facts) {
         write_slot(to, *of.slot_facts.facts);
+        if (of.slot_danger_in) {
+            to.family("slot_danger_seconds", "gauge",
+                      "Until the server may remove WAL that the slot needs, as the last minutes "
+                      "went.");
+            to.sample(seconds(*of.slot_danger_in));
+        }
     }
     if (of.clock_offset) {
         to.family("clock_offset_seconds", "gauge", "PostgreSQL's clock minus the relay's.");
@@ -261,7 +267,8 @@ void write_facts(metric_writer& to, const relay_report& of) {
         to.sample(stream->last_sequence);
     }
     if (const auto& letters = of.letters.facts) {
-        to.family("dead_letters", "gauge", "Rows in walrelay.dead_letter.");
+        to.family("dead_letters", "gauge",
+                  "Rows that are set aside, but for those whose retry is in the stream.");
         for (std::size_t each = 0; each < letter_reason_count; ++each) {
             to.sample((*letters)[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
         }

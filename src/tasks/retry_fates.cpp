@@ -85,7 +85,7 @@ awaitable<void> settle(postgres::connection& sql, sorted_retries sorted) {
 awaitable<result<std::vector<queued_retry>>> queued_still(postgres::connection& sql,
                                                           const std::string& slot,
                                                           const std::vector<queued_retry>& before) {
-    auto queued = co_await postgres::queued_retries(sql, slot);
+    auto queued = co_await postgres::queued_retries(sql, slot, however_old);
     if (!queued) {
         co_return queued.error();
     }
@@ -103,7 +103,8 @@ awaitable<result<std::vector<queued_retry>>> queued_still(postgres::connection& 
 
 awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
                                                   const config::settings& settings,
-                                                  postgres::connection& sql) {
+                                                  postgres::connection& sql,
+                                                  std::chrono::seconds not_older) {
     retry_outcomes outcomes;
     const auto there = co_await has_table(sql, postgres::own_table::dead_letter);
     if (!there) {
@@ -118,7 +119,7 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         co_return known.error();
     }
     outcomes.lost = std::move(*known);
-    const auto before = co_await postgres::queued_retries(sql, slot);
+    const auto before = co_await postgres::queued_retries(sql, slot, not_older);
     if (!before) {
         co_return before.error();
     }
@@ -145,6 +146,8 @@ awaitable<result<retry_outcomes>> look_at_retries(servers::executors on,
         co_return sorted.error();
     }
     outcomes.unknown = sorted->unknown;
+    outcomes.stored = sorted->stored.size();
+    outcomes.newly_lost = sorted->lost.size();
     for (const auto& each : sorted->lost) {
         outcomes.lost.push_back(each.letter);
     }

@@ -1,6 +1,6 @@
-// What became of the retries of dead letters: a letter is retried when its message is in the
-// stream, or when it became another letter. Its row in the WAL is not enough: a slot that is lost
-// takes it along, and the letter is open again.
+// What became of the retries of dead letters: a letter is done when the message is in the stream.
+// Its row in the WAL is not enough: a slot that is lost takes it along, and the letter is open
+// again. A retry that fails is noted by the relay, in the letter itself.
 #pragma once
 
 #include "config/settings.hpp"
@@ -10,6 +10,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -18,13 +19,21 @@ namespace walrelay::tasks {
 struct retry_outcomes {
     /// Letters whose retry was lost, by id.
     std::vector<std::int64_t> lost = {};
+    /// So many messages of retries were found in the stream now: these letters are done.
+    std::uint64_t stored = 0;
+    /// So many of `lost` were not known to be.
+    std::uint64_t newly_lost = 0;
     /// So many are still to be read by the relay, or the stream does not tell of them.
     std::uint64_t unknown = 0;
 };
 
-/// Looks for those of which nobody has seen yet what became of them, and notes it where the role
-/// may write. Errors: of either server.
+inline constexpr std::chrono::seconds however_old = std::chrono::years(100);
+
+/// Looks for those of which nobody has seen yet what became of them, and that were asked for no
+/// longer ago than `not_older`; notes it where the role may write. Reads the stream from the last
+/// message on that it had before the oldest of them. Errors: of either server.
 [[nodiscard]] boost::asio::awaitable<result<retry_outcomes>> look_at_retries(
-    servers::executors on, const config::settings& settings, postgres::connection& sql);
+    servers::executors on, const config::settings& settings, postgres::connection& sql,
+    std::chrono::seconds not_older);
 
 }  // namespace walrelay::tasks

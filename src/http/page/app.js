@@ -52,8 +52,22 @@ const states = {
   halted: ["bad", "Halted: an operator must decide."],
 };
 
+// Rows that no message could be made of until now; unknown where they were not counted.
+function openLetters(of) {
+  const letters = of.dead_letters.facts;
+  return letters ? letters.row + letters.broker : null;
+}
+
 function verdict(of) {
-  if (of.state === "streaming" && of.lag_seconds === 0) return "Every row that the slot has sent is in the stream.";
+  if (of.state === "streaming" && of.lag_seconds === 0) {
+    const aside = openLetters(of);
+    if (aside > 0) {
+      return whole(aside) + (aside === 1 ? " row is" : " rows are") +
+        " set aside; every other row that the slot has sent is in the stream.";
+    }
+    return known(aside) ? "Every row that the slot has sent is in the stream."
+      : "Every row that the slot has sent is in the stream or set aside.";
+  }
   const words = (states[of.state] || ["warn", of.state])[1];
   return of.lag_seconds > 0 && of.state !== "standby"
     ? words + " The oldest row that is not in the stream was committed " + time(of.lag_seconds) + " ago." : words;
@@ -88,10 +102,10 @@ function attention(of) {
   const found = [];
   if (of.reason) found.push([of.reason + (of.fix ? ". Fix: " + of.fix : ""),
     safeCommand(of)]);
-  const letters = of.dead_letters.facts;
-  if (letters && letters.row + letters.broker > 0) {
-    found.push(["Dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +
-      whole(letters.broker) + " that the broker refuses.", "walrelay dead-letter list"]);
+  if (openLetters(of) > 0) {
+    const letters = of.dead_letters.facts;
+    found.push(["Open dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +
+      whole(letters.broker) + " that the broker refuses.", "walrelay dead-letter list --open"]);
   }
   for (const each of of.findings.facts || []) {
     if (each.severity !== "note") found.push([each.what + ". Fix: " + each.fix, "walrelay check"]);

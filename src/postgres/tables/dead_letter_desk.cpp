@@ -21,7 +21,7 @@ using boost::asio::awaitable;
 /// The newest $3, of the table $4.$5 or, where $4 is empty, of any. {0}: columns.
 constexpr const char* list_format = R"sql(
 SELECT {0}
-  FROM (SELECT letter.*, {1} AS state FROM {2} WHERE {3} AND letter.retries >= 0
+  FROM (SELECT letter.*, {1} AS state FROM {2} WHERE {3} AND {4}
            AND ($4 = '' OR (letter.source_schema = $4 AND letter.source_table = $5))
          ORDER BY letter.id DESC LIMIT $3::bigint) AS newest
  ORDER BY id
@@ -35,9 +35,10 @@ constexpr std::string_view list_json =
     "newest.source_table, newest.message_id, newest.reason, newest.error_code, newest.attempts, "
     "newest.retries, newest.retried_at, newest.state, newest.slot) AS each)";
 
-std::string list_sql(dead_letter_form form) {
+std::string list_sql(dead_letter_form form, listed_letters which) {
     return fmt::format(list_format, form == dead_letter_form::json ? list_json : list_columns,
-                       letter_state_sql, letters_sql, may_be_own_letter_sql);
+                       letter_state_sql, letters_sql, may_be_own_letter_sql,
+                       which == listed_letters::open ? is_open_letter_sql : "letter.retries >= 0");
 }
 
 /// As leave_out writes them; a letter that was dropped keeps its position.
@@ -131,7 +132,8 @@ WITH gone AS (
 SELECT dead_letter, occasion FROM gone ORDER BY place
 )sql";
 
-/// A letter that came of the retry has its occasion, or, where it has no id, the same row.
+/// A relay of 0.2.0 makes another letter of a retry that fails: it has its occasion, or, where it
+/// has no id, the same row. $3: none that were asked for longer ago, in seconds.
 constexpr const char* queued_format = R"sql(
 SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
        EXISTS (SELECT FROM walrelay.dead_letter AS again
@@ -139,13 +141,14 @@ SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
                   AND (again.message_id LIKE format('%%;retry-%s-%s', letter.id, letter.retries)
                        OR (again.message_id IS NULL AND again.event::text = letter.event::text)))
   FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate IS NULL
+   AND letter.retried_at > now() - $3::bigint * interval '1 second'
  ORDER BY letter.id LIMIT 10000
 )sql";
 
 constexpr const char* settle_sql = R"sql(
 UPDATE walrelay.dead_letter AS d SET retry_fate = $3
   FROM unnest($1::bigint[], $2::int[]) AS seen (id, retries)
- WHERE d.id = seen.id AND d.retries = seen.retries
+ WHERE d.id = seen.id AND d.retries = seen.retries AND d.retry_fate IS NULL
 )sql";
 
 std::string lost_sql() {
@@ -214,15 +217,15 @@ awaitable<result<row_set>> run(connection& sql, std::string statement,
 
 awaitable<result<row_set>> list_dead_letters(connection& sql, std::string slot, std::int64_t limit,
                                              std::optional<table_name> table, dead_letter_form form,
-                                             bool given_up) {
-    if (given_up) {
+                                             listed_letters which_state) {
+    if (which_state == listed_letters::given_up) {
         auto which = with_table({std::to_string(limit)}, table);
         co_return co_await run(sql,
                                form == dead_letter_form::json ? given_up_json_sql : given_up_sql,
                                std::move(which));
     }
     auto parameters = with_table({std::move(slot), "true", std::to_string(limit)}, table);
-    auto statement = list_sql(form);
+    auto statement = list_sql(form, which_state);
     co_return co_await run(sql, std::move(statement), std::move(parameters));
 }
 
@@ -250,8 +253,7 @@ awaitable<result<row_set>> retry_dead_letters(connection& sql, std::string slot,
     if (!owner) {
         co_return owner.error();
     }
-    statement chosen{fmt::format(retry_format,
-                                 chosen_sql("(letter.retries = 0 OR letter.retry_fate = 'lost')"))};
+    statement chosen{fmt::format(retry_format, chosen_sql(awaits_retry_sql))};
     for (auto& each : parameters_of(*owner, which)) {
         chosen.parameters.emplace_back(std::move(each));
     }
@@ -285,13 +287,15 @@ awaitable<result<row_set>> drop_dead_letters(connection& sql, std::string slot,
     co_return co_await run(sql, std::move(statement), parameters_of(*owner, which));
 }
 
-awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std::string slot) {
+awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std::string slot,
+                                                            std::chrono::seconds not_older) {
     const auto owner = co_await find_letter_owner(sql, std::move(slot));
     if (!owner) {
         co_return owner.error();
     }
     auto statement = fmt::format(queued_format, letters_sql, is_own_letter_sql);
-    std::vector<std::string> which{owner->slot, owner->unnamed()};
+    std::vector<std::string> which{owner->slot, owner->unnamed(),
+                                   std::to_string(not_older.count())};
     const auto rows = co_await run(sql, std::move(statement), std::move(which));
     if (!rows) {
         co_return rows.error();

@@ -11,6 +11,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,11 +35,20 @@ enum class dead_letter_form {
     json
 };
 
-/// The newest `limit`, oldest of them first, without their rows. `given_up`: of the rows that an
-/// operator went on without (leave_out of dead_letter_store.hpp), in place of the letters.
+enum class listed_letters {
+    /// All that were not dropped.
+    all,
+    /// Those whose row is still to become a message.
+    open,
+    /// In place of the letters, the rows that an operator went on without (leave_out of
+    /// dead_letter_store.hpp).
+    given_up
+};
+
+/// The newest `limit`, oldest of them first, without their rows.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> list_dead_letters(
     connection& sql, std::string slot, std::int64_t limit, std::optional<table_name> table,
-    dead_letter_form form, bool given_up);
+    dead_letter_form form, listed_letters which_state);
 
 /// Whether the database has a table of this name, or a letter is of one.
 [[nodiscard]] boost::asio::awaitable<result<bool>> knows_table(connection& sql, table_name table);
@@ -58,8 +68,8 @@ enum class dead_letter_form {
                                                                              std::int64_t id);
 
 /// Writes the row of each letter through walrelay.control into the WAL, for the relay of the slot
-/// to publish, and notes the retry, in one transaction. `all` are those that are open: that were
-/// never retried, or whose retry was lost; a retry that fails makes a dead letter of its own.
+/// to publish, and notes the retry, in one transaction. `all` are those that were never retried, or
+/// whose retry failed or was lost.
 /// `sequence` is the stream's last one, where it is known. Gives id and occasion of each, by id.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
     connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
@@ -71,12 +81,12 @@ struct queued_retry {
     std::int64_t count = 0;
     /// Its message comes after this one; 0 where that is not known.
     std::uint64_t after_sequence = 0;
-    /// It became a dead letter again.
+    /// It became another dead letter.
     bool failed = false;
 };
-/// The oldest 10,000 of the slot.
+/// The oldest 10,000 of the slot, of those that were asked for no longer ago than `not_older`.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<queued_retry>>> queued_retries(
-    connection& sql, std::string slot);
+    connection& sql, std::string slot, std::chrono::seconds not_older);
 
 /// In the message id of a retry, after its last `;`.
 [[nodiscard]] std::string occasion_of(const queued_retry& retry);

@@ -52,6 +52,28 @@ std::string insert_sql(letter_key key) {
     }
 }
 
+/// The letter $1 whose retry $2 failed is that letter again. Once more without harm: a later retry
+/// has another number.
+constexpr const char* reopen_sql = R"sql(
+UPDATE walrelay.dead_letter
+   SET retry_fate = 'failed', dead_at = now(), subject = nullif($4, ''),
+       headers = json_object($5::text[], $6::text[]), reason = $7, error_code = $8::int,
+       attempts = least($9::bigint, 2147483647)::int
+ WHERE id = $1::bigint AND retries = $2::int AND slot = $3
+)sql";
+
+/// After it: the position of the retry, which is met again after a restart, with no content.
+constexpr const char* note_retry_sql = R"sql(
+INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
+                                  reason, error_code, attempts, committed_at, retries, slot)
+SELECT $1, $2, $3, nullif($4, ''), '{}', format('retry %s of dead letter %s failed', $6::int, $5::bigint), 0, 0,
+       timestamptz 'epoch' + $7::bigint * interval '1 microsecond', -1, $8
+  FROM walrelay.dead_letter AS same
+ WHERE same.id = $5::bigint AND same.retries = $6::int AND same.retry_fate = 'failed'
+   AND same.slot = $8
+    ON CONFLICT (position) DO NOTHING
+)sql";
+
 /// Such a row has no place in the WAL that anybody knows. {0}: the slot's column, {1}: its value.
 constexpr const char* leave_out_format = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
@@ -74,22 +96,28 @@ std::string positions_sql() {
         letters_sql, is_own_letter_sql);
 }
 
-std::vector<std::string> parameters_of(const dead_letter& letter, std::string_view slot,
-                                       letter_key key) {
+/// Names and values of its headers.
+std::pair<std::string, std::string> headers_of(const dead_letter& letter) {
     std::vector<std::string> names;
     std::vector<std::string> values;
     for (const auto& [name, value] : letter.headers) {
         names.push_back(name);
         values.push_back(value);
     }
+    return {array_literal(names), array_literal(values)};
+}
+
+std::vector<std::string> parameters_of(const dead_letter& letter, std::string_view slot,
+                                       letter_key key) {
+    auto [names, values] = headers_of(letter);
     std::vector<std::string> parameters{
         to_string(letter.where),
         letter.source.schema,
         letter.source.name,
         letter.message_id,
         letter.subject,
-        array_literal(names),
-        array_literal(values),
+        std::move(names),
+        std::move(values),
         letter.event,
         letter.reason,
         std::to_string(letter.error_code),
@@ -99,6 +127,25 @@ std::vector<std::string> parameters_of(const dead_letter& letter, std::string_vi
         parameters.emplace_back(slot);
     }
     return parameters;
+}
+
+statement reopening(const dead_letter& letter, const std::string& slot) {
+    auto [names, values] = headers_of(letter);
+    return {reopen_sql,
+            {std::to_string(letter.retry->letter), std::to_string(letter.retry->count), slot,
+             letter.subject, std::move(names), std::move(values), letter.reason,
+             std::to_string(letter.error_code), std::to_string(letter.attempts)}};
+}
+
+std::vector<std::string> parameters_of_note(const dead_letter& letter, const std::string& slot) {
+    return {to_string(letter.where),
+            letter.source.schema,
+            letter.source.name,
+            letter.message_id,
+            std::to_string(letter.retry->letter),
+            std::to_string(letter.retry->count),
+            std::to_string(letter.committed_at.time_since_epoch().count()),
+            slot};
 }
 
 std::size_t size_of(const std::vector<std::string>& parameters) {
@@ -158,29 +205,34 @@ std::string beginning_of(const std::string& text, std::size_t bytes) {
     return text.substr(0, bytes);
 }
 
-/// The letter, and the status of its row only where the letter is new.
-statement with_status(const letter_to_store& each, letter_key key, std::size_t error_bytes) {
+/// What is inserted, and the status of its row only where that is new.
+statement with_status(const letter_to_store& each, statement insert, std::size_t error_bytes) {
+    if (!each.status) {
+        return insert;
+    }
     const auto& letter = *each.letter;
     const auto& status = *each.status;
-    auto parameters = parameters_of(letter, each.slot, key);
     const auto next = [&](std::string value) {
-        parameters.push_back(std::move(value));
-        return "$" + std::to_string(parameters.size());
+        insert.parameters.emplace_back(std::move(value));
+        return "$" + std::to_string(insert.parameters.size());
     };
     const auto row = next(status.key);
     const auto why = next(beginning_of(letter.reason, error_bytes));
     const auto attempts = next(std::to_string(letter.attempts));
-    return {fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
-                        insert_sql(key), status.make_update(row, why, attempts)),
-            {parameters.begin(), parameters.end()}};
+    insert.sql =
+        fmt::format("WITH kept AS ({} RETURNING position)\n{} AND EXISTS (SELECT FROM kept)",
+                    insert.sql, status.make_update(row, why, attempts));
+    return insert;
 }
 
-statement statement_of(const letter_to_store& each, letter_key key, std::size_t error_bytes) {
-    if (each.status) {
-        return with_status(each, key, error_bytes);
-    }
+statement inserting(const letter_to_store& each, letter_key key) {
     const auto parameters = parameters_of(*each.letter, each.slot, key);
     return {insert_sql(key), {parameters.begin(), parameters.end()}};
+}
+
+statement noting(const letter_to_store& each) {
+    const auto parameters = parameters_of_note(*each.letter, each.slot);
+    return {note_retry_sql, {parameters.begin(), parameters.end()}};
 }
 
 bool is_marked(const letter_to_store& each) {
@@ -196,12 +248,19 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
         all.push_back({mark_as_own_sql});
     }
     for (const auto& each : letters) {
+        const auto add = [&](statement insert) {
+            all.push_back(with_status(each, std::move(insert), error_bytes));
+        };
         if (!names_slot) {
-            all.push_back(statement_of(each, letter_key::without_slot, error_bytes));
+            add(inserting(each, letter_key::without_slot));
             continue;
         }
-        all.push_back(statement_of(each, letter_key::position, error_bytes));
-        all.push_back(statement_of(each, letter_key::position_and_slot, error_bytes));
+        if (each.letter->retry) {
+            all.push_back(reopening(*each.letter, each.slot));
+            add(noting(each));
+        }
+        add(inserting(each, letter_key::position));
+        add(inserting(each, letter_key::position_and_slot));
     }
     if (marked) {
         all.push_back({empty_control_sql});
@@ -293,7 +352,8 @@ awaitable<result<void>> make_missing(connection& sql, const server_report& repor
 
 /// And not about a column of the outbox.
 bool is_about_slot(const server_report& report) {
-    return report.message.find("slot") != std::string::npos;
+    return report.message.find("slot") != std::string::npos ||
+           report.message.find("retry_fate") != std::string::npos;
 }
 
 awaitable<result<void>> store(connection& sql, const letter_to_store& each,

@@ -42,11 +42,12 @@ struct letter_to_store {
 /// Returns once all of them are committed and flushed; makes the table where it is missing. Those
 /// that PostgreSQL takes in one transaction go in one; else one by one, so that some can be stored
 /// although there is an error. A letter of the slot that is there already, by its position, is left
-/// as it is, and its row with it. An error text that is too long for its column is shortened. A
-/// table of an earlier version, which this role may not change, gets the letter without its slot.
-/// errc::postgres_unsuitable, with the SQL that fixes it, if PostgreSQL would refuse it for ever;
-/// else what `connection::query` gives. `outboxes` as in own_tables.hpp, in addition to the
-/// letters'.
+/// as it is, and its row with it. One that comes of a retry is the letter that was retried again;
+/// where that is gone, or was dropped meanwhile, a new one. An error text that is too long for its
+/// column is shortened. A table of an earlier version, which this role may not change, gets the
+/// letter without its slot. errc::postgres_unsuitable, with the SQL that fixes it, if PostgreSQL
+/// would refuse it for ever; else what `connection::query` gives. `outboxes` as in own_tables.hpp,
+/// in addition to the letters'.
 [[nodiscard]] boost::asio::awaitable<result<void>> store_dead_letters(
     connection& sql, std::vector<letter_to_store> letters, std::vector<table_name> outboxes = {});
 

@@ -21,6 +21,7 @@ SELECT letter.id,
   FROM {1}
  WHERE {2} AND (letter.message_id = $3
                OR pg_catalog.starts_with(letter.message_id, $3 || ';'))
+   AND NOT (letter.retries = -1 AND letter.reason LIKE 'retry % of dead letter % failed')
  ORDER BY letter.id
 )sql";
 

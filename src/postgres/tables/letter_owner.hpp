@@ -57,12 +57,22 @@ inline constexpr std::string_view may_be_own_letter_sql = R"sql(
         AND $2::bool IS NOT NULL))
 )sql";
 
-/// Whether the server says that a column is not there: the table is one of an earlier version.
-/// What has become of its last retry.
+/// What has become of `letter`.
 inline constexpr std::string_view letter_state_sql =
-    "CASE WHEN letter.retries = 0 THEN 'open' WHEN letter.retry_fate = 'lost' THEN 'lost' "
+    "CASE WHEN letter.retries = 0 OR letter.retry_fate = 'failed' THEN 'open' "
+    "WHEN letter.retry_fate = 'lost' THEN 'lost' "
     "WHEN letter.retry_fate IS NULL THEN 'queued' ELSE 'retried' END";
 
+/// A condition on `letter`: its row is still to become a message. Also one that is queued, until
+/// its message was seen in the stream.
+inline constexpr std::string_view is_open_letter_sql =
+    "(letter.retries >= 0 AND coalesce(letter.retry_fate, '') NOT IN ('stored', 'dead_letter'))";
+
+/// A condition on `letter`: a retry of it is to be asked for.
+inline constexpr std::string_view awaits_retry_sql =
+    "(letter.retries = 0 OR (letter.retries > 0 AND letter.retry_fate IN ('lost', 'failed')))";
+
+/// Whether the server says that a column is not there: the table is one of an earlier version.
 [[nodiscard]] bool lacks_column(const server_report& report);
 
 }  // namespace walrelay::postgres

@@ -33,8 +33,8 @@ std::string letter_totals_sql() {
     return fmt::format(
         "SELECT count(*) FILTER (WHERE letter.error_code = 0 AND letter.attempts = 0),"
         " count(*) FILTER (WHERE letter.error_code <> 0 OR letter.attempts > 0)"
-        " FROM {} WHERE {} AND letter.retries >= 0",
-        letters_sql, may_be_own_letter_sql);
+        " FROM {} WHERE {} AND {}",
+        letters_sql, may_be_own_letter_sql, is_open_letter_sql);
 }
 
 /// 0 for NULL, and for what is below 0: the end of the WAL is asked for a moment before.

@@ -18,8 +18,8 @@ namespace walrelay::postgres {
 [[nodiscard]] boost::asio::awaitable<result<std::optional<slot_usage>>> read_slot_usage(
     connection& sql, std::string slot);
 
-/// Of this slot. Nothing where there is no such table, or the role may not read it. Counts its
-/// rows, which can take a while where there are very many.
+/// The open ones of this slot. Nothing where there is no such table, or the role may not read it.
+/// Counts its rows, which can take a while where there are very many.
 [[nodiscard]] boost::asio::awaitable<result<std::optional<letter_totals>>> count_dead_letters(
     connection& sql, std::string slot);
 

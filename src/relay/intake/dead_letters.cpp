@@ -49,6 +49,13 @@ dead_letter make_dead_letter(const table_name& source, const row_insert& row,
 }
 
 std::string describe(const dead_letter& letter) {
+    if (letter.retry) {
+        return "the retry of dead letter " + std::to_string(letter.retry->letter) +
+               ", a row of table " + to_string(letter.source) + ", failed: " + letter.reason +
+               ". The letter is open again: `walrelay dead-letter retry` publishes it once the "
+               "cause "
+               "is fixed";
+    }
     const auto what = "a row of table " + to_string(letter.source) + " at position " +
                       to_string(letter.where) +
                       " is set aside in walrelay.dead_letter: " + letter.reason;

@@ -219,6 +219,7 @@ result<void> event_placer::set_aside(const outbox_event& event, const message& c
     }
     auto& mapper = mappers_[event.table];
     done.dead = make_dead_letter(mapper.table(), event.row, content, reason);
+    done.dead->retry = parse_retry(event.occasion);
     if (event.replay == nullptr) {
         done.dead->key = mapper.id_of(event.row);
     }
@@ -257,6 +258,9 @@ dead_letter event_placer::letter_of(const message& refused, const kept_row& row,
     const row_insert again{&row.about(), fields};
     auto& mapper = mappers_[row.table()];
     auto letter = make_dead_letter(mapper.table(), again, refused, reason);
+    if (refused.cause == message_cause::retry) {
+        letter.retry = parse_retry(last_occasion(refused.id));
+    }
     if (refused.cause != message_cause::replay) {
         letter.key = mapper.id_of(again);
     }

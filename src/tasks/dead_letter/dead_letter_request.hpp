@@ -15,6 +15,8 @@ struct dead_letter_request {
     dead_letter_action action = dead_letter_action::list;
     std::vector<std::int64_t> ids = {};
     bool all = false;
+    /// list: no others than those whose row is still to become a message.
+    bool open = false;
     std::optional<table_name> table = {};
     std::int64_t limit = 50;
     bool json = false;

@@ -87,7 +87,7 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
 }
 
 verification::outcome<> verification::look_at_requests(verify_outcome& done) {
-    auto retries = co_await look_at_retries(on_, settings_, *sql_);
+    auto retries = co_await look_at_retries(on_, settings_, *sql_, however_old);
     if (!retries) {
         co_return retries.error();
     }

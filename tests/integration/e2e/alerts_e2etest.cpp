@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -44,7 +46,8 @@ std::string quick_rules() {
         {"walrelay_lag_seconds > 300\n", "walrelay_lag_seconds > 3\n"},
         {"> 10e9", "> 10e6"},
         {"walrelay_oldest_unacked_seconds > 30\n", "walrelay_oldest_unacked_seconds > 2\n"},
-        {"walrelay_cleanup_lag_seconds > 86400\n", "walrelay_cleanup_lag_seconds > 1\n"}};
+        {"walrelay_cleanup_lag_seconds > 86400\n", "walrelay_cleanup_lag_seconds > 1\n"},
+        {"walrelay_slot_danger_seconds < 3600\n", "walrelay_slot_danger_seconds < 1\n"}};
     for (const auto& [from, to] : limits) {
         const auto at = text.find(from);
         if (at == std::string::npos) {
@@ -53,6 +56,34 @@ std::string quick_rules() {
         text.replace(at, from.size(), to);
     }
     return text;
+}
+
+const std::set<std::string> of_relaying{
+    "WalrelayAbsent",         "WalrelayHalted",       "WalrelayLag",
+    "WalrelaySlotRetention",  "WalrelaySlow",         "WalrelayFlapping",
+    "WalrelaySlotEndangered", "WalrelayBrokerStuck",  "WalrelayFindings",
+    "WalrelayDeadLetters",    "WalrelayCleanupBehind"};
+const std::set<std::string> of_surroundings{"WalrelayWaiting", "WalrelayClockOff",
+                                            "WalrelayTrailCut", "WalrelayReplayStalled"};
+
+TEST(ShippedAlerts, FireInOneOfTheTests) {
+    auto all = of_relaying;
+    all.insert(of_surroundings.begin(), of_surroundings.end());
+    EXPECT_EQ(all, shipped_alerts());
+}
+
+/// A minute and a half, of the wall clock alone.
+std::map<std::string, std::string> clock_ahead() {
+    for (const auto& folder : std::filesystem::directory_iterator("/usr/lib")) {
+        const auto library = folder.path() / "faketime" / "libfaketime.so.1";
+        if (std::filesystem::exists(library)) {
+            return {{"LD_PRELOAD", library.string()},
+                    {"FAKETIME", "+90s"},
+                    {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
+                    {"DONT_FAKE_MONOTONIC", "1"}};
+        }
+    }
+    throw std::runtime_error("libfaketime is not there: apt install faketime");
 }
 
 class Alerts : public testing::Test {
@@ -87,6 +118,33 @@ protected:
         (void)bench.slot("pg_terminate_backend(active_pid)");
         EXPECT_TRUE(fires("WalrelayFindings"));
         bench.broker().limit(bench.stream_name(), -1);
+    }
+    void expect_latency_by_the_clock_of_postgres() {
+        const std::string count = "sum(walrelay_commit_to_ack_seconds_count)";
+        const std::string sum = "sum(walrelay_commit_to_ack_seconds_sum)";
+        const auto messages = watch.value_of(count).value_or(0);
+        const auto took = watch.value_of(sum).value_or(0);
+        bench.execute(insert_event(3'000'000));
+        ASSERT_TRUE(
+            eventually(patience, [&] { return watch.value_of(count).value_or(0) > messages; }));
+        EXPECT_LT(watch.value_of(sum).value_or(0) - took, 45);
+    }
+    /// After the first of its two batches.
+    void break_a_replay_off() {
+        ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+        bench.start();
+        bench.execute("SELECT pg_copy_logical_replication_slot('" + bench.name() + "', '" +
+                      bench.name() + "_at_before')");
+        bench.execute(insert_events(1, 1300));
+        ASSERT_TRUE(bench.wait_for_messages(1300));
+        ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+        bench.stop();
+        auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT coalesce(max(rows_written), 0) FROM walrelay.replay") == "1000";
+        })) << command.log();
+        command.kill_9();
     }
     testing::AssertionResult is_quiet() {
         return eventually(patience, [&] { return !watch.value_of("ALERTS"); })
@@ -165,7 +223,47 @@ TEST_F(Alerts, FireEachAtItsFault) {
     bench.execute("ALTER TABLE outbox_events RENAME TO elsewhere");
     (void)bench.slot("pg_terminate_backend(active_pid)");
     EXPECT_TRUE(fires("WalrelayHalted"));
-    EXPECT_EQ(fired, shipped_alerts());
+    EXPECT_EQ(fired, of_relaying);
+}
+
+TEST_F(Alerts, FireAtWhatIsAroundTheRelay) {
+    bench.set_delivery("backoff_max = '500ms'");
+    bench.set_replay("keep = '1h'\nmax_wal = '4MiB'");
+    ASSERT_NO_FATAL_FAILURE(break_a_replay_off());
+    {
+        const answering_relay ahead(bench, "ahead", clock_ahead());
+        watch.scrape(ahead.port());
+        EXPECT_TRUE(fires("WalrelayClockOff"));
+        EXPECT_TRUE(fires("WalrelayReplayStalled"));
+        expect_latency_by_the_clock_of_postgres();
+    }
+    ASSERT_EQ(bench.command({"replay", "cancel", "1"}).exit_code, 0);
+    const answering_relay relay(bench, "relay");
+    watch.scrape(relay.port());
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    EXPECT_TRUE(ceases("WalrelayClockOff"));
+    EXPECT_TRUE(ceases("WalrelayReplayStalled"));
+
+    ASSERT_EQ(bench.command({"bookmark", "create", "old"}).exit_code, 0);
+    fired.insert("WalrelayTrailCut");
+    EXPECT_TRUE(eventually(patience, [&] {
+        bench.execute("SELECT pg_logical_emit_message(false, 'filler', repeat('x', 1000000))");
+        bench.execute(insert_event(2'000'000));
+        bench.execute("DELETE FROM outbox_events WHERE version > 1300");
+        return watch.is_firing("WalrelayTrailCut");
+    }));
+
+    // Away for longer than what is called flapping, by the number of tries.
+    broker.kill_9();
+    EXPECT_TRUE(fires("WalrelayWaiting"));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return watch.value_of("walrelay_reconnects_total{side=\"nats\",reason=\"unavailable\"} > 8")
+            .has_value();
+    }));
+    EXPECT_FALSE(watch.is_firing("WalrelayFlapping"));
+    broker.start();
+    EXPECT_TRUE(ceases("WalrelayWaiting"));
+    EXPECT_EQ(fired, of_surroundings);
 }
 
 class Scraped : public testing::Test {

@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace walrelay::test {
 
@@ -21,8 +23,9 @@ namespace walrelay::test {
 /// A relay of the bench's configuration that answers on a free port.
 class answering_relay {
 public:
-    answering_relay(const relay_bench& bench, const std::string& name)
-        : process_(start_of(bench, name)) {
+    answering_relay(const relay_bench& bench, const std::string& name,
+                    std::map<std::string, std::string> environment = {})
+        : process_(start_of(bench, name, std::move(environment))) {
         const std::string before_port = "answering at http://127.0.0.1:";
         if (!process_.wait_for_log(before_port, patience)) {
             throw std::runtime_error("it does not answer: " + process_.log());
@@ -65,13 +68,15 @@ public:
     }
 
 private:
-    static relay_start start_of(const relay_bench& bench, const std::string& name) {
+    static relay_start start_of(const relay_bench& bench, const std::string& name,
+                                std::map<std::string, std::string> environment) {
+        environment.emplace("WALRELAY_HTTP_LISTEN", "127.0.0.1:0");
         const auto file = bench.folder() / "walrelay.toml";
         std::ofstream(file) << bench.configuration();
         return {.program = WALRELAY_BINARY,
                 .arguments = {"run", "--config", file.string()},
                 .folder = bench.folder(),
-                .environment = {{"WALRELAY_HTTP_LISTEN", "127.0.0.1:0"}},
+                .environment = std::move(environment),
                 .name = name};
     }
 

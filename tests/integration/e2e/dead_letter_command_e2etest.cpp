@@ -132,6 +132,28 @@ TEST_F(DeadLetterCommand, ListsTheNewestLast) {
     EXPECT_EQ(of_json(json, "{dead_letters,3}"), "(null)");
 }
 
+TEST_F(DeadLetterCommand, ListsThoseThatAreOpenOrAll) {
+    make_table();
+    for (int letter = 0; letter < 6; ++letter) {
+        make_letter();
+    }
+    session_.execute(
+        "UPDATE walrelay.dead_letter SET retries = 1, retried_at = now(), retry_fate = "
+        "(ARRAY['stored', 'failed', 'lost', 'dead_letter', NULL])[id] WHERE id < 6");
+    const auto ids = [&](const std::string& which) {
+        return session_
+            .query(
+                "SELECT string_agg(letter ->> 'id' || ' ' || (letter ->> 'state'), ', ') "
+                "FROM jsonb_array_elements($1::jsonb -> 'dead_letters') AS letter",
+                {run({"list", "--json", which}).output})
+            .front()
+            .front()
+            .value_or("");
+    };
+    EXPECT_EQ(ids("--open"), "2 open, 3 lost, 5 queued, 6 open");
+    EXPECT_EQ(ids("--all"), "1 retried, 2 open, 3 lost, 4 retried, 5 queued, 6 open");
+}
+
 TEST_F(DeadLetterCommand, ShowsAllOfOne) {
     make_table();
     make_letter();
@@ -182,7 +204,8 @@ TEST_F(DeadLetterCommand, RetryOfAllLeavesOutWhatWasRetried) {
     EXPECT_EQ(run({"retry", "--all"}).output,
               "queued dead letter 1 for retry as retry-1-1\n"
               "queued dead letter 3 for retry as retry-3-1\n");
-    EXPECT_EQ(run({"retry", "--all"}).output, "no dead letters that were never retried\n");
+    EXPECT_EQ(run({"retry", "--all"}).output,
+              "no dead letters that were never retried, or whose retry failed\n");
     EXPECT_EQ(retried().size(), 3U);
 }
 
@@ -286,6 +309,8 @@ TEST_F(DeadLetterCommand, WrongUsageExitsWithTwoAndTouchesNothing) {
                                                {"show"},
                                                {"show", "1", "2"},
                                                {"list", "--limit", "0"},
+                                               {"list", "--open", "--all"},
+                                               {"list", "--given-up", "--open"},
                                                {"list", "--table", "a.b.c"}}) {
         const auto wrong = run(words);
         EXPECT_EQ(wrong.exit_code, 2) << testing::PrintToString(words) << wrong.output;

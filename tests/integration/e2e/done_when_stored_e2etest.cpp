@@ -112,6 +112,23 @@ protected:
         EXPECT_THAT(bench.command({"replay", "list"}).output, Not(HasSubstr("resume")));
     }
 
+    /// After two others: its header is too large.
+    void set_a_row_aside() {
+        bench.stop();
+        bench.set_outbox(
+            "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+            "headers = { 'Large' = '{event_data}' }");
+        bench.start();
+        insert(1, 2);
+        bench.execute(
+            "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
+            "status, version, created_at) VALUES ('" +
+            event_id(3) +
+            "', 'order-1', 'order', 'placed', jsonb_build_object('text', repeat('x', 70000)), "
+            "'pending', 3, now())");
+        settle();
+    }
+
     std::string letter(const std::string& column) {
         return bench.session().value_of("SELECT coalesce(max(" + column +
                                         "::text), '') FROM walrelay.dead_letter");
@@ -192,19 +209,7 @@ TEST_P(DoneWhenStored, ResumeThatIsKilledWhileItFillsAHoleIsResumed) {
 
 /// A header that is too large for any broker.
 TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
-    bench.stop();
-    bench.set_outbox(
-        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
-        "headers = { 'Large' = '{event_data}' }");
-    bench.start();
-    insert(1, 2);
-    bench.execute(
-        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data, "
-        "status, version, created_at) VALUES ('" +
-        event_id(3) +
-        "', 'order-1', 'order', 'placed', jsonb_build_object('text', repeat('x', 70000)), "
-        "'pending', 3, now())");
-    settle();
+    set_a_row_aside();
     ASSERT_EQ(letter("id"), "1");
     EXPECT_EQ(letter("slot"), bench.name());
     bench.stop();
@@ -229,6 +234,36 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     const auto after = bench.command({"verify"});
     EXPECT_EQ(after.exit_code, 0) << after.output;
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
+}
+
+TEST_P(DoneWhenStored, ALetterWhoseRetryFailsIsOpenAgainAndOneWhoseMessageIsStoredIsDone) {
+    set_a_row_aside();
+    constexpr const char* one_is_open = R"("row":1,"broker":0)";
+    ASSERT_EQ(letter("id"), "1");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    ASSERT_TRUE(eventually(patience, [&] { return letter("retry_fate") == "failed"; }));
+    const auto again = bench.command({"dead-letter", "list", "--open"}).output;
+    EXPECT_THAT(again, HasSubstr("\n1 ")) << again;
+    EXPECT_THAT(again, HasSubstr("open")) << again;
+    EXPECT_THAT(again, Not(HasSubstr("\n2 "))) << again;
+    EXPECT_THAT(bench.command({"find", event_id(3)}).output, HasSubstr("open"));
+
+    bench.stop();
+    EXPECT_THAT(bench.command({"status", "--json"}).output, HasSubstr(one_is_open));
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    EXPECT_THAT(bench.command({"dead-letter", "retry", "--all"}).output,
+                HasSubstr("queued dead letter 1 for retry as retry-1-2"));
+    EXPECT_THAT(bench.command({"status", "--json"}).output, HasSubstr(one_is_open));
+    bench.start();
+    EXPECT_TRUE(eventually(patience, [&] { return letter("retry_fate") == "stored"; }))
+        << "the relay closes it: no command has looked";
+    EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
+    EXPECT_EQ(bench.command({"dead-letter", "list", "--open"}).output, "no open dead letters\n");
+    EXPECT_THAT(bench.command({"dead-letter", "list", "--all"}).output, HasSubstr("retried"));
+    const auto after = bench.command({"verify"});
+    EXPECT_EQ(after.exit_code, 0) << after.output;
+    bench.stop();
+    EXPECT_THAT(bench.command({"status", "--json"}).output, HasSubstr(R"("row":0,"broker":0)"));
 }
 
 /// With a PostgreSQL of its own, which goes away.

@@ -181,6 +181,45 @@ TEST_F(DeadLetterStore, KeepsAPositionOnce) {
     EXPECT_EQ(stored("count(*)"), "2");
 }
 
+TEST_F(DeadLetterStore, OfARetryThatFailsIsTheLetterAgain) {
+    store(sample());
+    const auto retry = [&](std::uint64_t count, std::uint64_t ordinal) {
+        auto letter = sample(ordinal);
+        letter.message_id = "7;retry-1-" + std::to_string(count);
+        letter.reason = "still too large";
+        letter.attempts = 9;
+        letter.retry = letter_retry{1, static_cast<std::int64_t>(count)};
+        return letter;
+    };
+    const auto is_asked_for = [&](int count) {
+        writer_->execute("UPDATE walrelay.dead_letter SET retry_fate = NULL, retries = " +
+                         std::to_string(count) + " WHERE id = 1");
+    };
+    constexpr const char* shown =
+        "string_agg(format('%s %s %s %s %s', id, message_id, retry_fate, reason, attempts), ', ') "
+        "FILTER (WHERE retries >= 0)";
+    is_asked_for(1);
+    store(retry(1, 1));
+    store(retry(1, 1));
+    EXPECT_EQ(stored(shown), "1 7 failed still too large 9");
+    is_asked_for(2);
+    store(retry(1, 1));
+    EXPECT_EQ(stored(shown), "1 7  still too large 9")
+        << "an earlier retry says nothing of this one";
+    store(retry(2, 2));
+    EXPECT_EQ(stored(shown), "1 7 failed still too large 9");
+    EXPECT_EQ(stored("count(event) FILTER (WHERE retries = -1)"), "0");
+    auto sql = connect();
+    const auto met_again = run(postgres::dead_letters_after(sql, lsn{0}, "relay"));
+    ASSERT_TRUE(met_again.has_value()) << to_string(met_again.error());
+    EXPECT_EQ(met_again->size(), 3U) << "each stays what it is where the slot sends it again";
+
+    writer_->execute("UPDATE walrelay.dead_letter SET retries = -1, event = NULL WHERE id = 1");
+    store(retry(3, 3));
+    EXPECT_EQ(stored("max(message_id) FILTER (WHERE retries = 0)"), "7;retry-1-3")
+        << "that one was dropped";
+}
+
 TEST_F(DeadLetterStore, KeepsManyInOneTransaction) {
     std::vector<dead_letter> many;
     for (std::uint64_t ordinal = 0; ordinal < 1000; ++ordinal) {

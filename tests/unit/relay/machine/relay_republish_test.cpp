@@ -125,6 +125,20 @@ TEST_F(RelayRepublish, PublishesTheRowOfADeadLetterAgain) {
     EXPECT_THAT(for_slot(std::nullopt), ElementsAre("publish a;retry-7-2@1"));
 }
 
+TEST_F(RelayRepublish, ARetryThatFailsNamesItsLetter) {
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control",
+                                       {"kind", "slot", "dead_letter", "retry", "source_schema",
+                                        "source_table", "event", "transaction", "proof"}));
+    const std::string without_kind =
+        R"([{"name":"id","type":25,"value":"a"},{"name":"kind","type":25,"value":null},)"
+        R"({"name":"payload","type":25,"value":"{}"}])";
+    script_.frame(test::insert_frame(control_oid,
+                                     {"retry", "slot", "7", "2", "public", "outbox", without_kind,
+                                      test::control_transaction, test::proof_of_control()},
+                                     lsn{0x90}));
+    EXPECT_EQ(script_.letter().retry, (letter_retry{7, 2}));
+}
+
 TEST_F(RelayRepublish, CountsTheEventLikeAnyOther) {
     script_.frame(test::insert_frame(table_oid, {"a", "new", "{}"}));
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
