@@ -66,7 +66,8 @@ UPDATE walrelay.dead_letter
 constexpr const char* note_retry_sql = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
                                   reason, error_code, attempts, committed_at, retries, slot)
-SELECT $1, $2, $3, nullif($4, ''), '{}', format('retry %s of dead letter %s failed', $6::int, $5::bigint), 0, 0,
+SELECT $1, $2, $3, nullif($4, ''), '{}',
+       format('retry %s of dead letter %s failed', $6::int, $5::bigint), 0, 0,
        timestamptz 'epoch' + $7::bigint * interval '1 microsecond', -1, $8
   FROM walrelay.dead_letter AS same
  WHERE same.id = $5::bigint AND same.retries = $6::int AND same.retry_fate = 'failed'
