@@ -42,6 +42,27 @@ void add_selection(CLI::App& action, tasks::dead_letter_request& request, const 
     add_table(action, request)->needs(every);
 }
 
+void add_what_is_listed(CLI::App& list, tasks::dead_letter_request& request) {
+    add_table(list, request);
+    list.add_option_function<std::string>(
+            "--limit",
+            [&request](const std::string& text) { request.limit = read_number("--limit", text); },
+            "how many of the newest (default: 50)")
+        ->type_name("NUMBER");
+    auto* const open =
+        list.add_flag("--open", request.open,
+                      "those whose row is still to become a message, as status counts them");
+    auto* const all = list.add_flag("--all", request.all,
+                                    "also those whose retry is in the stream (the default)");
+    auto* const given_up = list.add_flag(
+        "--given-up", request.given_up,
+        "rows that were missing and that walrelay resume --give-up went on without, in "
+        "place of the dead letters");
+    open->excludes(all);
+    given_up->excludes(open)->excludes(all);
+    add_json(list, request);
+}
+
 /// In words that `usage_error` reads as those of the library.
 void require_selection(const tasks::dead_letter_request& request) {
     const std::size_t given = (request.ids.empty() ? 0U : 1U) + (request.all ? 1U : 0U);
@@ -84,24 +105,7 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
     };
 
     auto& list = add("list", "one line for each, the newest last", tasks::dead_letter_action::list);
-    add_table(list, request);
-    list.add_option_function<std::string>(
-            "--limit",
-            [&request](const std::string& text) { request.limit = read_number("--limit", text); },
-            "how many of the newest (default: 50)")
-        ->type_name("NUMBER");
-    auto* const open =
-        list.add_flag("--open", request.open,
-                      "those whose row is still to become a message, as status counts them");
-    auto* const all = list.add_flag("--all", request.all,
-                                    "also those whose retry is in the stream (the default)");
-    auto* const given_up = list.add_flag(
-        "--given-up", request.given_up,
-        "rows that were missing and that walrelay resume --give-up went on without, in "
-        "place of the dead letters");
-    open->excludes(all);
-    given_up->excludes(open)->excludes(all);
-    add_json(list, request);
+    add_what_is_listed(list, request);
 
     auto& show = add("show", "everything about one, with its row", tasks::dead_letter_action::show);
     show.add_option_function<std::string>(

@@ -244,6 +244,14 @@ void write_what_gave_way(metric_writer& to, const kept_counts& counts) {
     }
 }
 
+void write_letters(metric_writer& to, const letter_totals& letters) {
+    to.family("dead_letters", "gauge",
+              "Rows that are set aside, but for those whose retry is in the stream.");
+    for (std::size_t each = 0; each < letter_reason_count; ++each) {
+        to.sample(letters[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
+    }
+}
+
 void write_facts(metric_writer& to, const relay_report& of) {
     if (of.slot_facts.facts) {
         write_slot(to, *of.slot_facts.facts);
@@ -266,12 +274,8 @@ void write_facts(metric_writer& to, const relay_report& of) {
         to.family("stream_last_sequence", "gauge", "The last sequence of the stream.");
         to.sample(stream->last_sequence);
     }
-    if (const auto& letters = of.letters.facts) {
-        to.family("dead_letters", "gauge",
-                  "Rows that are set aside, but for those whose retry is in the stream.");
-        for (std::size_t each = 0; each < letter_reason_count; ++each) {
-            to.sample((*letters)[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
-        }
+    if (of.letters.facts) {
+        write_letters(to, *of.letters.facts);
     }
     if (const auto& findings = of.findings.facts) {
         to.family("findings", "gauge", "What walrelay check would find now.");
