@@ -116,8 +116,8 @@ void append_facts(std::string& to, const element& of) {
     append_trouble(to, of, "/stream/trouble");
     if (number(of, "/dead_letters/facts/row")) {
         append(to, "dead letters",
-               fmt::format("open: {} of rows that no message can be made of, {} that the broker "
-                           "refuses",
+               fmt::format("{} of rows that no message can be made of, {} that the broker refuses "
+                           "(open ones)",
                            count(of, "/dead_letters/facts/row"),
                            count(of, "/dead_letters/facts/broker")));
     }

@@ -27,7 +27,10 @@ TEST(StatusText, ShowsWhatARelayAnswers) {
                 HasSubstr("lag 1.0 kB, holds 2.0 kB of WAL, reserved, 3.0 kB until "
                           "it can be lost (at this pace in 2.0 h), asked 1.5 s ago\n"));
     EXPECT_THAT(shown->text, HasSubstr("17 messages, 1.8 kB, last sequence 19"));
-    EXPECT_THAT(shown->text, HasSubstr("open: 6 of rows that no message can be made of, 8 that"));
+    EXPECT_THAT(
+        shown->text,
+        HasSubstr(
+            "6 of rows that no message can be made of, 8 that the broker refuses (open ones)"));
     EXPECT_THAT(shown->text, HasSubstr("trail of 30.0 min, 1 bookmark, holding 900 B\n"));
     EXPECT_THAT(shown->text, HasSubstr("250.00 ms: id order-1"));
     EXPECT_THAT(shown->text, HasSubstr("traceparent 00-ab"));
