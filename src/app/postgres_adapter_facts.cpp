@@ -50,12 +50,17 @@ asio::awaitable<std::chrono::steady_clock::duration> count_letters(postgres::con
 constexpr std::chrono::seconds retries_looked_after = std::chrono::hours(1);
 
 /// Closes dead letters whose retry is in the stream. What cannot be asked now is asked again.
-asio::awaitable<void> close_letters(servers::executors on, const config::settings& settings) {
+/// Returns how long to leave them alone: a long stream, or very many letters, are read less often.
+asio::awaitable<std::chrono::steady_clock::duration> close_letters(
+    servers::executors on, const config::settings& settings) {
+    constexpr int pauses_of_a_look = 10;
     auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
-        co_return;
+        co_return std::chrono::steady_clock::duration::zero();
     }
+    const auto began = own_now().monotonic;
     const auto seen = co_await tasks::look_at_retries(on, settings, *sql, retries_looked_after);
+    const auto pause = pauses_of_a_look * (own_now().monotonic - began);
     if (seen && seen->stored > 0) {
         log<"dead_letters_done">(
             fmt::format("{} {} done: what was retried is in the stream",
@@ -69,6 +74,7 @@ asio::awaitable<void> close_letters(servers::executors on, const config::setting
                         counted(seen->newly_lost, "dead letter"), settings.postgres.slot),
             with<"rows">(seen->newly_lost));
     }
+    co_return pause;
 }
 
 }  // namespace
@@ -105,13 +111,15 @@ asio::awaitable<bool> postgres_adapter::look_at_facts(link_handle over) {
 asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
     over->checks.expires_after(self_check::first_after);
     co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));
+    auto letters_at = own_now().monotonic;
     while (!over->is_over()) {
         auto found = co_await self_check_.look(on_, settings_);
         if (board_ != nullptr && !over->is_over()) {
             board_->findings_were_read(std::move(found), now());
         }
-        if (!over->is_over()) {
-            co_await close_letters(on_, settings_);
+        if (!over->is_over() && own_now().monotonic >= letters_at) {
+            const auto pause = co_await close_letters(on_, settings_);
+            letters_at = own_now().monotonic + pause;
         }
         over->checks.expires_after(self_check::every);
         co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));

@@ -46,6 +46,12 @@ std::uint64_t number_of(const relay_status& status) {
     return number;
 }
 
+/// By the wall clock of now: it may have been corrected since.
+wall_time wall_time_of(const instant& then, const instant& now) {
+    return now.wall -
+           std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - then.monotonic);
+}
+
 }  // namespace
 
 template <class Facts>
@@ -68,9 +74,9 @@ http::polled<Facts> status_board::asked<Facts>::shown(instant now, bool is_there
 status_board::status_board(const config::settings& settings, std::string version, instant started)
     : settings_(settings),
       version_(std::move(version)),
-      started_(started.wall),
+      started_(started),
       cleanup_(settings.outbox.size()),
-      since_(started.wall) {
+      since_(started) {
     counts_.tables.resize(settings.outbox.size());
 }
 
@@ -136,7 +142,7 @@ relay_status status_board::status(instant now) const {
 
 void status_board::note_state(relay_state state, instant now) {
     if (std::exchange(state_, state) != state) {
-        since_ = now.wall;
+        since_ = now;
     }
 }
 
@@ -193,7 +199,7 @@ http::recent_rates status_board::recent_rates() const {
 http::relay_report status_board::report(instant now) {
     http::relay_report report;
     report.now = now.wall;
-    report.started = started_;
+    report.started = wall_time_of(started_, now);
     report.version = version_;
     report.slot = settings_.postgres.slot;
     report.database = database_;
@@ -204,7 +210,7 @@ http::relay_report status_board::report(instant now) {
     }
     report.status = status(now);
     note_state(report.status.state, now);
-    report.since = since_;
+    report.since = wall_time_of(since_, now);
     report.counts = counts();
     report.cleanup = cleanup_;
     report.recent = recent_rates();

@@ -92,13 +92,13 @@ private:
 
     const config::settings& settings_;
     std::string version_;
-    wall_time started_;
+    instant started_;
     std::optional<watched_relay> relay_;
     relay_counts counts_;
     std::vector<cleanup_counts> cleanup_;
     std::optional<error> halted_for_;
     relay_state state_ = relay_state::starting;
-    wall_time since_;
+    instant since_;
     std::string database_;
     std::string plugin_;
     asked<slot_usage> slot_;

@@ -53,8 +53,7 @@ std::string describe(const dead_letter& letter) {
         return "the retry of dead letter " + std::to_string(letter.retry->letter) +
                ", a row of table " + to_string(letter.source) + ", failed: " + letter.reason +
                ". The letter is open again: `walrelay dead-letter retry` publishes it once the "
-               "cause "
-               "is fixed";
+               "cause is fixed";
     }
     const auto what = "a row of table " + to_string(letter.source) + " at position " +
                       to_string(letter.where) +

@@ -62,5 +62,14 @@ TEST_F(StatusBoard, NumbersEachStateOfRelayAndConnections) {
     EXPECT_EQ(number(), first);
 }
 
+TEST_F(StatusBoard, TellsSinceWhenByAClockThatIsCorrectedMeanwhile) {
+    const auto before = board_.report(at(10s));
+    auto corrected = at(10s);
+    corrected.wall -= 90s;
+    const auto after = board_.report(corrected);
+    EXPECT_EQ(after.now - after.since, before.now - before.since);
+    EXPECT_EQ(after.now - after.started, before.now - before.started);
+}
+
 }  // namespace
 }  // namespace walrelay::app
