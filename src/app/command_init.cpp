@@ -8,6 +8,7 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/snapshot_slot.hpp"
+#include "postgres/session/server_error.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "relay/checkpoint/evidence.hpp"
@@ -320,6 +321,12 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
     if (!facts->schema_flaws.empty()) {
         const auto& flaw = facts->schema_flaws.front();
         co_return error{errc::postgres_unsuitable, flaw.what, flaw.remedy};
+    }
+    if (!facts->making_refused.empty()) {
+        co_return error{errc::postgres_unsuitable,
+                        "PostgreSQL refuses to make the tables of the schema walrelay; nothing was "
+                        "made",
+                        std::string(postgres::how_past_event_triggers), facts->making_refused};
     }
     const auto known_run =
         co_await servers::known_run(sql, settings, *facts, preflight::earlier_run_of(stream));

@@ -231,6 +231,8 @@ struct postgres_facts {
     std::string control_secret = {};
     /// The role may make those that are missing.
     bool may_make_tables = false;
+    /// The server's words, where it was tried, the rights are there, and it refused.
+    std::string making_refused = {};
     /// The table of requests is of a version that had no proof, and this role can complete it.
     [[nodiscard]] bool can_complete_control() const {
         return controls.exists && control_secret.empty() && controls.owned && may_make_tables;

@@ -24,9 +24,22 @@ std::string remedy_for(const std::string& table, const std::string& rights,
         return {};
     }
     const auto grant = grants(table, rights, facts.role);
-    return state.exists ? grant
-                        : "as a role that may create a schema: walrelay init (or sql/" + table +
-                              ".sql in psql), then: " + grant;
+    if (state.exists) {
+        return grant;
+    }
+    return facts.making_refused.empty()
+               ? "as a role that may create a schema: walrelay init (or sql/" + table +
+                     ".sql in psql), then: " + grant
+               : "run sql/" + table +
+                     ".sql the way that the server lets pass (as a migration, where an event "
+                     "trigger refuses it; \\dy in psql lists them), then: " +
+                     grant;
+}
+
+/// With the server's words where the rights are there and it refused all the same.
+std::string can_neither(const std::string& table, const postgres_facts& facts) {
+    return "role " + facts.role + " can neither use nor make the table walrelay." + table +
+           (facts.making_refused.empty() ? "" : " (server: " + facts.making_refused + ")");
 }
 
 constexpr const char* all_rights = "SELECT, INSERT, UPDATE, DELETE";
@@ -37,9 +50,8 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
     const auto letters = remedy_for("dead_letter", all_rights, facts.dead_letters, facts);
     if (wanted.dead_letters && !letters.empty()) {
         found.warning("dead_letter_table_unusable",
-                      "role " + facts.role +
-                          " can neither use nor make the table walrelay.dead_letter: the first row "
-                          "that cannot be delivered stops the relay",
+                      can_neither("dead_letter", facts) +
+                          ": the first row that cannot be delivered stops the relay",
                       letters);
     } else if (facts.dead_letters.exists && facts.writer && !facts.writer->knows_letters) {
         found.warning("dead_letter_table_unusable",
@@ -50,21 +62,19 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
     }
     const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
     if (!witnesses.empty()) {
-        found.warning(
-            "witness_table_unusable",
-            "role " + facts.role +
-                " can neither use nor make the table walrelay.witness: a stream that is "
-                "deleted, cut or replaced and a slot that is moved or made again while no "
-                "relay runs are noticed only by the newest rows of the tables, or not at "
-                "all",
-            witnesses);
+        found.warning("witness_table_unusable",
+                      can_neither("witness", facts) +
+                          ": a stream that is deleted, cut or replaced and a slot that is moved or "
+                          "made again while no "
+                          "relay runs are noticed only by the newest rows of the tables, or not at "
+                          "all",
+                      witnesses);
     }
     const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
     if (!halts.empty()) {
         found.warning("halt_table_unusable",
-                      "role " + facts.role +
-                          " can neither use nor make the table walrelay.halt: nothing keeps a "
-                          "relay that is started again from going on past a gap",
+                      can_neither("halt", facts) +
+                          ": nothing keeps a relay that is started again from going on past a gap",
                       halts);
     }
 }
@@ -92,8 +102,7 @@ void look_at_control(const expectations& wanted, const postgres_facts& facts, ou
     const auto missing = remedy_for("control", control_rights, facts.controls, facts);
     // A role that only relays needs no right on it: another one may retry.
     if (!missing.empty() && (needed || !facts.controls.exists)) {
-        say("control_table_unusable",
-            "role " + facts.role + " can neither use nor make the table walrelay.control", missing);
+        say("control_table_unusable", can_neither("control", facts), missing);
     } else if (facts.controls.exists && facts.control_secret.empty() &&
                facts.schema_flaws.empty()) {
         say("control_key_unusable",

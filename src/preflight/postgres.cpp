@@ -248,7 +248,11 @@ void look_for_missing_publication(const expectations& wanted, const postgres_fac
                         "publication " + wanted.publication +
                             " does not exist yet, and PostgreSQL does not let role " + facts.role +
                             " create it (server: " + refused->server_said + ")",
-                        "as the owner of the tables: " + create);
+                        facts.making_refused.empty()
+                            ? "as the owner of the tables: " + create
+                            : "run what walrelay init --print prints as the owner of the tables, "
+                              "the way that the server lets pass (as a migration, where an event "
+                              "trigger refuses it; \\dy in psql lists them)");
             return;
         }
         found.note("publication_missing",

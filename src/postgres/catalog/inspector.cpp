@@ -1,17 +1,18 @@
 #include "postgres/catalog/inspector.hpp"
 
+#include "postgres/catalog/creation_probe.hpp"
 #include "postgres/catalog/fragment_path.hpp"
 #include "postgres/catalog/inspection_queries.hpp"
 #include "postgres/catalog/outbox_guards.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/plugin_probe.hpp"
-#include "postgres/catalog/provisioner.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
 #include "postgres/catalog/taken_tables.hpp"
 #include "postgres/catalog/write_back_probe.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <algorithm>
 #include <string>
@@ -234,35 +235,6 @@ boost::asio::awaitable<result<void>> inspect_publication(connection& sql,
     co_return result<void>{};
 }
 
-/// Creates it as walrelay run does, in a transaction that is rolled back. What passes, like a lock
-/// that somebody else has, says nothing.
-boost::asio::awaitable<result<void>> try_publication(connection& sql, std::string publication,
-                                                     std::vector<table_name> tables,
-                                                     postgres_facts& facts) {
-    const bool one_is_missing = std::ranges::any_of(facts.tables, [&](const table_facts& each) {
-        return !each.exists && std::ranges::find(tables, each.table) != tables.end();
-    });
-    if (facts.publication || tables.empty() || one_is_missing || facts.in_recovery) {
-        co_return result<void>{};
-    }
-    for (const auto* const step : {"BEGIN", "SET LOCAL lock_timeout = '2s'"}) {
-        const auto done = co_await sql.query(step);
-        if (done.has_error()) {
-            co_return done.error();
-        }
-    }
-    const auto tried =
-        co_await create_publication(sql, std::move(publication), std::move(tables), "insert");
-    const auto undone = co_await sql.query("ROLLBACK");
-    if (undone.has_error()) {
-        co_return undone.error();
-    }
-    if (tried.has_error() && tried.error().code == errc::postgres_unsuitable) {
-        facts.publication_refused = tried.error();
-    }
-    co_return result<void>{};
-}
-
 error unreadable_history(std::uint32_t timeline) {
     return {errc::postgres_unsuitable,
             "PostgreSQL's history file of timeline " + std::to_string(timeline) +
@@ -275,12 +247,11 @@ error unreadable_history(std::uint32_t timeline) {
 /// type the column says (PostgreSQL source, SendTimeLineHistory).
 boost::asio::awaitable<result<std::vector<timeline_end>>> ask_ancestors(connection& replication,
                                                                         std::uint32_t timeline) {
-    constexpr std::string_view undefined_file = "58P01";
     if (timeline <= 1) {
         co_return std::vector<timeline_end>{};
     }
     const auto rows = co_await replication.ask("TIMELINE_HISTORY " + std::to_string(timeline));
-    if (rows.has_error() && rows.error().sqlstate == undefined_file) {
+    if (rows.has_error() && rows.error().sqlstate == sqlstate::undefined_file) {
         co_return std::vector<timeline_end>{};
     }
     if (rows.has_error()) {
@@ -345,7 +316,10 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await inspect_write_backs(sql, request, facts);
     }
     if (step.has_value()) {
-        step = co_await try_publication(sql, request.publication, request.to_publish, facts);
+        step = co_await probe_tables(sql, facts);
+    }
+    if (step.has_value()) {
+        step = co_await probe_publication(sql, request.publication, request.to_publish, facts);
     }
     if (step.has_error()) {
         co_return step.error();

@@ -88,7 +88,9 @@ error explain_create(const server_report& report, const connection& sql, own_tab
             it.name, grants_sql(table, sql.role()));
     } else if (failure.code == errc::postgres_unsuitable) {
         failure.what = fmt::format("PostgreSQL did not create the table walrelay.{}", it.name);
-        failure.remedy = "fix what PostgreSQL names, then: walrelay init";
+        failure.remedy = is_raised(report) ? fmt::format("{}; then: {}", how_past_event_triggers,
+                                                         grants_sql(table, sql.role()))
+                                           : "fix what PostgreSQL names, then: walrelay init";
     }
     return failure;
 }
@@ -129,9 +131,8 @@ error explain_use(const server_report& report, const connection& sql, own_table 
                                    to_string(table), about(table).purpose);
         failure.remedy = grants_sql(table, sql.role());
     } else if (report.sqlstate == sqlstate::read_only) {
-        failure.what =
-            to_string(table) + " cannot be written here: the server is a standby or read-only";
-        failure.remedy = "name a primary as well in postgres.conninfo";
+        failure.what = to_string(table) + " cannot be written";
+        failure = with_state_behind(std::move(failure), report);
     } else if (failure.code == errc::postgres_unsuitable) {
         failure.what = "PostgreSQL refused a statement on " + to_string(table);
         failure.remedy = replace_it(table);

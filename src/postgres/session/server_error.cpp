@@ -3,6 +3,7 @@
 #include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/connect_error.hpp"
+#include "postgres/session/refusal.hpp"
 #include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
@@ -14,16 +15,6 @@
 
 namespace walrelay::postgres {
 namespace {
-
-/// Classes whose errors come back however often the same is tried: feature not supported, data,
-/// integrity, authorization, catalog and schema names, syntax and access rules, program limits.
-constexpr std::array<std::string_view, 9> permanent_classes = {"0A", "22", "23", "28", "3D",
-                                                               "3F", "42", "44", "54"};
-
-bool is_permanent(std::string_view code) {
-    const auto same_class = [&](std::string_view known) { return code.starts_with(known); };
-    return std::ranges::any_of(permanent_classes, same_class);
-}
 
 error unsuitable(std::string what, std::string remedy) {
     return {errc::postgres_unsuitable, std::move(what), std::move(remedy)};
@@ -118,7 +109,7 @@ error explain_create_slot(const server_report& report, const server_context& con
         return explain_state(report, context);
     }
     const auto what = fmt::format("PostgreSQL did not create the slot {}", context.slot);
-    return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
+    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what};
 }
 
 error explain_create_publication(const server_report& report, const server_context& context) {
@@ -135,8 +126,10 @@ error explain_create_publication(const server_report& report, const server_conte
     if (code == sqlstate::duplicate_object || code == sqlstate::unique_violation) {
         return made_meanwhile(fmt::format("the publication {}", context.publication));
     }
-    return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_permanent(code) ? "see what PostgreSQL says of the tables" : ""};
+    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
+            is_raised(report)  ? std::string(how_past_event_triggers)
+            : comes_back(code) ? "see what PostgreSQL says of the tables"
+                               : ""};
 }
 
 /// Whether the words hold this number, which is none if it is 0, after the name of the slot.
@@ -182,8 +175,8 @@ error explain_start(const server_report& report, const server_context& context) 
     }
     const auto what =
         fmt::format("PostgreSQL did not start the stream of the slot {}", context.slot);
-    return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_permanent(code) ? "correct what PostgreSQL names, then start again" : ""};
+    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
+            comes_back(code) ? "correct what PostgreSQL names, then start again" : ""};
 }
 
 /// Source: PostgreSQL, src/common/stringinfo.c (enlargeStringInfo) and
@@ -243,8 +236,8 @@ error explain_stream(const server_report& report, const server_context& context)
         return explain_state(report, context);
     }
     const auto what = fmt::format("the stream of the slot {} ended", context.slot);
-    return {is_permanent(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
-            is_permanent(code) ? "correct what PostgreSQL names, then start again" : ""};
+    return {comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost, what,
+            comes_back(code) ? "correct what PostgreSQL names, then start again" : ""};
 }
 
 error explain_query(const server_report& report, const server_context& context) {
@@ -253,14 +246,17 @@ error explain_query(const server_report& report, const server_context& context) 
             fmt::format("the role {} lacks a right", context.role),
             "grant the right that PostgreSQL names to " + quote_identifier(context.role));
     }
-    if (is_permanent(report.sqlstate)) {
+    if (comes_back(report.sqlstate)) {
         return unsuitable("PostgreSQL refused a query",
                           "correct what PostgreSQL names; its log has the whole statement");
     }
-    if (report.sqlstate == sqlstate::query_canceled) {
-        return {errc::postgres_lost, "PostgreSQL cancelled a query"};
+    if (report.sqlstate.empty()) {
+        return {errc::postgres_lost, "a query to PostgreSQL was not answered"};
     }
-    return {errc::postgres_lost, "a query to PostgreSQL was not answered"};
+    const auto state = state_behind(report.sqlstate);
+    return {errc::postgres_lost,
+            std::string(state.what.empty() ? "PostgreSQL ended a query" : state.what),
+            std::string(state.fix)};
 }
 
 error explain_words(const server_report& report, const server_context& context) {
@@ -296,6 +292,19 @@ error explain(const server_report& report, const server_context& context) {
         explained.server_said = words_of(report);
     }
     return explained;
+}
+
+error with_state_behind(error failure, const server_report& report) {
+    const auto state = state_behind(report.sqlstate);
+    if (!state.what.empty()) {
+        failure.what += ": " + std::string(state.what);
+        failure.remedy = state.fix;
+    }
+    return failure;
+}
+
+bool is_raised(const server_report& report) {
+    return report.sqlstate.starts_with("P0");
 }
 
 bool is_about_row_security(const server_report& report) {

@@ -55,6 +55,18 @@ struct server_context {
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);
 
+/// Of what was not done, and will be tried again: with what keeps the server from it, where the
+/// SQLSTATE tells, and what ends that.
+[[nodiscard]] error with_state_behind(error failure, const server_report& report);
+
+/// Whether a function has refused it: of a statement that makes something, that of an event
+/// trigger.
+[[nodiscard]] bool is_raised(const server_report& report);
+/// What to do about it.
+inline constexpr std::string_view how_past_event_triggers =
+    "an event trigger refuses such a statement (\\dy in psql lists them): run what walrelay init "
+    "--print prints the way that it lets pass, as a migration for one";
+
 /// Whether policies of row-level security forbid it: the SQLSTATE is that of a missing right.
 [[nodiscard]] bool is_about_row_security(const server_report& report);
 /// What lets the role see and change all rows of a table, whose name is quoted.

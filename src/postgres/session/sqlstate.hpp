@@ -20,10 +20,13 @@ inline constexpr std::string_view duplicate_object = "42710";
 inline constexpr std::string_view undefined_table = "42P01";
 inline constexpr std::string_view duplicate_schema = "42P06";
 inline constexpr std::string_view duplicate_table = "42P07";
+inline constexpr std::string_view disk_full = "53100";
+inline constexpr std::string_view out_of_memory = "53200";
 inline constexpr std::string_view too_many_connections = "53300";
 inline constexpr std::string_view configuration_limit_exceeded = "53400";
 inline constexpr std::string_view object_not_in_prerequisite_state = "55000";
 inline constexpr std::string_view object_in_use = "55006";
+inline constexpr std::string_view lock_not_available = "55P03";
 inline constexpr std::string_view query_canceled = "57014";
 inline constexpr std::string_view undefined_file = "58P01";
 

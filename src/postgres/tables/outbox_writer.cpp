@@ -9,6 +9,8 @@
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/commit_wait.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/refusal.hpp"
+#include "postgres/session/server_error.hpp"
 #include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/letter_owner.hpp"
 #include "postgres/tables/visibility.hpp"
@@ -36,11 +38,6 @@ std::string dead_letters_among_sql() {
         letters_sql, is_own_letter_sql);
 }
 
-/// Classes of errors that pass: connection, transaction rollback, resources, a lock or an object in
-/// use, an operator's intervention, the system, an internal error.
-constexpr std::array<std::string_view, 7> passing_classes = {"08", "40", "53", "55",
-                                                             "57", "58", "XX"};
-
 /// No text in PostgreSQL has more (MaxAllocSize in src/include/utils/memutils.h).
 constexpr std::uint64_t largest_text_bytes = std::uint64_t{1} << 30U;
 
@@ -52,12 +49,6 @@ bool is_beyond_text(const server_report& report) {
             report.message.find("invalid memory alloc request size") != std::string::npos);
 }
 
-bool passes(std::string_view sqlstate) {
-    return sqlstate.empty() || std::ranges::any_of(passing_classes, [&](std::string_view known) {
-               return sqlstate.starts_with(known);
-           });
-}
-
 error explain_write_back(const server_report& report, const connection& sql,
                          const outbox_table& table, const std::string& statement) {
     const bool deletes = deletes_at_once(table);
@@ -65,8 +56,8 @@ error explain_write_back(const server_report& report, const connection& sql,
     const auto name = to_string(table.table);
     error failure{errc::postgres_lost, "rows of table " + name + " could not be written back", "",
                   words_of(report)};
-    if (passes(report.sqlstate)) {
-        return failure;
+    if (!comes_back(report.sqlstate)) {
+        return with_state_behind(std::move(failure), report);
     }
     failure.code = errc::postgres_unsuitable;
     if (report.sqlstate == "42501") {

@@ -4,7 +4,9 @@
 #include "postgres/catalog/fragment_path.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/refusal.hpp"
 #include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -34,17 +36,6 @@ SELECT pg_catalog.format_type(a.atttypid, -1)
 
 constexpr const char* dead_letters_of_ids_sql =
     "SELECT message_id FROM walrelay.dead_letter WHERE message_id = ANY ($1::pg_catalog.text[])";
-
-template <std::size_t count>
-bool is_one_of(std::string_view sqlstate, const std::array<std::string_view, count>& classes) {
-    return std::any_of(classes.begin(), classes.end(),
-                       [&](std::string_view known) { return sqlstate.starts_with(known); });
-}
-
-/// Connection, rollback, resources, a lock or an object in use, an operator, the system.
-constexpr std::array<std::string_view, 7> passing = {"08", "40", "53", "55", "57", "58", "XX"};
-/// Of one value or row among many: data, constraints, exceptions of triggers.
-constexpr std::array<std::string_view, 5> of_a_row = {"22", "23", "27", "44", "P0"};
 
 bool is_no_value(std::string_view sqlstate) {
     return sqlstate.starts_with("22");
@@ -95,8 +86,9 @@ error row_cleaner::explain_refusal(const server_report& report) const {
     const auto name = to_string(table_->table);
     error failure{errc::postgres_lost, "published rows of table " + name + " were not deleted", "",
                   words_of(report)};
-    if (report.sqlstate.empty() || is_one_of(report.sqlstate, passing)) {
-        if (report.sqlstate == "57014") {
+    if (!comes_back(report.sqlstate)) {
+        failure = with_state_behind(std::move(failure), report);
+        if (report.sqlstate == sqlstate::query_canceled) {
             failure.remedy = "see that the column of message_id has an index";
         }
         return failure;
@@ -146,7 +138,7 @@ awaitable<result<void>> row_cleaner::remove(rows_by_value rows, std::string type
         co_return result<void>{};
     }
     const auto& report = answered.error();
-    if (!is_one_of(report.sqlstate, of_a_row)) {
+    if (outlook_for(report.sqlstate) != outlook::of_a_row) {
         co_return explain_refusal(report);
     }
     if (rows.values.size() == 1) {

@@ -169,7 +169,7 @@ TEST_F(HaltStore, KeepsNothingOnAReadOnlyServer) {
     ASSERT_TRUE(run(sql.query("SET default_transaction_read_only = on")).has_value());
     const auto refused = run(postgres::store_halt(sql, "one", "again", "look", {}));
     ASSERT_TRUE(refused.has_error());
-    EXPECT_THAT(refused.error().what, HasSubstr("standby or read-only"));
+    EXPECT_THAT(refused.error().what, HasSubstr("it is a standby, or set read-only"));
 }
 
 }  // namespace

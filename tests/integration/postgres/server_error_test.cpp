@@ -1,8 +1,12 @@
 // What needs no server, or what no server can be brought to say.
+#include "postgres/session/refusal.hpp"
+#include "postgres/session/server_error.hpp"
 #include "postgres/session/stream_warning.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <vector>
 
 namespace walrelay::postgres {
 namespace {
@@ -113,6 +117,54 @@ TEST(ServerError, CallsAwayOnlyWhereNobodyHasAnswered) {
         EXPECT_EQ(failure.code, each.code) << failure.what;
         EXPECT_EQ(failure.remedy.empty(), each.code == errc::postgres_unavailable) << failure.what;
     }
+}
+
+TEST(Refusal, SortsWhatPassesWhatWaitsAndWhatSomebodyMustDecide) {
+    struct sorted {
+        outlook what;
+        std::vector<const char*> codes;
+    };
+    const sorted all[] = {
+        {outlook::passes,
+         {"", "08006", "25P03", "25P04", "40001", "40P01", "55P03", "55006", "57014", "57P01",
+          "57P05", "72000", "HV00N", "XX000", "ZZ999"}},
+        {outlook::waits, {"25006", "53100", "53200", "53300", "53400", "58030"}},
+        {outlook::of_a_row,
+         {"22001", "22P02", "23502", "23505", "23514", "27000", "44000", "P0001", "P0004"}},
+        {outlook::decided_by_operator,
+         {"0A000", "21000", "26000", "28000", "2F003", "38001", "39004", "3D000", "3F000", "42501",
+          "42P01", "54000"}}};
+    for (const auto& each : all) {
+        const bool refused =
+            each.what == outlook::of_a_row || each.what == outlook::decided_by_operator;
+        for (const auto* const code : each.codes) {
+            EXPECT_EQ(outlook_for(code), each.what) << code;
+            EXPECT_EQ(comes_back(code), refused) << code;
+            const auto of_a_query = explain({code, "no"}, {.role = "relay"});
+            EXPECT_EQ(of_a_query.code, refused ? errc::postgres_unsuitable : errc::postgres_lost)
+                << code;
+        }
+    }
+}
+
+TEST(Refusal, SaysWhatKeepsTheServerFromIt) {
+    const auto of_code = [](const char* code) { return explain({code, "no"}, {}); };
+    EXPECT_THAT(of_code("25006").what, HasSubstr("takes no writes"));
+    EXPECT_THAT(of_code("25006").remedy, HasSubstr("default_transaction_read_only"));
+    EXPECT_THAT(of_code("53100").what, HasSubstr("disk of PostgreSQL is full"));
+    EXPECT_EQ(of_code("XX000").what, "PostgreSQL ended a query") << "it has answered";
+    EXPECT_THAT(of_code("").what, HasSubstr("was not answered"));
+    const error failure{errc::postgres_lost, "no row was deleted", "wait", "no"};
+    EXPECT_EQ(with_state_behind(failure, {"53100", "no"}).what,
+              "no row was deleted: the disk of PostgreSQL is full");
+    EXPECT_EQ(with_state_behind(failure, {"XX000", "no"}).remedy, "wait");
+}
+
+TEST(ServerError, LeadsAroundAnEventTrigger) {
+    const auto failure = explain({"P0001", "DDL only through migrations"},
+                                 {.action = server_action::create_publication});
+    EXPECT_EQ(failure.code, errc::postgres_unsuitable);
+    EXPECT_THAT(failure.remedy, HasSubstr("walrelay init --print"));
 }
 
 TEST(ServerError, TakesAnInternalErrorOfAStreamForALoss) {

@@ -71,6 +71,17 @@ TEST_F(OwnTables, FindsNothingWhereTheyCanBeMade) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_F(OwnTables, SaysWhyTheServerRefusesToMakeThem) {
+    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
+    facts_.making_refused = "DDL only through migrations";
+    const auto all = found();
+    ASSERT_THAT(all, SizeIs(4));
+    for (const auto& each : all) {
+        EXPECT_THAT(each.what, HasSubstr("(server: DDL only through migrations)"));
+        EXPECT_THAT(each.remedy, HasSubstr("as a migration"));
+    }
+}
+
 TEST_F(OwnTables, WarnsOfDeadLettersThatCannotBeKept) {
     facts_.dead_letters = barred;
     const auto all = found();
