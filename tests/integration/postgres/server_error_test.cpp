@@ -1,6 +1,7 @@
 // What needs no server, or what no server can be brought to say.
-#include "postgres/session/refusal.hpp"
 #include "postgres/session/server_error.hpp"
+
+#include "postgres/session/refusal.hpp"
 #include "postgres/session/stream_warning.hpp"
 
 #include <gmock/gmock.h>
