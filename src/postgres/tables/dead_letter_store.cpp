@@ -52,8 +52,13 @@ std::string insert_sql(letter_key key) {
     }
 }
 
-/// The letter $1 whose retry $2 failed is that letter again. Once more without harm: a later retry
-/// has another number.
+/// The WAL has a retry a moment before others see its commit, and a condition is first asked of
+/// what is seen: this waits for it.
+constexpr const char* lock_letter_sql =
+    "SELECT FROM walrelay.dead_letter WHERE id = $1::bigint FOR UPDATE";
+
+/// After it: the letter $1 whose retry $2 failed is that letter again. Once more without harm: a
+/// later retry has another number.
 constexpr const char* reopen_sql = R"sql(
 UPDATE walrelay.dead_letter
    SET retry_fate = 'failed', dead_at = now(), subject = nullif($4, ''),
@@ -257,6 +262,7 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
             continue;
         }
         if (each.letter->retry) {
+            all.push_back({lock_letter_sql, {std::to_string(each.letter->retry->letter)}});
             all.push_back(reopening(*each.letter, each.slot));
             add(noting(each));
         }

@@ -153,6 +153,36 @@ TEST_P(Visibility, RowThatIsPublishedAgainByTheTransactionThatInsertsItIsNoDeadL
     bench.stop();
 }
 
+TEST_P(Visibility, ARetryThatFailsBeforeItsCommitIsSeenIsTheLetterAgain) {
+    bench.create_table();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{aggregate_type}'");
+    bench.start();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+        "metadata, status, version, created_at) VALUES (gen_random_uuid(), '', 'a', 'e', '{}', "
+        "'{}', 'pending', 7, now())");
+    ASSERT_TRUE(says("is set aside in walrelay.dead_letter"));
+    wait_for_standbys("nobody");
+    auto retry = bench.begin({"dead-letter", "retry", "1"});
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of(
+                   "SELECT count(*) FROM pg_stat_activity "
+                   "WHERE (wait_event = 'SyncRep' OR wait_event_type = 'Lock') "
+                   "AND (query LIKE '%INTO walrelay.dead_letter%' "
+                   "OR query LIKE '%FROM walrelay.dead_letter%FOR UPDATE%')") == "1";
+    })) << "the relay has it";
+    wait_for_standbys("");
+    EXPECT_EQ(retry.process().wait_exit(patience), 0) << retry.log();
+    EXPECT_TRUE(says("the retry of dead letter 1")) << bench.relay().log();
+    const auto letters = [&](const std::string& sql) {
+        return bench.session().value_of("SELECT " + sql);
+    };
+    EXPECT_EQ(letters("retry_fate FROM walrelay.dead_letter WHERE id = 1"), "failed");
+    EXPECT_EQ(letters("count(*) FROM walrelay.dead_letter WHERE retries >= 0"), "1");
+    EXPECT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+    bench.stop();
+}
+
 INSTANTIATE_TEST_SUITE_P(Plugins, Visibility, both_plugins(), plugin_name);
 
 }  // namespace
