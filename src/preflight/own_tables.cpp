@@ -62,13 +62,13 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
     }
     const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
     if (!witnesses.empty()) {
-        found.warning("witness_table_unusable",
-                      can_neither("witness", facts) +
-                          ": a stream that is deleted, cut or replaced and a slot that is moved or "
-                          "made again while no "
-                          "relay runs are noticed only by the newest rows of the tables, or not at "
-                          "all",
-                      witnesses);
+        found.warning(
+            "witness_table_unusable",
+            can_neither("witness", facts) +
+                ": a stream that is deleted, cut or replaced and a slot that is moved or "
+                "made again while no relay runs are noticed only by the newest rows of the "
+                "tables, or not at all",
+            witnesses);
     }
     const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
     if (!halts.empty()) {

@@ -40,7 +40,7 @@ bool is_there_meanwhile(std::string_view sqlstate) {
 
 awaitable<result<void>> probe_tables(connection& sql, postgres_facts& facts) {
     if (facts.controls.exists || !facts.may_make_tables || facts.in_recovery ||
-        sql.avoids_own_schema()) {
+        !facts.schema_flaws.empty() || sql.avoids_own_schema()) {
         co_return result<void>{};
     }
     auto step = co_await begin(sql);

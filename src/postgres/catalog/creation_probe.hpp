@@ -16,7 +16,8 @@
 namespace walrelay::postgres {
 
 /// Takes `may_make_tables` back where walrelay.control is missing and cannot be made. What passes,
-/// like a lock that somebody else has, says nothing.
+/// like a lock that somebody else has, says nothing. In a schema that somebody else can act through
+/// (`schema_flaws`, to be read before) nothing is tried.
 [[nodiscard]] boost::asio::awaitable<result<void>> probe_tables(connection& sql,
                                                                 postgres_facts& facts);
 
