@@ -36,10 +36,10 @@ stream_verdict with_message_gone(const witness& known, const stream_evidence& se
 }
 
 constexpr const char* if_gone_for_good =
-    "if the stream is gone for good: walrelay init --new-stream makes a new one, then walrelay "
-    "resume "
-    "--heal publishes into it what the tables have (or walrelay replay --rewind, before the relay "
-    "starts again, what a bookmark or the trail reaches back to)";
+    "if the broker's log says that it could not read the stream, walrelay init --new-stream brings "
+    "back what its files have; if the stream is gone for good, it makes a new one; then walrelay "
+    "resume --heal publishes into it what the tables have (or walrelay replay --rewind, before the "
+    "relay starts again, what a bookmark or the trail reaches back to)";
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -209,6 +210,22 @@ TEST_P(LostStream, MayBeThatOfAnotherBroker) {
     there.for_each(bench.stream_name(), 0,
                    [&](const stored_message& message) { events.push_back(seen(message)); });
     EXPECT_TRUE(exactly_once_in_order(event_ids(1, 25), events));
+}
+
+// nats-server writes the configuration of a stream and its checksum one after the other, and leaves
+// out a stream with which it died in between. Its messages are there.
+TEST_P(LostStream, MayBeOneThatTheBrokerCannotRead) {
+    run_with(1, 20);
+    nats.kill_9();
+    const auto files = nats.folder() / "store" / "jetstream" / "$G" / "streams";
+    std::ofstream(files / bench.stream_name() / "meta.sum") << "of another configuration";
+    nats.start();
+    insert(21, 25);
+    expect_halts("there is no stream " + bench.stream_name());
+    EXPECT_THAT(kept("fix"), HasSubstr("the broker's log"));
+    make_stream();
+    EXPECT_EQ(bench.broker().message_count(bench.stream_name()), 20U) << "they come back";
+    expect_heals(26);
 }
 
 // The stream has lost its end: the broker's store is put back.
