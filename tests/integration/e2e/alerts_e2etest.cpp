@@ -315,9 +315,7 @@ TEST_F(Scraped, SeriesTellTheTrueStoryOfFaults) {
     watch.scrape(relay.port());
     ASSERT_TRUE(relay.is("streaming", true, true));
     bench.execute(insert_event(1'000'000));
-    ASSERT_TRUE(bench.wait_for_messages(1));
-    // A server that dies while it changes the description of a stream loses the stream.
-    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    ASSERT_TRUE(bench.confirms_messages(1));
     background_writer writer(bench.conninfo());
     ASSERT_TRUE(
         eventually(patience, [&] { return value("sum(walrelay_messages_stored_total)") > 99; }));

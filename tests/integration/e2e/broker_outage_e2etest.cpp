@@ -31,7 +31,9 @@ protected:
 
 TEST_P(BrokerOutage, KilledInMidStream) {
     bench.start();
-    background_writer writer(conninfo());
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.confirms_messages(1));
+    background_writer writer(conninfo(), 2);
     for (int round = 0; round < 5; ++round) {
         wait_for_commits(writer, 200);
         broker.kill_9();

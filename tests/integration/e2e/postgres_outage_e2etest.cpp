@@ -81,7 +81,7 @@ TEST_P(PostgresOutage, FastStopDoesNotWaitForABrokerThatIsDown) {
     own.create_table();
     own.start();
     own.execute(insert_events(1, 100));
-    ASSERT_TRUE(own.wait_for_messages(100));
+    ASSERT_TRUE(own.confirms_messages(100));
     broker.kill_9();
     own.execute(insert_events(101, 2000));
 

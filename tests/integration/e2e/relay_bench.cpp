@@ -160,6 +160,10 @@ bool relay_bench::wait_for_messages(std::uint64_t count) {
     return broker().wait_for(name_, count, patience);
 }
 
+bool relay_bench::confirms_messages(std::uint64_t count) {
+    return wait_for_messages(count) && confirmed_reaches(wal_end());
+}
+
 std::optional<std::string> relay_bench::slot(const std::string& column) {
     try {
         if (!slot_session_) {

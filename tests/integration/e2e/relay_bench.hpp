@@ -84,6 +84,10 @@ public:
     [[nodiscard]] std::vector<stored_message> messages();
     [[nodiscard]] std::vector<seen_event> events();
     [[nodiscard]] bool wait_for_messages(std::uint64_t count);
+    /// The same, and that the slot was told of them, which comes after the stream was marked: what
+    /// is to be awaited before the broker is killed. A server that dies while it changes the
+    /// description of a stream loses the stream.
+    [[nodiscard]] bool confirms_messages(std::uint64_t count);
 
     /// A column of this slot's row in pg_replication_slots as text; nothing if there is no such
     /// slot, the value is null, or PostgreSQL is not there.
