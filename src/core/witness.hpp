@@ -13,10 +13,12 @@
 
 namespace walrelay {
 
-/// A message of walrelay's that is in the stream.
+/// A message that is in the stream.
 struct stored_message {
     std::uint64_t sequence = 0;
-    position where = {};
+    /// Nothing where the broker has only said that it has the row's id: it need not be the same
+    /// position.
+    std::optional<position> where = {};
 
     friend bool operator==(const stored_message&, const stored_message&) = default;
 };

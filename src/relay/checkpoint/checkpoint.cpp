@@ -38,7 +38,8 @@ void checkpoint::message_stored(const stored_message& newest) {
     if (seen_ && newest.sequence > seen_->last_sequence) {
         seen_->last_sequence = newest.sequence;
         seen_->last_where = newest.where;
-        seen_->last_is_there = true;
+        // Without a position, what stands there is read where the witness names it.
+        seen_->last_is_there = newest.where.has_value();
     }
 }
 
@@ -341,7 +342,7 @@ void checkpoint::begin_anew(const std::optional<stored_message>& last, lsn place
     anew.stream = stream_;
     anew.created = stream_created();
     anew.sequence = last ? last->sequence : 0;
-    anew.where = last ? std::optional(last->where) : std::nullopt;
+    anew.where = last ? last->where : std::nullopt;
     anew.told = place;
     anew.origin = origin;
     keeper_.replace(std::move(anew));

@@ -85,7 +85,7 @@ lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence)
                                                  ", expected " + std::to_string(predicted));
     }
     prove_by(index);
-    mark_stored(index, sequence);
+    mark_stored(index, {sequence, at(index).content.where});
     return lane_verdict::carry_on;
 }
 
@@ -94,7 +94,7 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
     if (sequence == predicted) {
         // Our own earlier publish of it, which reached the stream after its tail was read; or
         // another relay's, with more after it. So it proves nothing of what the stream ends with.
-        mark_stored(index, sequence);
+        mark_stored(index, {sequence, std::nullopt});
         return lane_verdict::carry_on;
     }
     if (sequence > predicted) {

@@ -311,7 +311,7 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
         case outcome_class::stored:
             last_ack_at_ = now;
             widen();
-            return take_ack({outcome.sequence, at(index).content.where}, index);
+            return on_stored(index, outcome.sequence);
         case outcome_class::duplicate:
             last_ack_at_ = now;
             return on_duplicate(index, outcome.sequence);
@@ -331,16 +331,6 @@ lane_verdict lane::take_reply(std::uint64_t index, const publish_outcome& outcom
     return trouble(lane_verdict::resync, outcome.server_said);
 }
 
-lane_verdict lane::take_ack(const stored_message& acked, std::uint64_t index) {
-    const auto verdict = on_stored(index, acked.sequence);
-    // A duplicate is no such evidence: the message that is there can have another position.
-    if (verdict == lane_verdict::carry_on &&
-        (!newest_stored_ || acked.sequence > newest_stored_->sequence)) {
-        newest_stored_ = acked;
-    }
-    return verdict;
-}
-
 std::size_t lane::unacked_count() const {
     std::size_t count = 0;
     for (auto index = first_; index < end_; ++index) {
@@ -354,9 +344,12 @@ void lane::widen() {
     in_flight_limit_ = std::min(in_flight_limit_ + 1, ring_.size());
 }
 
-void lane::mark_stored(std::uint64_t index, std::uint64_t sequence) {
+void lane::mark_stored(std::uint64_t index, const stored_message& as) {
     at(index).stored = true;
-    known_sequence_ = std::max(known_sequence_, sequence);
+    known_sequence_ = std::max(known_sequence_, as.sequence);
+    if (!newest_stored_ || as.sequence > newest_stored_->sequence) {
+        newest_stored_ = as;
+    }
     forget_stored();
 }
 

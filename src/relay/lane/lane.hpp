@@ -228,7 +228,7 @@ public:
     [[nodiscard]] const message& newest() const { return at(end_ - 1).content; }
     /// The highest sequence that the stream is known to have had.
     [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
-    /// The message of the highest sequence that is known to be walrelay's and in the stream.
+    /// The message of the highest sequence that is known to be in the stream, of a row.
     [[nodiscard]] const std::optional<stored_message>& newest_stored() const {
         return newest_stored_;
     }
@@ -293,7 +293,7 @@ protected:
     }
     /// Marks as sent and returns it.
     outgoing send(std::uint64_t index, std::optional<std::uint64_t> expected, monotonic_time now);
-    void mark_stored(std::uint64_t index, std::uint64_t sequence);
+    void mark_stored(std::uint64_t index, const stored_message& as);
     /// The stream has it somewhere before its end.
     void settle_stored(std::uint64_t index);
     /// Drops the stored messages at the head of the window.
@@ -327,7 +327,6 @@ private:
     [[nodiscard]] bool in_flight(publish_token token) const;
     lane_verdict take_reply(std::uint64_t index, const publish_outcome& outcome,
                             monotonic_time now);
-    lane_verdict take_ack(const stored_message& acked, std::uint64_t index);
     void take_in(entry& added);
     void forget_first();
     void empty_window();

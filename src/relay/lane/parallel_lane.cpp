@@ -57,14 +57,14 @@ lane_verdict parallel_lane::on_stored(std::uint64_t index, std::uint64_t sequenc
     if (sequence <= at(index).behind_sequence) {
         return has_lost_acked(sequence);
     }
-    settle(index, sequence);
+    settle(index, {sequence, at(index).content.where});
     return lane_verdict::carry_on;
 }
 
 lane_verdict parallel_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
     // Most likely our own earlier publish of it. Nothing here tells it from another row with the
     // same id, so a message id must be unique where walrelay is not the only writer.
-    settle(index, sequence);
+    settle(index, {sequence, std::nullopt});
     return lane_verdict::carry_on;
 }
 
@@ -84,10 +84,10 @@ void parallel_lane::on_settled(std::uint64_t index) {
     }
 }
 
-void parallel_lane::settle(std::uint64_t index, std::uint64_t sequence) {
+void parallel_lane::settle(std::uint64_t index, const stored_message& as) {
     --in_flight_;
     let_next_of_aggregate_go(index);
-    mark_stored(index, sequence);
+    mark_stored(index, as);
     forget_answered();
 }
 

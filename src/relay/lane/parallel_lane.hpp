@@ -40,7 +40,7 @@ private:
     void on_settled(std::uint64_t index) override;
     /// Whether it is the first of its aggregate that waits.
     bool queue(std::uint64_t index);
-    void settle(std::uint64_t index, std::uint64_t sequence);
+    void settle(std::uint64_t index, const stored_message& as);
     void let_next_of_aggregate_go(std::uint64_t index);
     void forget_answered();
 

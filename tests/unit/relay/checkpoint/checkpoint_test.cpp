@@ -112,6 +112,14 @@ TEST_F(Checkpoint, KnowsWhatAStreamHasStoredSinceItWasSeen) {
     is(state::proved);
 }
 
+TEST_F(Checkpoint, ReadsAMessageOfWhichOnlyTheSequenceIsKnown) {
+    stream_ends(0, 0);
+    it.message_stored({10, std::nullopt});
+    slot_at(1008);
+    ends = at(1000);
+    EXPECT_EQ(judge(), kind::read_message);
+}
+
 TEST_F(Checkpoint, DoesNotDoubtWhatItHasBelieved) {
     slot_at(900);
     stream_ends(9, 950);

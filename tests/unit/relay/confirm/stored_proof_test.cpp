@@ -15,7 +15,8 @@ commit_position at(std::uint64_t commit) {
 }
 
 stored_proof::claim claim_of(std::uint64_t sequence) {
-    return {at(100 * sequence), stored_message{sequence, {{7, 1}, at(100 * sequence)}}, sequence};
+    return {at(100 * sequence), stored_message{sequence, position{{7, 1}, at(100 * sequence)}},
+            sequence};
 }
 
 /// Remembers what was claimed, as the lane does.

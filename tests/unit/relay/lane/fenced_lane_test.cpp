@@ -184,6 +184,8 @@ TEST_F(FencedLane, TakesADuplicateAtTheExpectedSequenceForItsOwnEarlierPublish) 
     send();
     EXPECT_EQ(reply(tokens[0], duplicate(11)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 1U);
+    // The stream has had as many messages; of which position that one is, the broker does not say.
+    EXPECT_EQ(tested.newest_stored(), (stored_message{11, std::nullopt}));
 }
 
 TEST_F(FencedLane, AsksWhoseIdItIsThatTheStreamHadBefore) {
