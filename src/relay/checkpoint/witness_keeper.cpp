@@ -38,14 +38,14 @@ void witness_keeper::end() {
 void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
-    const auto sequence = last ? last->sequence : 0;
+    const auto newest = newest_of(last);
     // With every ack, most of which are within a transaction: what is stored meanwhile is named as
     // soon as there is something to be told.
     const bool is_same_stream = created == offered_.created && !offered_.stream.empty();
     if (confirmed == offered_.told && origin == offered_.origin && is_same_stream) {
         return;
     }
-    if (is_ending_ && sequence == offered_.sequence) {
+    if (is_ending_ && newest.sequence == offered_.sequence) {
         // Most of all its own commit: a relay that followed that would not come to an end.
         return;
     }
@@ -53,8 +53,8 @@ void witness_keeper::offer(const std::string& stream, wall_time created,
         offered_.stream = stream;
     }
     offered_.created = created;
-    offered_.sequence = sequence;
-    offered_.where = last ? std::optional(last->where) : std::nullopt;
+    offered_.sequence = newest.sequence;
+    offered_.where = newest.where;
     offered_.told = confirmed;
     offered_.origin = origin;
     if (!writable_) {
@@ -62,6 +62,15 @@ void witness_keeper::offer(const std::string& stream, wall_time created,
         known_ = offered_;
     }
     move_on();
+}
+
+/// A relay that has stored nothing yet knows no message by itself, and another one may have stored
+/// more than it: what the database says stands until it is proved wrong.
+stored_message witness_keeper::newest_of(const std::optional<stored_message>& last) const {
+    const auto kept = known_ ? stored_message{known_->sequence, known_->where} : stored_message{};
+    const bool is_later = last && (last->sequence > kept.sequence ||
+                                   (last->sequence == kept.sequence && last->where));
+    return is_later ? *last : kept;
 }
 
 bool witness_keeper::is_named() const {
@@ -72,6 +81,12 @@ bool witness_keeper::is_named() const {
     return known_->sequence >= offered_.sequence;
 }
 
+/// Whether what was stored since comes after all rows that the witness speaks of. Where a slot has
+/// gone back, rows before may be stored that the stream lacked: what says so must name them.
+bool witness_keeper::is_after(const witness& named) const {
+    return offered_.where && offered_.where->at.commit >= named.told;
+}
+
 /// What the witness names may be told, and what comes after it while nothing is stored.
 void witness_keeper::move_on() {
     if (replaces_) {
@@ -79,7 +94,7 @@ void witness_keeper::move_on() {
     }
     if (is_named()) {
         told_ = std::max(told_, offered_.told);
-    } else if (known_ && known_->origin == offered_.origin) {
+    } else if (known_ && known_->origin == offered_.origin && is_after(*known_)) {
         told_ = std::max(told_, std::min(offered_.told, known_->told));
     }
 }

@@ -55,7 +55,9 @@ public:
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
 
 private:
+    [[nodiscard]] stored_message newest_of(const std::optional<stored_message>& last) const;
     [[nodiscard]] bool is_named() const;
+    [[nodiscard]] bool is_after(const witness& named) const;
     /// There is no row yet, and the slot is known.
     [[nodiscard]] bool is_first() const { return !known_ && offered_.told != lsn{}; }
     [[nodiscard]] bool is_idle_move_due() const;

@@ -392,6 +392,18 @@ TEST_P(WellWitness, OfACleanStopAndOfAKilledRelay) {
 }
 
 /// The slot follows at once, and the witness does not: the tables show that nothing is missing.
+// A relay that has stored nothing itself says what the one before it has stored.
+TEST_P(WellWitness, OfARelayThatHasStoredNothingSinceItsStart) {
+    run_with(1, 20);
+    bench.start();
+    bench.execute("CREATE TABLE other AS SELECT generate_series(1, 1000) AS number");
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+    EXPECT_EQ(witnessed("sequence"), "20");
+    bench.broker().remove(bench.stream_name());
+    expect_halts("everything up to sequence 20");
+}
+
 TEST_P(WellWitness, OfASlotThatOtherTablesHaveMovedOn) {
     bench.execute("CREATE TABLE business (n int)");
     bench.start();

@@ -11,7 +11,18 @@ const monotonic_time start{1000s};
 constexpr history origin{7, 1};
 
 stored_message message(std::uint64_t sequence) {
-    return {sequence, {origin, {lsn{100 * sequence}, {}, 0}}};
+    return {sequence, position{origin, {lsn{100 * sequence}, {}, 0}}};
+}
+/// What another process has left.
+witness left_behind(std::uint64_t sequence, std::uint64_t told) {
+    witness known;
+    known.stream = "OUTBOX";
+    known.sequence = sequence;
+    known.where = message(sequence).where;
+    known.told = lsn{told};
+    known.origin = origin;
+    known.version = 41;
+    return known;
 }
 
 class WitnessKeeper : public testing::Test {
@@ -111,23 +122,58 @@ TEST_F(WitnessKeeper, LetsTheSlotGoOnWhereItCanNeverBeWritten) {
 }
 
 TEST_F(WitnessKeeper, GivesTheVersionThatItKnowsSoThatAnotherRelaysChangeIsNoticed) {
-    witness known;
-    known.stream = "OUTBOX";
-    known.sequence = 5;
-    known.told = lsn{600};
-    known.origin = origin;
-    known.version = 41;
-    keeper.begin({known, true}, lsn{600});
+    keeper.begin({left_behind(5, 600), true}, lsn{600});
     offer(message(6), 601);
     EXPECT_EQ(keeper.take_to_write(start, false)->version, 41U);
 }
 
+TEST_F(WitnessKeeper, NamesWhatAnotherHasStoredWhereThisProcessHasStoredNothing) {
+    keeper.begin({left_behind(7, 800), true}, lsn{800});
+    offer(std::nullopt, 900);
+    EXPECT_EQ(keeper.may_tell(), lsn{900});
+    const auto last = keeper.take_to_write(start, true);
+    ASSERT_TRUE(last) << "it ends, and the slot has moved";
+    EXPECT_EQ(last->sequence, 7U);
+    EXPECT_EQ(last->where, message(7).where);
+}
+
+TEST_F(WitnessKeeper, NamesWhatAnotherHasStoredSinceThisProcessLed) {
+    keeper.begin({left_behind(7, 800), true}, lsn{800});
+    offer(message(5), 900);
+    EXPECT_EQ(write(start, true), 7U);
+}
+
+TEST_F(WitnessKeeper, NamesRowsBeforeItsPlaceThatTheStreamLacked) {
+    // An operator went on without rows, and a crash has taken the slot back to before them.
+    keeper.begin({left_behind(3, 1000), true}, lsn{10});
+    offer(stored_message{4, message(2).where}, 250);
+    EXPECT_EQ(keeper.may_tell(), lsn{10});
+    EXPECT_EQ(write(start), 4U);
+    EXPECT_EQ(keeper.may_tell(), lsn{250});
+    offer(message(11), 1101);
+    EXPECT_EQ(keeper.may_tell(), lsn{250}) << "this was written for less";
+    EXPECT_EQ(write(start + 1s), 11U);
+    EXPECT_EQ(keeper.may_tell(), lsn{1101});
+}
+
+TEST_F(WitnessKeeper, TellsWhatItHasNamedWhileLaterRowsWait) {
+    keeper.begin({left_behind(3, 400), true}, lsn{10});
+    offer(message(4), 401);
+    EXPECT_EQ(keeper.may_tell(), lsn{400});
+}
+
+TEST_F(WitnessKeeper, NamesAMessageOfWhichOnlyTheSequenceIsKnown) {
+    keeper.begin({left_behind(3, 400), true}, lsn{400});
+    offer(stored_message{4, std::nullopt}, 450);
+    EXPECT_EQ(keeper.may_tell(), lsn{400});
+    const auto next = keeper.take_to_write(start, false);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->sequence, 4U);
+    EXPECT_FALSE(next->where);
+}
+
 TEST_F(WitnessKeeper, WritesACorrectionWhateverItNames) {
-    witness known;
-    known.sequence = 100;
-    known.told = lsn{600};
-    known.origin = origin;
-    known.version = 3;
+    const auto known = left_behind(100, 600);
     keeper.begin({known, true}, lsn{500});
     witness less = known;
     less.sequence = 90;
