@@ -67,6 +67,7 @@ void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t
     auto& seen = session.facts.stream.emplace();
     session.facts.max_payload_bytes = max_payload_bytes_;
     seen.description = description_;
+    seen.created = created_;
     seen.last_sequence = stream_.last_sequence();
     if (is_cluster(profile_.stream) && world_.strikes(profile_.rate(hazard::tail_stale))) {
         const auto behind = std::min<std::uint64_t>(seen.last_sequence, 9);
@@ -360,15 +361,35 @@ void broker::lose_messages() {
 
 void broker::crash(std::size_t lost_messages) {
     world_.say("broker: crashes and loses ", lost_messages, " messages");
+    go_down();
+    stream_.restart(lost_messages);
+    come_up(world_.random().between(milliseconds(50), milliseconds(5000)));
+}
+
+void broker::harm(store_loss how, lsn slot) {
+    world_.say("broker: keeps ", how.kept, " messages, has ", how.strangers, " of somebody else",
+               how.made_again ? ", and the stream was made again" : "");
+    go_down();
+    stream_.harm(how.kept, how.strangers, slot);
+    if (how.made_again) {
+        created_ = world::to_wall(world_.now());
+        description_.clear();
+    }
+    // What was on its way is gone by then.
+    come_up(2 * profile_.broker_latency + milliseconds(50));
+}
+
+void broker::go_down() {
     up_ = false;
     proposals_.clear();
     for (const auto& each : std::vector(connections_)) {
         each->arriving_ = 0;
         end(each, {errc::broker_lost, "the broker is gone"});
     }
-    stream_.restart(lost_messages);
-    world_.after(world_.random().between(milliseconds(50), milliseconds(5000)),
-                 [this] { up_ = true; });
+}
+
+void broker::come_up(sim_time after) {
+    world_.after(after, [this] { up_ = true; });
 }
 
 void broker::change_leader() {

@@ -80,6 +80,15 @@ public:
     void crash() { crash(0); }
     /// What was not yet written to the disk is gone.
     void lose_power();
+    /// The server starts again without what was stored long ago, and perhaps with messages of
+    /// somebody else in its place; where the stream was `made_again`, with another creation. The
+    /// slot stands at `slot`.
+    struct store_loss {
+        std::size_t kept = 0;
+        std::size_t strangers = 0;
+        bool made_again = false;
+    };
+    void harm(store_loss how, lsn slot);
     void change_leader();
     void stranger_writes();
     /// He gives his message a position.
@@ -121,6 +130,8 @@ private:
     [[nodiscard]] bool is_kept_away(broker_connection& from, const published& what);
     void write_as_stranger(const published& what);
     void crash(std::size_t lost_messages);
+    void go_down();
+    void come_up(sim_time after);
     [[nodiscard]] std::size_t young_messages();
     [[nodiscard]] std::optional<std::string> passing_trouble();
     void propose(const connection_handle& from, std::uint64_t index, const published& what);
@@ -143,6 +154,7 @@ private:
     sim_time next_apply_{0};
     std::uint64_t term_ = 0;
     std::string description_;
+    wall_time created_{};
     bool up_ = true;
     bool has_leader_ = true;
     bool broken_ = false;

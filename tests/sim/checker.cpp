@@ -182,6 +182,9 @@ void checker::check_orphans(const std::vector<stored_message>& all) const {
     }
     std::uint32_t goes_on = 0;
     for (auto each = all.rbegin(); each != all.rend(); ++each) {
+        if (!each->is_ours()) {
+            continue;
+        }
         const auto timeline = parse_position(each->position)->origin.timeline;
         if (each->sequence > named_up_to_ && timeline < goes_on && orphaned_.contains(each->id)) {
             throw violation("orphans are named", name(*each) + " was not");
@@ -191,6 +194,11 @@ void checker::check_orphans(const std::vector<stored_message>& all) const {
 }
 
 void checker::on_stored(const stored_message& taken) {
+    if (has_untold_loss()) {
+        throw violation("a loss is told", name(taken) + " is published, and nobody has told that " +
+                                              name(source_.events()[*lost_untold_.begin()]) +
+                                              " is gone");
+    }
     if (is_orphan(taken)) {
         return;
     }
@@ -288,11 +296,9 @@ void checker::on_history_repeated() {
     }
 }
 
-void checker::on_stream_lost(const std::vector<stored_message>& left, bool unseen) {
+std::vector<checker::fate> checker::look_again(const std::vector<stored_message>& left) {
     static_cast<void>(first_missing());  // has a fate for every row
-    const auto before = fates_;
-    // Alone, the next question shows it; beside others, their messages hide it.
-    const bool hidden = unseen && !profile_.orders_all();
+    auto before = fates_;
     for (std::size_t index = 0; index < fates_.size(); ++index) {
         if (fates_[index] == fate::stored) {
             fates_[index] = is_excused(index) ? fate::excused : fate::missing;
@@ -312,6 +318,33 @@ void checker::on_stream_lost(const std::vector<stored_message>& left, bool unsee
     }
     lost_count_ += orphans - orphaned_.size();
     static_cast<void>(first_missing());
+    return before;
+}
+
+void checker::on_stream_harmed(const std::vector<stored_message>& left, lsn slot) {
+    const auto before = look_again(left);
+    was_lost_.resize(fates_.size(), false);
+    for (std::size_t index = 0; index < fates_.size(); ++index) {
+        if (fates_[index] == before[index]) {
+            continue;
+        }
+        was_lost_[index] = true;
+        const auto& row = source_.events()[index];
+        if (row.where.commit < confirmed_) {
+            fates_[index] = fate::lost;
+            ++lost_count_;
+        }
+        // Else what was told may be on its way to the server, or lost.
+        if (row.where.commit < slot) {
+            lost_untold_.insert(index);
+        }
+    }
+}
+
+void checker::on_stream_lost(const std::vector<stored_message>& left, bool unseen) {
+    const auto before = look_again(left);
+    // Alone, the next question shows it; beside others, their messages hide it.
+    const bool hidden = unseen && !profile_.orders_all();
     was_lost_.resize(fates_.size(), false);
     for (std::size_t index = 0; index < fates_.size(); ++index) {
         if (fates_[index] == before[index]) {
@@ -379,6 +412,19 @@ void checker::on_confirmed(lsn flushed, const char* where) {
                             name(source_.events()[unwritten]) + " is not written back");
     }
     confirmed_ = std::max(confirmed_, flushed);
+}
+
+void checker::on_slot_streams(lsn from) {
+    while (!lost_untold_.empty()) {
+        const auto index = *lost_untold_.rbegin();
+        if (source_.events()[index].where.commit < from) {
+            return;
+        }
+        fates_[index] = fate::missing;
+        --lost_count_;
+        settled_ = std::min(settled_, index);
+        lost_untold_.erase(index);
+    }
 }
 
 void checker::on_slot_advanced(lsn to, bool under_a_relay) {

@@ -58,6 +58,9 @@ public:
     /// The stream has lost its end; `left` is what it still has. Where it happens `unseen`, with no
     /// connection ended, nothing is promised of it beside others.
     void on_stream_lost(const std::vector<stored_message>& left, bool unseen);
+    /// What the stream had stored long ago is gone, and `left` is there now. What the slot, which
+    /// stands at `slot`, does not send again must be told before anything else is published.
+    void on_stream_harmed(const std::vector<stored_message>& left, lsn slot);
     /// A publish of a process that has ended is about to arrive, where the configuration can have
     /// changed since: it can fit in before rows that are missing (docs/guarantees.md).
     void on_straggler(const std::string& id);
@@ -70,6 +73,8 @@ public:
     void on_slot_dropped() { confirmed_ = {}; }
     /// A crash or a failover takes the slot back, which sends again what is behind.
     void on_slot_set_back(lsn to) { confirmed_ = std::min(confirmed_, to); }
+    /// A session begins there: what the stream has lost after it comes again.
+    void on_slot_streams(lsn from);
     /// Somebody moves the slot to here: rows that are missing in the stream will not come any more,
     /// unless it goes back. A relay that has streamed from it must tell.
     void on_slot_advanced(lsn to, bool under_a_relay);
@@ -83,7 +88,10 @@ public:
     void on_gap_named() {
         skipped_.clear();
         to_be_named_.clear();
+        lost_untold_.clear();
     }
+    /// A row that the stream has lost, and of which no relay has told yet.
+    [[nodiscard]] bool has_untold_loss() const { return !lost_untold_.empty(); }
     /// A row that somebody moved the slot past, and of which no relay has told yet.
     [[nodiscard]] std::optional<std::string> to_be_named();
     /// Two positions that one connection reported, one after the other.
@@ -109,6 +117,8 @@ private:
     /// The first event of the row; behind all of them if there is none.
     [[nodiscard]] std::size_t index_of_row(const std::string& id);
     fate& fate_of(std::size_t index);
+    /// Of each row by what the stream has now; returns what they were before.
+    std::vector<fate> look_again(const std::vector<stored_message>& left);
     /// Whether the relay need not know its table.
     [[nodiscard]] bool is_excused(std::size_t index) const;
     [[nodiscard]] std::size_t first_missing();
@@ -143,6 +153,8 @@ private:
     /// of.
     std::set<std::size_t> skipped_;
     std::set<std::size_t> to_be_named_;
+    /// Rows that the stream has lost since a relay told of a loss.
+    std::set<std::size_t> lost_untold_;
 };
 
 }  // namespace walrelay::sim

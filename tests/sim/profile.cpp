@@ -264,6 +264,27 @@ void forget_often(randomness& random, profile& drawn) {
     interval_of(drawn, mishap::power_loss) = random.between(milliseconds(500), seconds(3));
 }
 
+/// Whether a relay that begins takes a stream that has lost its half for a quiet day.
+void harm_often(randomness& random, profile& drawn) {
+    drawn.backfills = false;
+    drawn.sole_writer = true;
+    drawn.sole_writer_changes = false;
+    drawn.relays = random.between(1, 2);
+    drawn.harm_interval = random.between(milliseconds(500), seconds(8));
+    // Two relays and a stranger: see respect_others.
+    drawn.is_swapped = drawn.relays == 1 && !forgets_no_failed_id(drawn.stream);
+    if (drawn.is_swapped) {
+        drawn.duplicate_window = std::chrono::hours(1);
+    }
+    // What a killed relay sent can fit in where the stream was cut.
+    drawn.has_stragglers = false;
+    // What a stale server hides is looked for again until it is there, or taken for lost.
+    drawn.rates[static_cast<std::size_t>(hazard::tail_stale)] = 0;
+    forbid(drawn, {mishap::stranger_writes, mishap::forger_writes, mishap::stream_trimmed,
+                   mishap::power_loss, mishap::promotion, mishap::restore, mishap::slot_dropped,
+                   mishap::slot_advanced, mishap::configuration});
+}
+
 double in_seconds(sim_time span) {
     return std::chrono::duration<double>(span).count();
 }
@@ -314,6 +335,10 @@ profile draw_profile(randomness& random) {
     // Somebody else's message in the place of one that never came would hide that.
     const bool forges = aside.chance(150) && !drawn.has_strangers();
     drawn.forged_acks_per_million = forges ? static_cast<std::uint32_t>(aside.skewed(20000)) : 0;
+    drawn.harm_seed = aside.next();
+    if (aside.chance(60)) {
+        harm_often(aside, drawn);
+    }
     return drawn;
 }
 
@@ -357,6 +382,9 @@ std::string describe(const profile& drawn) {
     }
     if (drawn.forged_acks_per_million > 0) {
         text << " acks are forged=" << drawn.forged_acks_per_million << "/1000000";
+    }
+    if (drawn.harm_interval > sim_time(0)) {
+        text << " the stream is harmed=every " << in_seconds(drawn.harm_interval) << " s";
     }
     text << '\n';
     return text.str();

@@ -126,6 +126,12 @@ struct profile {
     /// until the connection ends.
     std::uint32_t forged_acks_per_million = 0;
     std::uint64_t forged_acks_seed = 0;
+    /// How often the stream loses what was stored long ago: it is cut, emptied, or another one
+    /// takes its place, while no relay runs or while one takes over from another. 0 is never.
+    sim_time harm_interval{0};
+    /// Also by a stream that somebody else has filled.
+    bool is_swapped = false;
+    std::uint64_t harm_seed = 0;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

@@ -213,6 +213,9 @@ void relay_process::heard(const relay::write_log& line) {
         const auto last = text.find(until, found + orphans.size()) + until.size();
         around_.watch.on_orphans_named(std::stoull(text.substr(last)));
     }
+    if (text.find("going on without messages that are lost") != std::string::npos) {
+        around_.watch.on_gap_named();
+    }
     if (line.line.severity() == log_severity::error) {
         last_error_ = text;
         reported_a_loss_ = reported_a_loss_ || text.find("has lost") != std::string::npos;

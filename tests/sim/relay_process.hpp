@@ -47,7 +47,8 @@ public:
     }
     [[nodiscard]] bool found_a_gap() const {
         return misses_rows() || last_error_.find("stands at LSN") != std::string::npos ||
-               last_error_.find("has lost messages") != std::string::npos;
+               last_error_.find("has lost messages") != std::string::npos ||
+               last_error_.find("it is another stream") != std::string::npos;
     }
     [[nodiscard]] bool reported_a_loss() const { return reported_a_loss_; }
 

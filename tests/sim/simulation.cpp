@@ -23,7 +23,8 @@ public:
           database_(world_, profile_),
           checker_(database_, profile_),
           slot_(world_, profile_, database_, checker_),
-          broker_(world_, profile_, checker_) {
+          broker_(world_, profile_, checker_),
+          harm_dice_(profile_.harm_seed) {
         configured_ = {world_.random().chance(500), profile_.sole_writer};
         letters_were_left_out_ = !configured_.letters;
         const relay_surroundings around{world_,    profile_, slot_,       broker_,
@@ -50,6 +51,9 @@ private:
     void trim();
     void change_configuration();
     void advance_slot();
+    void harms();
+    void harm_stream();
+    [[nodiscard]] broker::store_loss some_harm();
     [[nodiscard]] bool leaves_letters() const;
     void checkpoints();
     void copies_of_the_slot();
@@ -69,12 +73,15 @@ private:
     checker checker_;
     slot_server slot_;
     broker broker_;
+    /// Aside, so that seeds without such faults tell the same story.
+    randomness harm_dice_;
     configuration configured_;
     std::vector<std::unique_ptr<relay_process>> relays_;
     bool operator_was_needed_ = false;
     bool was_restored_ = false;
     bool was_forged_ = false;
     bool was_advanced_ = false;
+    bool was_harmed_ = false;
     bool letters_were_left_out_ = false;
     bool left_out_unmarked_ = false;
     bool stopping_ = false;
@@ -108,6 +115,7 @@ void simulation::begin() {
     }
     checkpoints();
     copies_of_the_slot();
+    harms();
     supervise();
 }
 
@@ -274,6 +282,46 @@ void simulation::advance_slot() {
     });
 }
 
+void simulation::harms() {
+    const auto interval = profile_.harm_interval;
+    if (interval == sim_time(0)) {
+        return;
+    }
+    world_.after(harm_dice_.between(interval / 2, interval + interval / 2), [this] {
+        if (!world_.is_calm()) {
+            harm_stream();
+            harms();
+        }
+    });
+}
+
+/// While no relay runs, or only one that waits for the slot: what it has seen of the stream, when
+/// it was started or while it led, is of another day.
+void simulation::harm_stream() {
+    was_harmed_ = true;
+    const bool all = harm_dice_.chance(500);
+    for (auto& each : relays_) {
+        if (all || each->has_streamed()) {
+            each->kill();
+        }
+    }
+    broker_.harm(some_harm(), slot_.confirmed());
+}
+
+broker::store_loss simulation::some_harm() {
+    const auto last = broker_.stream().last_sequence();
+    switch (harm_dice_.below(profile_.is_swapped ? 4 : 3)) {
+        case 0:  // cut by a loss of power, or put back from a copy of the disk
+            return {harm_dice_.below(last + 1), 0, false};
+        case 1:  // put back from a backup
+            return {harm_dice_.below(last + 1), 0, true};
+        case 2:  // made again
+            return {0, 0, true};
+        default:  // another one
+            return {0, harm_dice_.skewed(2 * last + 1), true};
+    }
+}
+
 bool simulation::leaves_letters() const {
     return !configured_.letters ||
            std::any_of(relays_.begin(), relays_.end(), [](const auto& each) {
@@ -321,7 +369,8 @@ void simulation::supervise(relay_process& each) {
         const bool slot_was_moved = (relays_.size() > 1 || was_advanced_ || copy_is_ahead) &&
                                     each.last_words().find("stands at LSN") != std::string::npos;
         accepts = (was_restored_ || was_forged_) && each.needs_history_accepted();
-        if (!operator_was_needed_ && !accepts && !slot_was_moved &&
+        const bool stream_is_another = was_harmed_ && each.found_a_gap();
+        if (!operator_was_needed_ && !accepts && !slot_was_moved && !stream_is_another &&
             !misses_what_was_left_out(each) && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());
         }
@@ -404,7 +453,7 @@ void simulation::stop_in_order() {
         world_.now() + seconds(30), "a stop in order");
     for (const auto& each : relays_) {
         const bool may_halt = misses_what_was_left_out(*each) || operator_was_needed_ ||
-                              was_restored_ || was_forged_ || was_advanced_ ||
+                              was_restored_ || was_forged_ || was_advanced_ || was_harmed_ ||
                               checker_.lost_count() > 0;
         if (each->was_told_to_stop() && each->exit_code() != relay::exit_done && !may_halt) {
             throw violation("a stop in order", "a relay ended with another exit code than 0");
@@ -420,8 +469,8 @@ void simulation::run(verdict& into) {
     const auto calm_since = world_.now();
     run_until([this] { return all_is_told(); }, calm_since + patience(),
               "all stored and confirmed");
-    run_until([this] { return !checker_.to_be_named(); }, world_.now() + seconds(60),
-              "a moved slot named");
+    run_until([this] { return !checker_.to_be_named() && !checker_.has_untold_loss(); },
+              world_.now() + seconds(60), "a moved slot, or a loss, named");
     into.recovery = world_.now() - calm_since;
     stop_in_order();
     checker_.check_orphans(broker_.stream().messages());

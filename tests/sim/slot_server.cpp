@@ -56,6 +56,7 @@ result<session_handle> slot_server::begin(replication_events events) {
         [](const transaction& each, lsn position) { return each.commit < position; });
     begun.next_transaction_ = static_cast<std::size_t>(first - all.begin());
     world_.say("slot: streams from ", to_string(confirmed_));
+    checker_.on_slot_streams(confirmed_);
     world_.after(latency(), [this, session = session_] { pump(session); });
     watch_time(session_);
     return session_;

@@ -125,8 +125,8 @@ void stream_model::change_leader() {
     std::erase_if(ids_, [](const auto& each) { return each.second.sequence == 0; });
 }
 
-void stream_model::lose(std::size_t count, bool unseen) {
-    messages_.resize(messages_.size() - std::min(count, messages_.size()));
+void stream_model::keep_first(std::size_t count) {
+    messages_.resize(std::min(count, messages_.size()));
     first_sequence_ = std::min(first_sequence_, last_sequence() + 1);
     proposed_ = last_sequence();
     ids_.clear();
@@ -135,9 +135,23 @@ void stream_model::lose(std::size_t count, bool unseen) {
             ids_[each.id] = {each.sequence, each.stored_at};
         }
     }
+}
+
+void stream_model::lose(std::size_t count, bool unseen) {
+    keep_first(messages_.size() - std::min(count, messages_.size()));
     if (count > 0) {
         checker_.on_stream_lost(messages_, unseen);
     }
+}
+
+void stream_model::harm(std::size_t kept, std::size_t strangers, lsn slot) {
+    keep_first(kept);
+    for (std::size_t count = 0; count < strangers; ++count) {
+        messages_.push_back(
+            {last_sequence() + 1, "", "events.stranger", "", "", world_.now(), true});
+    }
+    proposed_ = last_sequence();
+    checker_.on_stream_harmed(messages_, slot);
 }
 
 }  // namespace walrelay::sim

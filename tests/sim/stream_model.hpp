@@ -52,6 +52,11 @@ public:
     /// A new leader lacks the last `lost` messages, and no connection ends for it.
     void roll_back(std::size_t lost) { lose(lost, true); }
 
+    /// The server starts again with the first `kept` messages, or with those of a backup: the rest
+    /// was stored long ago, and is gone. Then `strangers` messages of somebody else follow. `slot`
+    /// is where the slot stands.
+    void harm(std::size_t kept, std::size_t strangers, lsn slot);
+
     /// Drops the messages before this sequence; their ids stay known.
     void trim(std::uint64_t before);
 
@@ -72,6 +77,7 @@ private:
     };
 
     void lose(std::size_t count, bool unseen);
+    void keep_first(std::size_t count);
     const known_id* find(const std::string& id);
     [[nodiscard]] std::optional<std::string> check_sequence(const published& what,
                                                             std::uint64_t last) const;
