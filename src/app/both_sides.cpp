@@ -50,6 +50,7 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
     const auto tried =
         co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
     co_await (*broker)->try_reading();
+    co_await (*broker)->look_at_account();
     found = preflight::broker_findings(expected, (*broker)->facts());
     if (!tried) {
         found.push_back(finding_of(tried.error()));

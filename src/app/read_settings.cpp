@@ -2,6 +2,7 @@
 
 #include "app/exposed_secret.hpp"
 #include "app/file_owner.hpp"
+#include "app/nats_context_file.hpp"
 #include "core/nearest.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/connection.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,6 +53,11 @@ config::environment read_environment() {
         }
     }
     return variables;
+}
+
+std::optional<std::string> variable(const char* name) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
 void print(const std::string& problem) {
@@ -179,6 +186,10 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
     config::sources from;
     from.variables = read_environment();
     from.flags = line.flags;
+    from.nats_url = variable("NATS_URL");
+    from.read_context = [](const std::string& name) {
+        return read_nats_context(name, variable("XDG_CONFIG_HOME"), variable("HOME"));
+    };
     if (!find_file(line, from)) {
         fmt::print(stderr,
                    "walrelay: the configuration file {} cannot be read; fix: check the name "

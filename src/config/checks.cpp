@@ -104,6 +104,27 @@ std::optional<complaint> check_inbox_prefix(const std::string& text) {
                   "\"_INBOX_relay\"");
 }
 
+std::optional<complaint> check_domain(const std::string& text) {
+    const bool well = text.empty() || (is_subject_token(text, false) && text != "*" &&
+                                       text.find('.') == std::string::npos);
+    return unless(well, text, " is not the name of a JetStream domain",
+                  "write the domain alone, as it stands in nats-server.conf, such as \"hub\"");
+}
+
+std::optional<complaint> check_api_prefix(const std::string& text) {
+    const bool well =
+        text.empty() || (is_subject(text) && text.find_first_of("*>") == std::string::npos);
+    return unless(well, text, " is not what subjects can begin with",
+                  "write tokens with dots between, without * and > and without a dot at the end, "
+                  "such as \"$JS.hub.API\"");
+}
+
+std::optional<complaint> check_context(const std::string& text) {
+    const bool well = text.find('/') == std::string::npos && text.find("..") == std::string::npos;
+    return unless(well, text, " is not the name of a context",
+                  "write a name that nats context ls shows");
+}
+
 std::optional<complaint> check_message_prefix(const std::string& text) {
     if (text.starts_with("walrelay.")) {
         return complaint{"prefixes that begin with walrelay. are reserved", "choose another one"};

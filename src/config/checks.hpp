@@ -29,6 +29,16 @@ using text_check = std::optional<complaint> (*)(const std::string&);
 /// The first tokens of subjects: no wildcards, and not those that belong to the server itself.
 [[nodiscard]] std::optional<complaint> check_inbox_prefix(const std::string& text);
 
+/// One token of a subject, or nothing. Source: nats-server, a domain is a token of
+/// `$JS.<domain>.API`.
+[[nodiscard]] std::optional<complaint> check_domain(const std::string& text);
+
+/// The first tokens of subjects, without wildcards, or nothing.
+[[nodiscard]] std::optional<complaint> check_api_prefix(const std::string& text);
+
+/// Part of a file's name, or nothing.
+[[nodiscard]] std::optional<complaint> check_context(const std::string& text);
+
 /// Of pg_logical_emit_message: letters, digits, `_`, `-`, `.` and `/`, at most 63; empty is
 /// nothing. Those that begin with `walrelay.` are walrelay's own.
 [[nodiscard]] std::optional<complaint> check_message_prefix(const std::string& text);

@@ -22,6 +22,11 @@ void draft::take(const key& row, const value& found, std::size_t entry) {
     }
 }
 
+void draft::take_secrets(std::string password, std::string token) {
+    all_.nats.password = std::move(password);
+    all_.nats.token = std::move(token);
+}
+
 std::size_t draft::add_entry(const std::string& where) {
     all_.outbox.emplace_back();
     entries_.push_back(where);

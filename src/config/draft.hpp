@@ -24,6 +24,8 @@ public:
     /// Stores a value, or notes the problems. `entry` is an index of [[outbox]]; of no meaning for
     /// the keys of other sections.
     void take(const key& row, const value& found, std::size_t entry = 0);
+    /// Of a context of the nats command: no key holds a secret itself.
+    void take_secrets(std::string password, std::string token);
     /// Begins the next entry of [[outbox]]; returns its index.
     std::size_t add_entry(const std::string& where);
     void add(problem found) { problems_.push_back(std::move(found)); }

@@ -63,9 +63,10 @@ const std::vector<key> table{
      "Whether the slot is created as a failover slot, of which standbys keep a copy, so that it "
      "exists after a promotion: `\"auto\"` if the server supports it (PostgreSQL 17 and newer), "
      "`\"true\"` or no slot at all, `\"false\"` never. An existing slot is left as it is."},
-    {"nats", "urls", "--nats", texts(&nats::urls, check_url),
+    {"nats", "urls", "--nats", urls(&nats::urls),
      "The servers of the broker: `nats://` or `tls://`, host and port. Several are servers of "
-     "one cluster, tried in turn."},
+     "one cluster, tried in turn; they may also stand in one string, with commas between. Where "
+     "nothing else names servers, those of the variable `NATS_URL` count."},
     {"nats", "stream", "--stream", text(&nats::stream, check_stream),
      "The JetStream stream that receives the messages: no blanks, dots, `*`, `>` or slashes."},
     {"nats", "subjects", "--subjects", texts(&nats::subjects, check_subject),
@@ -73,11 +74,31 @@ const std::vector<key> table{
      "limits retention)."},
     {"nats", "replicas", "", integer(&nats::replicas, {1, 5}),
      "How many servers keep a copy of the stream, 1 to 5. Used only where walrelay creates it."},
+    {"nats", "max_bytes", "", size(&nats::max_bytes, {least_bytes, most_kept}),
+     "How many bytes the stream holds, at least `64KiB`: when it is full, the oldest messages make "
+     "room for new ones. Used only where walrelay creates it. Unset, no limit is asked for; some "
+     "accounts take no stream without one (`max_bytes_required`), as with hosted NATS.",
+     "\"10GiB\""},
     {"nats", "sole_writer", "", boolean(&nats::sole_writer),
      "Whether walrelay is the only writer of the stream. `true`: exactly once, in commit order, "
      "many messages on their way at once; the stream is the checkpoint. `false`: others may "
      "write too; order holds for each aggregate, and duplicates are suppressed within the "
      "stream's duplicate window."},
+    {"nats", "context", "", text(&nats::context, check_context),
+     "A context of the `nats` command, by its name: its file is "
+     "`$XDG_CONFIG_HOME/nats/context/<name>.json`, or `~/.config/nats/context/<name>.json`. Its "
+     "servers, sign-in, certificates, domain or API prefix and inbox prefix count where "
+     "walrelay's own keys say nothing; of a sign-in, either all or nothing."},
+    {"nats", "discover", "", boolean(&nats::discover),
+     "Whether servers that a connected server tells of (`connect_urls`) are tried when none of "
+     "`urls` lets walrelay in. They must pass the same TLS verification, by their own names."},
+    {"nats", "domain", "", text(&nats::domain, check_domain),
+     "The JetStream domain of the stream, where walrelay is connected to a leaf node of another "
+     "one: requests go to `$JS.<domain>.API`. At most one of `domain` and `api_prefix` is set.",
+     "\"hub\""},
+    {"nats", "api_prefix", "", text(&nats::api_prefix, check_api_prefix),
+     "What the subjects of JetStream's API begin with in place of `$JS.API`, where an account "
+     "imports it under a name of its own."},
     {"nats", "inbox_prefix", "", text(&nats::inbox_prefix, check_inbox_prefix),
      "What the subjects begin with that the broker answers to. A user that may subscribe on a "
      "prefix of its own, `<prefix>.>`, cannot read the answers to others."},

@@ -3,6 +3,7 @@
 
 #include "config/identifier.hpp"
 #include "config/keys.hpp"
+#include "config/url_list.hpp"
 #include "core/column_role.hpp"
 #include "core/nearest.hpp"
 
@@ -80,6 +81,22 @@ std::optional<complaint> check_rule_member(const std::string& name, const std::s
                : std::nullopt;
 }
 
+/// What is unset by an empty text.
+template <class Value, class Read>
+kind unless_empty(value_kind name, place<std::optional<Value>> at, Read read_value) {
+    const auto read = [read_value](const value& found) -> read_result<std::optional<Value>> {
+        const std::string* text = text_of(found);
+        if (text != nullptr && text->empty()) {
+            return std::optional<Value>();
+        }
+        const auto held = read_value(found);
+        return held ? read_result<std::optional<Value>>(*held) : held.error();
+    };
+    return single(name, std::move(at), read, [](std::optional<Value> held) {
+        return held ? in_quotes(show(*held)) : std::string();
+    });
+}
+
 }  // namespace
 
 kind text(place<std::string> at, text_check check) {
@@ -89,9 +106,39 @@ kind text(place<std::string> at, text_check check) {
         [](const std::string& held) { return held.empty() ? held : in_quotes(held); });
 }
 
-kind texts(place<std::vector<std::string>> at, text_check check) {
+namespace {
+
+/// Items of a list that can name several servers, as one value each.
+read_result<value_list> read_urls(const value& of) {
+    if (const auto* plain = std::get_if<plain_text>(&of.data)) {
+        value_list found;
+        for (auto& each : split_urls(plain->text)) {
+            found.push_back({of.where, plain_text{std::move(each)}});
+        }
+        return found;
+    }
+    const auto items = read_list(of);
+    if (!items) {
+        return items.error();
+    }
+    value_list found;
+    for (const value& item : *items) {
+        const std::string* text = text_of(item);
+        if (text == nullptr || text->empty()) {
+            found.push_back(item);
+            continue;
+        }
+        for (auto& each : split_urls(*text)) {
+            found.push_back({item.where, std::move(each)});
+        }
+    }
+    return found;
+}
+
+kind list_of_texts(place<std::vector<std::string>> at, text_check check,
+                   read_result<value_list> (*read_items)(const value&)) {
     const auto store = [=](const value& found, const destination& to, const complain& wrong) {
-        const auto elements = read_list(found);
+        const auto elements = read_items(found);
         if (!elements || elements->empty()) {
             return wrong(found, "",
                          elements ? complaint{"is empty", "give at least one, or remove the key"}
@@ -117,6 +164,16 @@ kind texts(place<std::vector<std::string>> at, text_check check) {
     return {value_kind::text_list, {}, store, show};
 }
 
+}  // namespace
+
+kind texts(place<std::vector<std::string>> at, text_check check) {
+    return list_of_texts(std::move(at), check, read_list);
+}
+
+kind urls(place<std::vector<std::string>> at) {
+    return list_of_texts(std::move(at), check_url, read_urls);
+}
+
 kind boolean(place<bool> at) {
     return single(value_kind::boolean, std::move(at), read_boolean,
                   [](bool held) { return std::string(held ? "true" : "false"); });
@@ -130,20 +187,8 @@ kind duration(place<milliseconds> at, milliseconds least) {
 }
 
 kind duration(place<std::optional<milliseconds>> at, milliseconds least) {
-    const auto read = [least](const value& found) -> read_result<std::optional<milliseconds>> {
-        const std::string* text = text_of(found);
-        if (text != nullptr && text->empty()) {
-            return std::nullopt;
-        }
-        const auto held = read_duration(found, least);
-        if (!held) {
-            return held.error();
-        }
-        return *held;
-    };
-    return single(value_kind::duration, std::move(at), read, [](std::optional<milliseconds> held) {
-        return held ? in_quotes(show(*held)) : "";
-    });
+    const auto read = [least](const value& found) { return read_duration(found, least); };
+    return unless_empty<milliseconds>(value_kind::duration, std::move(at), read);
 }
 
 kind size(place<byte_size> at, bounds<byte_size> allowed) {
@@ -151,6 +196,11 @@ kind size(place<byte_size> at, bounds<byte_size> allowed) {
         value_kind::size, std::move(at),
         [allowed](const value& found) { return read_size(found, allowed); },
         [](byte_size held) { return in_quotes(show(held)); });
+}
+
+kind size(place<std::optional<byte_size>> at, bounds<byte_size> allowed) {
+    const auto read = [allowed](const value& found) { return read_size(found, allowed); };
+    return unless_empty<byte_size>(value_kind::size, std::move(at), read);
 }
 
 kind table_name_text(place<table_name> at) {

@@ -93,12 +93,16 @@ template <class Value, class Read, class Show>
 
 [[nodiscard]] kind text(place<std::string> at, text_check check = check_nothing);
 [[nodiscard]] kind texts(place<std::vector<std::string>> at, text_check check);
+/// The same of servers: an item can name several, see config/url_list.
+[[nodiscard]] kind urls(place<std::vector<std::string>> at);
 [[nodiscard]] kind boolean(place<bool> at);
 [[nodiscard]] kind duration(place<std::chrono::milliseconds> at, std::chrono::milliseconds least);
 /// An empty text leaves it unset.
 [[nodiscard]] kind duration(place<std::optional<std::chrono::milliseconds>> at,
                             std::chrono::milliseconds least);
 [[nodiscard]] kind size(place<byte_size> at, bounds<byte_size> allowed);
+/// An empty text leaves it unset.
+[[nodiscard]] kind size(place<std::optional<byte_size>> at, bounds<byte_size> allowed);
 [[nodiscard]] kind table_name_text(place<table_name> at);
 
 /// Names and texts of an inline table.

@@ -5,6 +5,7 @@
 #include "config/draft.hpp"
 #include "config/rules.hpp"
 #include "config/unknown.hpp"
+#include "config/url_list.hpp"
 
 namespace walrelay::config {
 namespace {
@@ -145,6 +146,70 @@ void take_flags(const flag_values& flags, draft& to) {
     }
 }
 
+constexpr const char* servers_key = "nats.urls";
+
+/// What a source outside of walrelay's own says, where those say nothing.
+void take_if_unset(const char* name, value found, draft& to) {
+    if (!to.is_set(name) && !to.is_spoilt(name)) {
+        to.take(*find_key(name), found);
+    }
+}
+
+/// Addresses as other programs of NATS write them.
+void take_servers(const std::string& text, const std::string& where, draft& to) {
+    value_list items;
+    for (auto& each : split_urls_of_nats(text)) {
+        items.push_back({where, std::move(each)});
+    }
+    if (!items.empty()) {
+        take_if_unset(servers_key, {where, std::move(items)}, to);
+    }
+}
+
+bool is_any_set(const draft& of, std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return of.is_set(name) || of.is_spoilt(name); });
+}
+
+/// Some keys go together: where one of them is set, a context says nothing of the others.
+void take_context(const nats_context& context, const std::string& path, draft& to) {
+    const bool signs_in =
+        !is_any_set(to, {"nats.credentials", "nats.nkey_seed", "nats.user", "nats.token_file"});
+    const bool chooses = !is_any_set(to, {"nats.domain", "nats.api_prefix"});
+    const bool shows = !is_any_set(to, {"nats.tls.cert", "nats.tls.key"});
+    for (const auto& [key, text] : context.values) {
+        const bool is_taken = key == "user" || key == "credentials" || key == "nkey_seed" ? signs_in
+                              : key == "domain" || key == "api_prefix"                    ? chooses
+                              : key == "tls.cert" || key == "tls.key"                     ? shows
+                                                                                          : true;
+        if (is_taken) {
+            take_if_unset(("nats." + key).c_str(), {path, text}, to);
+        }
+    }
+    if (signs_in) {
+        to.take_secrets(context.password, context.token);
+    }
+    if (context.tls_first) {
+        take_if_unset("nats.tls.handshake_first", {path, true}, to);
+    }
+    take_servers(context.url, path, to);
+}
+
+void take_named_context(const context_reader& read, draft& to) {
+    const std::string key = "nats.context";
+    const auto& name = to.all().nats.context;
+    if (name.empty() || !read) {
+        return;
+    }
+    const auto file = read(name);
+    const auto context = file ? parse_nats_context(*file) : file.error();
+    if (context) {
+        take_context(*context, file->path, to);
+    } else {
+        to.add({to.where(key), key, context.error().what, context.error().remedy});
+    }
+}
+
 }  // namespace
 
 boost::system::result<settings, std::vector<problem>> load(const sources& from) {
@@ -152,6 +217,8 @@ boost::system::result<settings, std::vector<problem>> load(const sources& from) 
     const bool file_was_read = !from.file_text || take_file(*from.file_text, building);
     take_environment(from.variables, building);
     take_flags(from.flags, building);
+    take_named_context(from.read_context, building);
+    take_servers(from.nats_url.value_or(""), "NATS_URL", building);
     // What is missing may stand in the part of the file that could not be read.
     if (file_was_read) {
         check_rules(building);

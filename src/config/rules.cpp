@@ -44,6 +44,15 @@ void check_one_way_to_sign_in(draft& of) {
     }
 }
 
+void check_one_api(draft& of) {
+    const nats_settings& nats = of.all().nats;
+    if (!nats.domain.empty() && !nats.api_prefix.empty()) {
+        of.add({of.where("nats.api_prefix"), "nats.api_prefix", "is set beside nats.domain",
+                "keep one of them: the domain stands for the prefix " +
+                    in_quotes("$JS." + nats.domain + ".API")});
+    }
+}
+
 /// The first token, which is taken off; nothing if there is none left.
 std::optional<std::string_view> take_token(std::string_view& rest) {
     if (rest.empty()) {
@@ -190,6 +199,7 @@ void check_rules(draft& of) {
               "leave one of the two out");
     }
     check_one_way_to_sign_in(of);
+    check_one_api(of);
     check_inbox(of);
     require_pair(of, "nats.password_file", nats.password_file, "nats.user", nats.user);
     require_pair(of, "nats.tls.cert", nats.tls.cert, "nats.tls.key", nats.tls.key);

@@ -46,16 +46,26 @@ struct tls_settings {
 struct nats_settings {
     std::vector<std::string> urls = {"nats://127.0.0.1:4222"};
     std::string stream = "OUTBOX";
-    /// Used only where walrelay creates the stream.
+    /// These three are used only where walrelay creates the stream.
     std::vector<std::string> subjects = {"events.>"};
     std::int64_t replicas = 1;
+    std::optional<byte_size> max_bytes;
     bool sole_writer = true;
+    /// Of the nats command; what it holds was filled in where a key was not set.
+    std::string context;
+    bool discover = true;
+    /// At most one of the two: the JetStream domain, or what its API's subjects begin with.
+    std::string domain;
+    std::string api_prefix;
     std::string inbox_prefix = "_INBOX";
     std::string credentials;  // file
     std::string nkey_seed;    // file
     std::string user;
     std::string password_file;
     std::string token_file;
+    /// Of `context` alone, no keys: secrets stand in no configuration.
+    std::string password = {};
+    std::string token = {};
     tls_settings tls;
 };
 

@@ -293,7 +293,7 @@ struct asked_message {
     std::string id = {};  // Nats-Msg-Id
 };
 
-/// From $JS.API.STREAM.INFO and the stream's last message.
+/// From JetStream's STREAM.INFO and the stream's last message.
 struct stream_facts {
     std::string description = {};
     std::vector<std::string> subjects = {};
@@ -303,6 +303,10 @@ struct stream_facts {
     bool sealed = false;
     bool no_ack = false;
     bool mirror_or_sourced = false;
+    /// It takes numbers to be added, and nothing else (allow_msg_counter).
+    bool is_counter = false;
+    /// It acks what is not written yet (persist_mode = async).
+    bool acks_before_stored = false;
     std::int64_t max_messages = -1;  // -1 is unlimited, as for the next three
     std::int64_t max_bytes = -1;
     std::int32_t max_message_bytes = -1;
@@ -377,6 +381,16 @@ struct reading_trial {
     bool one_for_each_request = false;
 };
 
+/// What JetStream lets the account have, and what is used of it; -1 is unlimited.
+struct account_limits {
+    std::int64_t streams_max = -1;
+    std::int64_t streams = 0;
+    std::int64_t storage_max = -1;
+    std::uint64_t storage = 0;
+    std::int64_t stream_bytes_max = -1;
+    bool needs_max_bytes = false;
+};
+
 struct broker_facts {
     std::string server_version = {};
     std::uint64_t max_payload_bytes = 0;      // from INFO
@@ -385,6 +399,8 @@ struct broker_facts {
     std::optional<publish_trial> trial = {};
     /// Likewise.
     std::optional<reading_trial> reading = {};
+    /// Nothing where they were not asked for, or are not told.
+    std::optional<account_limits> account = {};
     /// A password or a token went to it as everybody on the way can read it.
     bool told_in_clear = false;
 };

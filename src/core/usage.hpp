@@ -27,7 +27,7 @@ struct slot_usage {
     std::chrono::sys_time<std::chrono::microseconds> server_time = {};
 };
 
-/// From $JS.API.STREAM.INFO.
+/// From JetStream's STREAM.INFO.
 struct stream_usage {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;

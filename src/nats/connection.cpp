@@ -9,6 +9,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 namespace walrelay::nats {
@@ -36,7 +39,7 @@ result<broker_facts> create(connect_options options, const stream_definition& de
     if (!over) {
         return over.error();
     }
-    if (auto made = make_stream(over->get(), definition, options.timeout); !made) {
+    if (auto made = make_stream(over->get(), options, definition); !made) {
         return cause_of(over->get(), options, made.error());
     }
     options.stream = definition.name;
@@ -64,6 +67,14 @@ reading_trial read_last(const connect_options& options, std::uint64_t last) {
 
 asio::awaitable<reading_trial> read_on_worker(connect_options options, std::uint64_t last) {
     co_return read_last(options, last);
+}
+
+asio::awaitable<std::optional<account_limits>> look_at_account_on_worker(connect_options options) {
+    // Who may not ask is not answered.
+    constexpr std::chrono::milliseconds patience{1000};
+    options.timeout = std::min(options.timeout, patience);
+    const auto over = connect_blocking(options);
+    co_return over ? read_account(over->get(), options) : std::nullopt;
 }
 
 asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
@@ -139,6 +150,14 @@ asio::awaitable<void> connection::try_reading() {
         auto reading = read_on_worker(options_, facts_.stream->last_sequence);
         facts_.reading =
             co_await asio::co_spawn(blocking_, std::move(reading), asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> connection::look_at_account() {
+    if (!facts_.stream) {
+        auto looking = look_at_account_on_worker(options_);
+        facts_.account =
+            co_await asio::co_spawn(blocking_, std::move(looking), asio::use_awaitable);
     }
 }
 

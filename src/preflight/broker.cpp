@@ -71,6 +71,37 @@ void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
     }
 }
 
+/// Streams that are made for something else.
+void look_at_use(const expectations& wanted, const stream_facts& stream, findings_list& found) {
+    const std::string own =
+        "name another stream in nats.stream, which walrelay init creates, with "
+        "subjects of its own (nats.subjects and outbox.subject)";
+    if (stream.is_counter) {
+        found.error("stream_is_counter",
+                    "stream " + wanted.stream +
+                        " is a counter (allow_msg_counter): it refuses every message of walrelay",
+                    own);
+    }
+    const bool is_bucket = std::ranges::any_of(stream.subjects, [](const std::string& subject) {
+        return subject.starts_with("$KV.") || subject.starts_with("$O.");
+    });
+    if (is_bucket) {
+        found.error("stream_is_bucket",
+                    "stream " + wanted.stream +
+                        " is that of a key-value or object bucket, whose clients write to it",
+                    own);
+    }
+    if (stream.acks_before_stored) {
+        found.warning("stream_acks_early",
+                      "stream " + wanted.stream +
+                          " acks what it has not written yet (persist_mode = async): a crash of "
+                          "the broker loses acked messages",
+                      own +
+                          ", or set delivery.confirm_delay to a little more than the server's "
+                          "sync_interval");
+    }
+}
+
 void look_at_policies(const expectations& wanted, const stream_facts& stream,
                       findings_list& found) {
     // Nothing that takes messages away: who else reads them is not known here.
@@ -163,7 +194,7 @@ void look_at_room(const expectations& wanted, const stream_facts& stream, findin
 }
 
 std::string create_subject(const expectations& wanted) {
-    return "$JS.API.STREAM.CREATE." + wanted.stream;
+    return wanted.api + ".STREAM.CREATE." + wanted.stream;
 }
 
 /// One of those that the pattern stands for.
@@ -231,6 +262,40 @@ void look_at_reading(const expectations& wanted, const reading_trial& trial, fin
     }
 }
 
+/// Whether the account has room for the stream that is still to be made.
+void look_at_account(const expectations& wanted, const account_limits& has, findings_list& found) {
+    const auto forbid = [&](const std::string& why, const std::string& fix) {
+        found.error(
+            "stream_not_creatable",
+            "stream " + wanted.stream + " does not exist yet, and cannot be created: " + why, fix);
+    };
+    const auto bytes = [](std::int64_t count) { return std::to_string(count) + " bytes"; };
+    if (has.streams_max >= 0 && has.streams >= has.streams_max) {
+        forbid("the account has all the streams that it may have (max_streams = " +
+                   std::to_string(has.streams_max) + ")",
+               "raise max_streams of the account, or name a stream in nats.stream that nothing "
+               "else writes to (nats stream ls)");
+    }
+    if (!wanted.stream_max_bytes) {
+        if (has.needs_max_bytes) {
+            forbid("the account takes no stream without a limit of bytes (max_bytes_required)",
+                   "set nats.max_bytes");
+        }
+        return;
+    }
+    const auto asked = static_cast<std::int64_t>(*wanted.stream_max_bytes);
+    const auto left = has.storage_max - static_cast<std::int64_t>(has.storage);
+    if (has.stream_bytes_max >= 0 && asked > has.stream_bytes_max) {
+        forbid("nats.max_bytes is " + bytes(asked) + ", and the account lets a stream have " +
+                   bytes(has.stream_bytes_max),
+               "make nats.max_bytes smaller");
+    } else if (has.storage_max >= 0 && asked > left) {
+        forbid("nats.max_bytes is " + bytes(asked) + ", and the account has " + bytes(left) +
+                   " of its " + bytes(has.storage_max) + " left",
+               "make nats.max_bytes smaller, or raise max_storage of the account");
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> subjects_to_try(const expectations& wanted, const broker_facts& facts) {
@@ -255,11 +320,15 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
     if (facts.reading) {
         look_at_reading(wanted, *facts.reading, found);
     }
+    if (!facts.stream && facts.account) {
+        look_at_account(wanted, *facts.account, found);
+    }
     if (!facts.stream) {
         found.note("stream_missing", "stream " + wanted.stream + " does not exist yet",
                    "walrelay init (or run) creates it");
         return found.take();
     }
+    look_at_use(wanted, *facts.stream, found);
     look_at_policies(wanted, *facts.stream, found);
     look_at_room(wanted, *facts.stream, found);
     look_at_clean_up(wanted, *facts.stream, found);

@@ -8,6 +8,7 @@
 #include "core/finding.hpp"
 #include "core/outbox_table.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ struct expectations {
     std::optional<bool> failover = {};
     /// Rows that cannot be delivered become dead letters.
     bool dead_letters = true;
+    /// What the subjects of JetStream's API begin with.
+    std::string api = "$JS.API";
+    /// Of the stream where walrelay makes it; nothing is unlimited.
+    std::optional<std::uint64_t> stream_max_bytes = {};
 };
 
 /// How it is known that walrelay has run before on a stream.

@@ -96,7 +96,9 @@ boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
 }
 
 /// A broker that does not answer is a broker that is away: there is nothing to allow.
-error not_marked(const std::string& stream, const error& why, const relay::stream_owner& to_be) {
+error not_marked(const config::settings& settings, const error& why,
+                 const relay::stream_owner& to_be) {
+    const auto& stream = settings.nats.stream;
     const auto what = ": walrelay's mark in the description of stream " + stream;
     if (why.code == errc::broker_unavailable) {
         return {errc::broker_unavailable, why.what + what + " is not known to be written", "",
@@ -106,7 +108,8 @@ error not_marked(const std::string& stream, const error& why, const relay::strea
     // holds nothing that a shell would take for more than text.
     return {errc::broker_lost,
             to_string({why.code, why.what, "", why.server_said}) + what + " cannot be written",
-            "allow the user of nats.urls to publish to $JS.API.STREAM.UPDATE." + stream +
+            "allow the user of nats.urls to publish to " + api_prefix_of(settings) +
+                ".STREAM.UPDATE." + stream +
                 ", or write it, in place of the mark that stands there: nats stream edit " +
                 stream + " --description \"" + to_string(to_be) + "\""};
 }
@@ -221,7 +224,7 @@ boost::asio::awaitable<result<stream_claim>> claim_stream(boost::asio::any_io_ex
     const auto done =
         co_await boost::asio::co_spawn(blocking, std::move(describing), boost::asio::use_awaitable);
     if (!done) {
-        co_return not_marked(settings.nats.stream, done.error(), to_be);
+        co_return not_marked(settings, done.error(), to_be);
     }
     const auto before = relay::owner_in(description);
     if (!before || before->system_identifier != owner.system_identifier) {

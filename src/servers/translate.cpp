@@ -27,7 +27,9 @@ preflight::expectations expectations_of(const config::settings& settings) {
             settings.delivery.on_slot_loss == config::slot_loss_policy::heal,
             settings.nats.sole_writer,
             settings.postgres.failover,
-            settings.delivery.on_poison == config::poison_policy::dead_letter};
+            settings.delivery.on_poison == config::poison_policy::dead_letter,
+            api_prefix_of(settings),
+            settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {
@@ -56,6 +58,14 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     return options;
 }
 
+std::string api_prefix_of(const config::settings& settings) {
+    const auto& from = settings.nats;
+    if (!from.api_prefix.empty()) {
+        return from.api_prefix;
+    }
+    return from.domain.empty() ? "$JS.API" : "$JS." + from.domain + ".API";
+}
+
 nats::connect_options nats_options_of(const config::settings& settings) {
     const auto& from = settings.nats;
     nats::connect_options options;
@@ -67,6 +77,10 @@ nats::connect_options nats_options_of(const config::settings& settings) {
     options.user = from.user;
     options.password_file = from.password_file;
     options.token_file = from.token_file;
+    options.password = from.password;
+    options.token = from.token;
+    options.discover = from.discover;
+    options.api = api_prefix_of(settings);
     options.tls_ca = from.tls.ca;
     options.tls_cert = from.tls.cert;
     options.tls_key = from.tls.key;
@@ -75,7 +89,12 @@ nats::connect_options nats_options_of(const config::settings& settings) {
 }
 
 nats::stream_definition stream_definition_of(const config::settings& settings) {
-    return {settings.nats.stream, settings.nats.subjects, settings.nats.replicas};
+    const auto& from = settings.nats;
+    nats::stream_definition definition{from.stream, from.subjects, from.replicas};
+    if (from.max_bytes) {
+        definition.max_bytes = from.max_bytes->bytes;
+    }
+    return definition;
 }
 
 std::vector<table_name> table_names_of(const config::settings& settings) {

@@ -19,6 +19,9 @@ namespace walrelay::servers {
 [[nodiscard]] relay::stream_owner owner_of(const config::settings& settings,
                                            const postgres_facts& facts);
 [[nodiscard]] relay::relay_options relay_options_of(const config::settings& settings);
+/// What the subjects of JetStream's API begin with.
+[[nodiscard]] std::string api_prefix_of(const config::settings& settings);
+
 [[nodiscard]] nats::connect_options nats_options_of(const config::settings& settings);
 [[nodiscard]] nats::stream_definition stream_definition_of(const config::settings& settings);
 [[nodiscard]] postgres::inspection_request inspection_of(const config::settings& settings);

@@ -18,7 +18,8 @@ command command_of(const relay_start& how) {
                  .name = how.name};
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string text = *entry;
-        if (text.starts_with("PG") || text.starts_with("WALRELAY_")) {
+        if (text.starts_with("PG") || text.starts_with("WALRELAY_") ||
+            text.starts_with("NATS_URL=")) {
             what.environment[text.substr(0, text.find('='))] = "";
         }
     }

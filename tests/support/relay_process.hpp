@@ -26,8 +26,8 @@ struct finished_run {
     std::string errors;
 };
 
-/// Takes PG* and WALRELAY_* variables of the caller's shell away from the program. It opens no port
-/// unless `environment` sets WALRELAY_HTTP_LISTEN.
+/// Takes PG*, WALRELAY_* and NATS_URL variables of the caller's shell away from the program. It
+/// opens no port unless `environment` sets WALRELAY_HTTP_LISTEN.
 class relay_process {
 public:
     explicit relay_process(const relay_start& how);

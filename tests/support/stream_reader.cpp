@@ -147,6 +147,21 @@ void stream_reader::remove(const std::string& stream) {
             "cannot delete stream " + stream);
 }
 
+void stream_reader::create(const std::string& name, const std::string& configuration) {
+    constexpr int patience_ms = 5000;
+    natsMsg* raw = nullptr;
+    require(natsConnection_RequestString(&raw, connection_->link.get(),
+                                         ("$JS.API.STREAM.CREATE." + name).c_str(),
+                                         configuration.c_str(), patience_ms),
+            "cannot create stream " + name);
+    const owned<natsMsg, natsMsg_Destroy> answer(raw);
+    const std::string said(natsMsg_GetData(raw),
+                           static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
+    if (said.find("\"error\"") != std::string::npos) {
+        throw std::runtime_error("cannot create stream " + name + ": " + said);
+    }
+}
+
 void stream_reader::purge(const std::string& stream) {
     require(js_PurgeStream(connection_->jetstream.get(), stream.c_str(), nullptr, nullptr),
             "cannot purge stream " + stream);

@@ -75,6 +75,9 @@ public:
     stream_reader& operator=(const stream_reader&) = delete;
 
     void create(const stream_options& options);
+    /// The same with the JSON of a configuration as the server takes it, for what the library does
+    /// not know.
+    void create(const std::string& name, const std::string& configuration);
     void remove(const std::string& stream);
     void purge(const std::string& stream);
     /// What an operator may change of a stream that is there.

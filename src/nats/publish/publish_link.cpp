@@ -33,6 +33,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
 
     connect_options options;
     std::shared_ptr<wire_socket> socket;
+    telling_server server;
     asio::steady_timer timer;  // until the next ping
     connection_events events;
     std::uint64_t epoch = 0;
@@ -79,6 +80,7 @@ publish_link::state::state(asio::any_io_executor executor, connect_options how,
                            server_session opened)
     : options(std::move(how)),
       socket(std::move(opened.socket)),
+      server(std::move(opened.server)),
       timer(executor),
       max_payload_bytes(opened.met.max_payload_bytes),
       told_in_clear(opened.told_in_clear) {}
@@ -206,7 +208,8 @@ void publish_link::state::ask_stream() {
         append_unsubscribe(lines, answer_id);
     }
     answer_inbox = new_inbox(options.inbox_prefix, epoch) + "info";
-    append_request(lines, "$JS.API.STREAM.INFO." + options.stream, answer_inbox, ++answer_id);
+    append_request(lines, options.api + ".STREAM.INFO." + options.stream, answer_inbox,
+                   ++answer_id);
     socket->flush();
 }
 
@@ -214,6 +217,9 @@ void publish_link::state::ask_stream() {
 /// higher limit can be too large now, which only whoever connects again finds out.
 void publish_link::state::take_info(std::string_view json) {
     const auto said = parse_greeting(json);
+    if (said) {
+        learned_servers::shared().learn(options, server, said->others);
+    }
     if (said && said->max_payload_bytes != 0 && said->max_payload_bytes < max_payload_bytes) {
         lose({errc::broker_lost,
               "the broker takes smaller messages now: max_payload was lowered from " +

@@ -54,13 +54,14 @@ struct cleanup_cursor::state {
 error cleanup_cursor::state::failure(const std::string& what, natsStatus status) const {
     if (auto said = refusal_of(connection.get())) {
         const auto on = options.stream + "." + name;
+        const auto& api = options.api;
         return {errc::broker_unsuitable,
                 "the broker's account may not have a consumer of stream " + options.stream,
-                "grant it publish on $JS.API.STREAM.INFO." + options.stream +
-                    ", $JS.API.STREAM.MSG.GET." + options.stream +
-                    ", $JS.API.CONSUMER.DURABLE.CREATE." + on + ", $JS.API.CONSUMER.INFO." + on +
-                    ", $JS.API.CONSUMER.MSG.NEXT." + on + " and $JS.ACK." + on +
-                    ".>, and subscribe on " + options.inbox_prefix + ".>",
+                "grant it publish on " + api + ".STREAM.INFO." + options.stream + ", " + api +
+                    ".STREAM.MSG.GET." + options.stream + ", " + api + ".CONSUMER.DURABLE.CREATE." +
+                    on + ", " + api + ".CONSUMER.INFO." + on + ", " + api + ".CONSUMER.MSG.NEXT." +
+                    on + " and $JS.ACK." + on + ".>, and subscribe on " + options.inbox_prefix +
+                    ".>",
                 std::move(*said)};
     }
     auto why = unavailable(what, status);
@@ -84,6 +85,7 @@ result<void> cleanup_cursor::state::connect() {
     jsOptions how;
     jsOptions_Init(&how);
     how.Wait = options.timeout.count();
+    how.Prefix = options.api.c_str();
     jsCtx* context = nullptr;
     if (const auto status = natsConnection_JetStream(&context, raw, &how); status != NATS_OK) {
         return unavailable("JetStream cannot be used", status);

@@ -55,7 +55,7 @@ result<message_handle> message_at(jsCtx* jetstream, const std::string& stream,
 
 result<std::uint64_t> next_from(natsConnection* connection, const connect_options& options,
                                 std::uint64_t sequence, const std::string& subject) {
-    const auto api = "$JS.API.STREAM.MSG.GET." + options.stream;
+    const auto api = options.api + ".STREAM.MSG.GET." + options.stream;
     const auto request =
         fmt::format(R"({{"seq":{},"next_by_subj":{}}})", sequence, json_string(subject));
     natsMsg* raw = nullptr;

@@ -16,11 +16,12 @@ struct jetstream_call {
     jsOptions options;
 };
 
-result<jetstream_call> open_jetstream(natsConnection* connection,
-                                      std::chrono::milliseconds timeout) {
+/// `to` outlives the call.
+result<jetstream_call> open_jetstream(natsConnection* connection, const connect_options& to) {
     jetstream_call call;
     jsOptions_Init(&call.options);
-    call.options.Wait = timeout.count();
+    call.options.Wait = to.timeout.count();
+    call.options.Prefix = to.api.c_str();
     jsCtx* context = nullptr;
     const auto status = natsConnection_JetStream(&context, connection, &call.options);
     if (status != NATS_OK) {
@@ -63,6 +64,30 @@ void copy_config(const jsStreamConfig& config, stream_facts& facts) {
     facts.max_age = std::chrono::nanoseconds(config.MaxAge);
     facts.duplicate_window = std::chrono::nanoseconds(config.Duplicates);
     facts.replicas = config.Replicas;
+}
+
+/// What the server says no to when a stream is to be made.
+std::string remedy_of_refused(jsErrCode code) {
+    switch (code) {
+        case JSStreamMaxBytesRequiredErr:
+            return "set nats.max_bytes: the account takes no stream without a limit";
+        case JSStreamMaxStreamBytesExceededErr:
+            return "make nats.max_bytes smaller: the account limits the bytes of one stream (nats "
+                   "account info)";
+        case JSStorageResourcesExceededErr:
+        case JSInsufficientResourcesErr:
+            return "make nats.max_bytes or nats.replicas smaller, or raise max_storage of the "
+                   "account or max_file_store of the servers (nats account info)";
+        case JSMaximumStreamsLimitErr:
+            return "raise max_streams of the account (nats account info), or name a stream of the "
+                   "account in nats.stream that nothing else writes to (nats stream ls)";
+        case JSStreamReplicasNotSupportedErr:
+            return "set nats.replicas = 1: the server is in no cluster";
+        default:
+            return "change nats.subjects or nats.replicas so that the server takes them "
+                   "(no other stream may have an overlapping subject), or create the stream "
+                   "by hand";
+    }
 }
 
 /// Nothing if there is no message of that sequence.
@@ -143,9 +168,10 @@ result<void> read_asked(jetstream_call& call, const std::string& stream, std::ui
     return {};
 }
 
-/// first_seq of its configuration, which nats.c 3.4.1 does not read.
-result<std::uint64_t> read_counts_from(natsConnection* connection, const connect_options& options) {
-    const auto subject = "$JS.API.STREAM.INFO." + options.stream;
+/// What nats.c 3.4.1 does not read of the configuration.
+result<void> read_newer_settings(natsConnection* connection, const connect_options& options,
+                                 stream_facts& facts) {
+    const auto subject = options.api + ".STREAM.INFO." + options.stream;
     natsMsg* raw = nullptr;
     const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(), "",
                                                      options.timeout.count());
@@ -155,14 +181,27 @@ result<std::uint64_t> read_counts_from(natsConnection* connection, const connect
                                                               options.stream + " cannot be read"},
                                status);
     }
-    const simdjson::padded_string text(natsMsg_GetData(raw),
-                                       static_cast<std::size_t>(natsMsg_GetDataLength(raw)));
-    simdjson::ondemand::parser parser;
-    simdjson::ondemand::document document;
-    std::uint64_t sequence = 0;
-    const bool is_told = parser.iterate(text).get(document) == simdjson::SUCCESS &&
-                         document["config"]["first_seq"].get(sequence) == simdjson::SUCCESS;
-    return is_told ? std::max<std::uint64_t>(sequence, 1) : 1;
+    simdjson::dom::parser parser;
+    simdjson::dom::object config;
+    std::uint64_t counts_from = 0;
+    bool is_counter = false;
+    std::string_view persist_mode;
+    if (parser
+            .parse(natsMsg_GetData(raw),
+                   static_cast<std::size_t>(natsMsg_GetDataLength(raw)))["config"]
+            .get(config) != simdjson::SUCCESS) {
+        return {};
+    }
+    if (config["first_seq"].get(counts_from) == simdjson::SUCCESS) {
+        facts.counts_from = std::max<std::uint64_t>(counts_from, 1);
+    }
+    if (config["allow_msg_counter"].get(is_counter) == simdjson::SUCCESS) {
+        facts.is_counter = is_counter;
+    }
+    if (config["persist_mode"].get(persist_mode) == simdjson::SUCCESS) {
+        facts.acks_before_stored = persist_mode == "async";
+    }
+    return {};
 }
 
 /// nats.c writes `(jsm.c:1033): words`.
@@ -233,7 +272,7 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     broker_facts facts;
     facts.max_payload_bytes = static_cast<std::uint64_t>(natsConnection_GetMaxPayload(connection));
     const auto& stream = options.stream;
-    auto call = open_jetstream(connection, options.timeout);
+    auto call = open_jetstream(connection, options);
     if (!call) {
         return call.error();
     }
@@ -251,12 +290,8 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     facts.stream.emplace();
     copy_config(*info->Config, *facts.stream);
     copy_state(*info, *facts.stream);
-    if (info->State.FirstSeq > 1) {
-        const auto counts_from = read_counts_from(connection, options);
-        if (!counts_from) {
-            return counts_from.error();
-        }
-        facts.stream->counts_from = *counts_from;
+    if (auto read = read_newer_settings(connection, options, *facts.stream); !read) {
+        return read.error();
     }
     if (auto tail = read_tail(*call, stream, *facts.stream); !tail) {
         return tail.error();
@@ -272,9 +307,34 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     return facts;
 }
 
-result<void> make_stream(natsConnection* connection, const stream_definition& definition,
-                         std::chrono::milliseconds timeout) {
-    auto call = open_jetstream(connection, timeout);
+std::optional<account_limits> read_account(natsConnection* connection,
+                                           const connect_options& options) {
+    auto call = open_jetstream(connection, options);
+    jsAccountInfo* raw = nullptr;
+    if (!call || js_GetAccountInfo(&raw, call->context.get(), &call->options, nullptr) != NATS_OK) {
+        return std::nullopt;
+    }
+    const account_info_handle info(raw);
+    const auto told = [](const jsAccountLimits& limits, std::int64_t streams, std::uint64_t bytes) {
+        return account_limits{limits.MaxStreams > 0 ? limits.MaxStreams : -1,
+                              streams,
+                              limits.MaxStore > 0 ? limits.MaxStore : -1,
+                              bytes,
+                              limits.StoreMaxStreamBytes > 0 ? limits.StoreMaxStreamBytes : -1,
+                              limits.MaxBytesRequired};
+    };
+    for (int index = 0; index < info->TiersLen; ++index) {
+        const auto& tier = *info->Tiers[index];
+        if (std::string_view(tier.Name) == "R1") {
+            return told(tier.Limits, tier.Streams, tier.Store);
+        }
+    }
+    return told(info->Limits, info->Streams, info->Store);
+}
+
+result<void> make_stream(natsConnection* connection, const connect_options& options,
+                         const stream_definition& definition) {
+    auto call = open_jetstream(connection, options);
     if (!call) {
         return call.error();
     }
@@ -291,6 +351,9 @@ result<void> make_stream(natsConnection* connection, const stream_definition& de
     config.Storage = js_FileStorage;
     config.Retention = js_LimitsPolicy;
     config.Replicas = definition.replicas;
+    if (definition.max_bytes) {
+        config.MaxBytes = static_cast<std::int64_t>(*definition.max_bytes);
+    }
     jsErrCode code{};
     const auto status = js_AddStream(nullptr, call->context.get(), &config, &call->options, &code);
     if (status == NATS_OK) {
@@ -299,10 +362,7 @@ result<void> make_stream(natsConnection* connection, const stream_definition& de
     auto failure = refusal(status, code, "stream " + definition.name + " cannot be created");
     if (code != 0 && failure.remedy.empty()) {
         failure.code = errc::broker_unsuitable;
-        failure.remedy =
-            "change nats.subjects or nats.replicas so that the server takes them "
-            "(no other stream may have an overlapping subject), or create the stream "
-            "by hand";
+        failure.remedy = remedy_of_refused(code);
     }
     return failure;
 }

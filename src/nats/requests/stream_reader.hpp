@@ -6,8 +6,8 @@
 #include "nats/requests/handles.hpp"
 #include "nats/session/connect_options.hpp"
 
-#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace walrelay::nats {
@@ -22,10 +22,14 @@ namespace walrelay::nats {
                                                const connect_options& options,
                                                subscription_handle& incoming);
 
+/// What JetStream lets the account have: of its tier of one replica where it has tiers. Nothing
+/// where that is not told.
+[[nodiscard]] std::optional<account_limits> read_account(natsConnection* connection,
+                                                         const connect_options& options);
+
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.
-[[nodiscard]] result<void> make_stream(natsConnection* connection,
-                                       const stream_definition& definition,
-                                       std::chrono::milliseconds timeout);
+[[nodiscard]] result<void> make_stream(natsConnection* connection, const connect_options& options,
+                                       const stream_definition& definition);
 
 /// The library's last error on this thread, without the place in its sources; else the text of the
 /// status.

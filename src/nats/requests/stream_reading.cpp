@@ -84,6 +84,7 @@ result<void> stream_reading::prepare() {
     jsOptions how;
     jsOptions_Init(&how);
     how.Wait = options_.timeout.count();
+    how.Prefix = options_.api.c_str();
     jsCtx* context = nullptr;
     if (const auto status = natsConnection_JetStream(&context, connection_, &how);
         status != NATS_OK) {
@@ -217,7 +218,8 @@ result<stream_reading::stop> stream_reading::pass(reading_span& span,
 result<stream_reading::stop> stream_reading::read_batch(reading_span& span, batch& now,
                                                         const message_visitor& visit) {
     const auto wanted = std::min({pace_.size(), now.left, span.last - span.next + 1});
-    const auto subject = "$JS.API.CONSUMER.MSG.NEXT." + options_.stream + "." + now.consumer;
+    const auto subject =
+        options_.api + ".CONSUMER.MSG.NEXT." + options_.stream + "." + now.consumer;
     const auto inbox = inbox_ + std::to_string(++requests_);
     const auto request = R"({"no_wait":true,"batch":)" + std::to_string(wanted) + "}";
     if (const auto status = natsConnection_PublishRequestString(connection_, subject.c_str(),

@@ -31,7 +31,7 @@ std::optional<std::string> refusal_in(const simdjson::padded_string& answer) {
 
 result<simdjson::padded_string> ask(natsConnection* connection, const connect_options& to,
                                     const std::string& verb, const std::string& body) {
-    const auto subject = "$JS.API.STREAM." + verb + "." + to.stream;
+    const auto subject = to.api + ".STREAM." + verb + "." + to.stream;
     natsMsg* raw = nullptr;
     const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(),
                                                      body.c_str(), to.timeout.count());

@@ -48,11 +48,12 @@ namespace {
 
 error may_not_read(const connect_options& options, std::string said) {
     const auto& stream = options.stream;
+    const auto& api = options.api;
     return {errc::broker_unsuitable, "the broker's account may not read stream " + stream,
-            "grant it publish on $JS.API.STREAM.INFO." + stream + ", $JS.API.STREAM.MSG.GET." +
-                stream + ", $JS.API.CONSUMER.CREATE." + stream + ", $JS.API.CONSUMER.MSG.NEXT." +
-                stream + ".* and $JS.API.CONSUMER.DELETE." + stream + ".*, and subscribe on " +
-                options.inbox_prefix + ".>",
+            "grant it publish on " + api + ".STREAM.INFO." + stream + ", " + api +
+                ".STREAM.MSG.GET." + stream + ", " + api + ".CONSUMER.CREATE." + stream + ", " +
+                api + ".CONSUMER.MSG.NEXT." + stream + ".* and " + api + ".CONSUMER.DELETE." +
+                stream + ".*, and subscribe on " + options.inbox_prefix + ".>",
             std::move(said)};
 }
 
@@ -118,6 +119,7 @@ jetstream_handle stream_scan::state::jetstream() const {
     jsOptions how;
     jsOptions_Init(&how);
     how.Wait = options.timeout.count();
+    how.Prefix = options.api.c_str();
     jsCtx* context = nullptr;
     return natsConnection_JetStream(&context, connection.get(), &how) == NATS_OK
                ? jetstream_handle(context)

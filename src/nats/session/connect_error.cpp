@@ -87,11 +87,12 @@ error line_too_long(const std::string& what, std::string said) {
 
 error not_permitted(const connect_options& options, std::string said) {
     const auto& stream = options.stream;
+    const auto& api = options.api;
     return {errc::broker_unsuitable, "the broker's account may not do what walrelay needs",
-            "grant it publish on the subjects, on $JS.API.STREAM.CREATE." + stream +
-                " where walrelay is to make the stream, on $JS.API.STREAM.INFO." + stream +
-                ", $JS.API.STREAM.MSG.GET." + stream + ", $JS.API.CONSUMER.CREATE." + stream +
-                " and $JS.API.CONSUMER.MSG.NEXT." + stream + ".*, and subscribe on " +
+            "grant it publish on the subjects, on " + api + ".STREAM.CREATE." + stream +
+                " where walrelay is to make the stream, on " + api + ".STREAM.INFO." + stream +
+                ", " + api + ".STREAM.MSG.GET." + stream + ", " + api + ".CONSUMER.CREATE." +
+                stream + " and " + api + ".CONSUMER.MSG.NEXT." + stream + ".*, and subscribe on " +
                 options.inbox_prefix +
                 ".> (docs/security.md has what every command and setting needs)",
             std::move(said)};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,19 @@ struct connect_options {
     std::string stream;
     /// What the subjects of replies begin with, before a dot.
     std::string inbox_prefix = "_INBOX";
+    /// What the subjects of JetStream's API begin with: that of another domain has its own.
+    std::string api = "$JS.API";
+    /// Whether servers that the configured ones tell of are tried after these.
+    bool discover = true;
     /// Files, each empty where not used. At most one way of authentication.
     std::string credentials;
     std::string nkey_seed;
     std::string user;
     std::string password_file;
     std::string token_file;
+    /// Themselves, where no file holds them.
+    std::string password = {};
+    std::string token = {};
     std::string tls_ca;
     std::string tls_cert;
     std::string tls_key;
@@ -36,6 +44,7 @@ struct stream_definition {
     std::string name;
     std::vector<std::string> subjects;
     std::int64_t replicas = 1;
+    std::optional<std::uint64_t> max_bytes = {};  // nothing is unlimited
 };
 
 /// The definition as `nats stream add --config` reads it, for `walrelay init --print`.

@@ -89,6 +89,15 @@ result<greeting> parse_greeting(std::string_view json) {
     }
     met.tls_required = flag(info, "tls_required");
     met.tls_available = flag(info, "tls_available");
+    dom::array others;
+    if (info["connect_urls"].get(others) == simdjson::SUCCESS) {
+        for (const auto other : others) {
+            std::string_view name;
+            if (other.get(name) == simdjson::SUCCESS) {
+                met.others.emplace_back(name);
+            }
+        }
+    }
     met.without_log_in = without_log_in(info);
     return met;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace walrelay::nats {
 
@@ -19,6 +20,8 @@ struct greeting {
     std::uint64_t max_payload_bytes = 0;  // 0 where it does not say
     bool tls_required = false;
     bool tls_available = false;
+    /// Other servers of its cluster, "host:port"; empty where it tells of none.
+    std::vector<std::string> others = {};
     /// The same JSON without what asks for TLS or a log-in, or names other servers.
     std::string without_log_in = {};
 };

@@ -101,7 +101,7 @@ result<secrets> read_nkey(const std::string& file) {
 }
 
 result<secrets> read_user(const connect_options& from) {
-    secrets found{.user = from.user};
+    secrets found{.user = from.user, .password = from.password};
     if (!from.password_file.empty()) {
         auto password = read_secret("nats.password_file", from.password_file);
         if (!password) {
@@ -155,7 +155,7 @@ result<secrets> read_secrets(const connect_options& from) {
     if (!from.user.empty()) {
         return read_user(from);
     }
-    secrets found;
+    secrets found{.token = from.token};
     if (!from.token_file.empty()) {
         auto token = read_secret("nats.token_file", from.token_file);
         if (!token) {

@@ -33,7 +33,7 @@ private:
     asio::awaitable<result<void>> greet();
     asio::awaitable<result<void>> go_over_to_tls(const server_address& server);
     asio::awaitable<result<void>> await_welcome();
-    void adopt_limit(std::string_view info);
+    void adopt(std::string_view info);
     asio::awaitable<result<wire_operation>> next_operation();
     void start_clock();
 
@@ -77,7 +77,9 @@ asio::awaitable<result<server_session>> attempt::join(server_address server, std
     timer_.cancel();
     if (done) {
         const bool in_clear = !tls_ && !socket_->is_local() && tells_a_secret(server, known_);
-        co_return server_session{socket_, std::move(met_), in_clear};
+        const telling_server joined{std::move(server), tls_};
+        learned_servers::shared().learn(options_, joined, met_.others);
+        co_return server_session{socket_, std::move(met_), in_clear, joined};
     }
     if (expired_) {
         co_return unreachable(options_, to_string(server) + " does not answer in time");
@@ -165,7 +167,7 @@ asio::awaitable<result<void>> attempt::await_welcome() {
             co_return refusal(options_, answer->text);
         }
         if (answer->verb == wire_verb::info) {
-            adopt_limit(answer->text);
+            adopt(answer->text);
         }
         if (answer->verb == wire_verb::pong && is_taken) {
             co_return result<void>{};
@@ -183,10 +185,13 @@ asio::awaitable<result<void>> attempt::await_welcome() {
     }
 }
 
-void attempt::adopt_limit(std::string_view info) {
-    const auto said = parse_greeting(info);
+void attempt::adopt(std::string_view info) {
+    auto said = parse_greeting(info);
     if (said && said->max_payload_bytes != 0) {
         met_.max_payload_bytes = said->max_payload_bytes;
+    }
+    if (said && !said->others.empty()) {
+        met_.others = std::move(said->others);
     }
 }
 
@@ -231,6 +236,14 @@ asio::awaitable<result<server_session>> open_session(asio::any_io_executor execu
             co_return joined;
         }
         last = joined.error();
+    }
+    // What keeps us from these is not worth telling: nobody has named them.
+    for (auto& server : learned_servers::shared().others(options)) {
+        const auto trying = std::make_shared<attempt>(executor, options, *known);
+        auto joined = co_await trying->join(std::move(server), lines);
+        if (joined) {
+            co_return joined;
+        }
     }
     co_return last;
 }

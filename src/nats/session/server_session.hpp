@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "nats/session/connect_options.hpp"
+#include "nats/session/learned_servers.hpp"
 #include "nats/session/log_in.hpp"
 #include "nats/session/wire_socket.hpp"
 
@@ -22,12 +23,15 @@ struct server_session {
     greeting met;
     /// A password or a token went over the network as everybody on the way can read it.
     bool told_in_clear = false;
+    /// Which server it is.
+    telling_server server;
 };
 
 /// Logs in to the first server of `options.urls` that lets us in, beginning with that of the index
-/// `first` (modulo their number). `lines` go out right after the log-in, and are taken by the
-/// server before it counts as done. The files of the proofs are read anew. Errors:
-/// broker_unavailable; broker_unsuitable (no permission, a file or an address that cannot be used).
+/// `first` (modulo their number), or else to one that those have told of. `lines` go out right
+/// after the log-in, and are taken by the server before it counts as done. The files of the proofs
+/// are read anew. Errors: broker_unavailable; broker_unsuitable (no permission, a file or an
+/// address that cannot be used).
 [[nodiscard]] boost::asio::awaitable<result<server_session>> open_session(
     boost::asio::any_io_executor executor, connect_options options, std::size_t first,
     std::string lines);

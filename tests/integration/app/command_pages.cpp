@@ -172,7 +172,9 @@ std::string man_page(const std::vector<described_command>& commands) {
            "\n.TP\n.B 70\nA failure of walrelay itself, or no memory left. Start it again.\n"
            ".SH ENVIRONMENT\n"
            "Every key of the configuration can be given as \\fBWALRELAY_<SECTION>_<KEY>\\fR. The "
-           "\\fBPG*\\fR variables of libpq are honoured. \\fBNO_COLOR\\fR turns colour off.\n"
+           "\\fBPG*\\fR variables of libpq are honoured, and \\fBNATS_URL\\fR where nothing else "
+           "names "
+           "servers of NATS. \\fBNO_COLOR\\fR turns colour off.\n"
            ".SH FILES\n.TP\n.I ./walrelay.toml\nThe configuration, if no \\fB\\-\\-config\\fR is "
            "given.\n.TP\n.I /etc/walrelay/walrelay.toml\nThe configuration, if the folder has "
            "none.\n.SH SEE ALSO\n.BR walrelay.toml (5)\n";

@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
+
 namespace walrelay::test {
 namespace {
 
@@ -71,6 +73,54 @@ TEST_F(Stream, IsRefusedWithTheServersWordsWhereItsSubjectsOverlap) {
     EXPECT_THAT(made.error().server_said, HasSubstr("overlap"));
     EXPECT_THAT(made.error().server_said, Not(HasSubstr(".c:")));
     EXPECT_THAT(made.error().remedy, HasSubstr("nats.subjects"));
+}
+
+/// An account of the test's own, with these limits of JetStream, and its one user.
+nats_options with_limits(const std::string& limits) {
+    return {.settings = {"accounts { A { jetstream: { " + limits +
+                             " }, users: [ { user: a, password: a } ] } }",
+                         "no_auth_user: a"}};
+}
+
+TEST_F(Stream, IsMadeWithTheBytesThatAnAccountDemands) {
+    use_server(with_limits("max_bytes_required: true"));
+    const auto opened = open(options());
+    const auto refused = create_stream(**opened, {"S", {"s.>"}, 1});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, errc::broker_unsuitable);
+    EXPECT_THAT(refused.error().remedy, HasSubstr("set nats.max_bytes"));
+    const auto made = create_stream(**opened, {"S", {"s.>"}, 1, 1U << 20U});
+    ASSERT_TRUE(made) << to_string(made.error());
+    EXPECT_EQ((*opened)->facts().stream->max_bytes, 1 << 20);
+    EXPECT_FALSE((*opened)->facts().stream->discard_new);
+}
+
+TEST_F(Stream, IsRefusedWithTheKeyThatCountsWhereTheAccountIsLimited) {
+    const auto remedy = [this](const std::string& limits, const nats::stream_definition& wanted) {
+        use_server(with_limits(limits));
+        stream_reader(server().url()).create({.name = "OTHER", .subjects = {"o.>"}});
+        const auto opened = open(options());
+        const auto made = create_stream(**opened, wanted);
+        EXPECT_FALSE(made);
+        return made ? "" : made.error().remedy;
+    };
+    EXPECT_THAT(remedy("max_streams: 1", {"S", {"s.>"}, 1}), HasSubstr("raise max_streams"));
+    EXPECT_THAT(remedy("disk_max_stream_bytes: 65536", {"S", {"s.>"}, 1, 1U << 20U}),
+                HasSubstr("make nats.max_bytes smaller"));
+    EXPECT_THAT(remedy("max_file: 1MB", {"S", {"s.>"}, 1, 2U << 20U}),
+                HasSubstr("make nats.max_bytes or nats.replicas smaller"));
+    EXPECT_THAT(remedy("max_streams: 5", {"S", {"s.>"}, 3}), HasSubstr("nats.replicas = 1"));
+}
+
+TEST_F(Stream, OfACounterIsKnown) {
+    stream_reader operator_side(server().url());
+    operator_side.create("S", R"({"name":"S","subjects":["s.>"],"storage":"file",)"
+                              R"("allow_msg_counter":true,"allow_direct":true})");
+    const std::regex knows_counters("Version: +2\\.1[2-9]");
+    const auto opened = open(options());
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    EXPECT_EQ((*opened)->facts().stream->is_counter,
+              std::regex_search(server().log(), knows_counters));
 }
 
 TEST_F(Stream, TellsThePositionOfItsLastMessage) {

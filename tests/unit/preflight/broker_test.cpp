@@ -53,6 +53,70 @@ TEST(BrokerPreflight, NamesTheLimitsThatAReadingMeets) {
     EXPECT_FALSE(can_start(found));
 }
 
+TEST(BrokerPreflight, RefusesStreamsOfAnotherUse) {
+    auto facts = good();
+    facts.stream->is_counter = true;
+    auto found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_is_counter");
+    EXPECT_THAT(found[0].what, HasSubstr("OUTBOX is a counter"));
+    EXPECT_FALSE(can_start(found));
+    facts = good();
+    facts.stream->subjects = {"$KV.orders.>", "events.>"};
+    found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_is_bucket");
+    EXPECT_FALSE(can_start(found));
+    facts = good();
+    facts.stream->acks_before_stored = true;
+    found = look(facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_acks_early");
+    EXPECT_THAT(found[0].remedy, HasSubstr("confirm_delay"));
+    EXPECT_TRUE(can_start(found));
+}
+
+/// What is said of a stream that is still to be made; the note of that is left out.
+std::vector<finding> look_at_account(const account_limits& limits,
+                                     std::optional<std::uint64_t> max_bytes = {}) {
+    broker_facts facts;
+    facts.account = limits;
+    auto expected = wanted();
+    expected.stream_max_bytes = max_bytes;
+    auto found = broker_findings(expected, facts);
+    EXPECT_EQ(found.back().code.text(), "stream_missing");
+    found.pop_back();
+    return found;
+}
+
+TEST(BrokerPreflight, KnowsWhatTheAccountHasLeftForAStreamThatIsToBeMade) {
+    EXPECT_THAT(look_at_account({}), IsEmpty());
+    EXPECT_THAT(look_at_account({.streams_max = 2, .streams = 1}), IsEmpty());
+    auto found = look_at_account({.streams_max = 2, .streams = 2});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_not_creatable");
+    EXPECT_THAT(found[0].what, HasSubstr("max_streams = 2"));
+    EXPECT_FALSE(can_start(found));
+    found = look_at_account({.needs_max_bytes = true});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].remedy, HasSubstr("set nats.max_bytes"));
+    EXPECT_THAT(look_at_account({.needs_max_bytes = true}, 1000), IsEmpty());
+    found = look_at_account({.stream_bytes_max = 999}, 1000);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("lets a stream have 999 bytes"));
+    found = look_at_account({.storage_max = 2000, .storage = 1500}, 1000);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("500 bytes of its 2000 bytes left"));
+    EXPECT_THAT(look_at_account({.storage_max = 2000, .storage = 1000}, 1000), IsEmpty());
+}
+
+TEST(BrokerPreflight, AsksTheApiOfADomainForTheStream) {
+    auto expected = wanted();
+    expected.api = "$JS.hub.API";
+    EXPECT_THAT(subjects_to_try(expected, {}),
+                testing::Contains("$JS.hub.API.STREAM.CREATE.OUTBOX"));
+}
+
 TEST(BrokerPreflight, WarnsOfMessagesThatGoBeforeTheirRowsAreDue) {
     using std::chrono_literals::operator""h;
     auto facts = good();

@@ -1,0 +1,77 @@
+#include "nats/session/learned_servers.hpp"
+
+#include "core/joined.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace walrelay::nats {
+namespace {
+
+constexpr std::size_t name_bytes_max = 270;  // of a host and a port
+
+std::string key_of(const connect_options& of) {
+    return joined(of.urls, ",");
+}
+
+bool is_among(const std::vector<server_address>& servers, const server_address& one) {
+    return std::ranges::any_of(servers, [&](const server_address& each) {
+        return each.host == one.host && each.port == one.port;
+    });
+}
+
+std::vector<server_address> configured(const connect_options& of) {
+    std::vector<server_address> servers;
+    for (const auto& url : of.urls) {
+        if (auto server = parse_server_address(url)) {
+            servers.push_back(std::move(*server));
+        }
+    }
+    return servers;
+}
+
+}  // namespace
+
+learned_servers& learned_servers::shared() {
+    static learned_servers all;
+    return all;
+}
+
+void learned_servers::learn(const connect_options& of, const telling_server& by,
+                            const std::vector<std::string>& listed) {
+    if (!of.discover || listed.empty()) {
+        return;
+    }
+    const auto own = configured(of);
+    const bool demands_tls = by.over_tls || std::ranges::any_of(own, &server_address::tls);
+    std::vector<server_address> found;
+    for (const auto& each : listed) {
+        if (found.size() == count_max) {
+            break;
+        }
+        if (each.size() > name_bytes_max || each.find_first_of("@/?# ") != std::string::npos) {
+            continue;
+        }
+        auto server = parse_server_address((demands_tls ? "tls://" : "nats://") + each);
+        if (!server || is_among(own, *server) || is_among(found, *server)) {
+            continue;
+        }
+        server->user = by.address.user;
+        server->password = by.address.password;
+        server->token = by.address.token;
+        found.push_back(std::move(*server));
+    }
+    const std::lock_guard lock(guard_);
+    known_[key_of(of)] = std::move(found);
+}
+
+std::vector<server_address> learned_servers::others(const connect_options& of) const {
+    if (!of.discover) {
+        return {};
+    }
+    const std::lock_guard lock(guard_);
+    const auto found = known_.find(key_of(of));
+    return found == known_.end() ? std::vector<server_address>{} : found->second;
+}
+
+}  // namespace walrelay::nats

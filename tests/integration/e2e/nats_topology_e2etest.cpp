@@ -1,0 +1,220 @@
+// NATS as people run it: a cluster of which one server is configured, a leaf node whose hub has the
+// stream, a context of the nats command, accounts with limits, streams of another use.
+#include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
+#include "support/free_port.hpp"
+#include "support/nats_cluster.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+namespace walrelay::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Discovery, GoesOnWithTheOtherServersOfTheCluster) {
+    nats_cluster cluster;
+    relay_bench bench(shared_postgres(), cluster.server(0), "pgoutput");
+    bench.create_table();
+    bench.set_nats("replicas = 3\n");
+    bench.start();
+    bench.execute(insert_events(1, 50));
+    ASSERT_TRUE(bench.confirms_messages(50));
+    cluster.server(0).kill_9();
+    bench.execute(insert_events(51, 100));
+    stream_reader others(cluster.server(1).url() + "," + cluster.server(2).url());
+    ASSERT_TRUE(others.wait_for(bench.stream_name(), 100, patience)) << cluster.log();
+    std::vector<seen_event> events;
+    others.for_each(bench.stream_name(), 0,
+                    [&](const stored_message& message) { events.push_back(seen(message)); });
+    EXPECT_TRUE(exactly_once_in_order(bench.committed_ids(), events));
+    bench.stop();
+}
+
+/// A hub that has the stream, and a leaf node with a JetStream of its own that walrelay connects
+/// to.
+class LeafNode : public testing::Test {
+protected:
+    [[nodiscard]] static std::string leaf_settings(const std::string& hub_account) {
+        return "leafnodes { remotes: [ { url: \"nats-leaf://" + hub_account +
+               "127.0.0.1:" + std::to_string(port()) + "\" } ] }";
+    }
+    [[nodiscard]] static std::uint16_t port() {
+        static const std::uint16_t chosen = free_port();
+        return chosen;
+    }
+
+    nats_server hub{{.jetstream_settings = "domain: hub",
+                     .settings = {"server_name: hub", "leafnodes { listen: \"127.0.0.1:" +
+                                                          std::to_string(port()) + "\" }"}}};
+    nats_server leaf{{.jetstream_settings = "domain: leaf",
+                      .settings = {"server_name: leaf", leaf_settings("")}}};
+    relay_bench bench{shared_postgres(), leaf, "pgoutput"};
+    stream_reader at_the_hub{hub.url()};
+};
+
+TEST_F(LeafNode, PublishesIntoTheStreamOfTheHub) {
+    bench.create_table();
+    bench.set_nats("domain = 'hub'\n");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{event_type}'\n"
+        "delete_after = '0s'\n");
+    bench.start();
+    bench.execute(insert_events(1, 200));
+    ASSERT_TRUE(at_the_hub.wait_for(bench.stream_name(), 200, patience)) << leaf.log();
+    EXPECT_FALSE(bench.broker().state(bench.stream_name())) << "a stream of the leaf node's own";
+    // Consumer, acks and deletions of the clean-up go the same way.
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.session().query("SELECT count(*) FROM outbox_events", {}).front().front() ==
+               "0";
+    }));
+    bench.kill_9();
+    bench.execute(insert_events(201, 300));
+    bench.start();
+    ASSERT_TRUE(at_the_hub.wait_for(bench.stream_name(), 300, patience));
+    const auto check = bench.command({"check"});
+    EXPECT_EQ(check.exit_code, 0) << check.output << check.errors;
+    bench.stop();
+    EXPECT_EQ(at_the_hub.message_count(bench.stream_name()), 300U);
+}
+
+TEST_F(LeafNode, VerifiesAndFindsWhatTheHubHas) {
+    bench.create_table();
+    bench.set_nats("api_prefix = '$JS.hub.API'\n");
+    bench.start();
+    bench.execute(insert_events(1, 20));
+    ASSERT_TRUE(at_the_hub.wait_for(bench.stream_name(), 20, patience)) << leaf.log();
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+    bench.stop();
+}
+
+/// Commands of the program with the files of a user of the nats command.
+class UsersOfTheNatsCommand : public testing::Test {
+protected:
+    finished_run check(std::map<std::string, std::string> environment,
+                       const std::vector<std::string>& more = {}) {
+        environment.try_emplace("XDG_CONFIG_HOME", folder.path().string());
+        std::vector<std::string> words{"check", "--postgres", bench.conninfo(), "--table",
+                                       "public.outbox_events"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_to_end({.program = WALRELAY_BINARY,
+                           .arguments = words,
+                           .folder = folder.path(),
+                           .environment = std::move(environment),
+                           .name = "check" + std::to_string(++runs)},
+                          patience);
+    }
+    void write_context(const std::string& name, const std::string& json) {
+        const auto contexts = folder.path() / "nats" / "context";
+        std::filesystem::create_directories(contexts);
+        const auto file = contexts / (name + ".json");
+        std::ofstream(file) << json;
+        std::filesystem::permissions(file, std::filesystem::perms::owner_read);
+    }
+
+    nats_server broker{{.settings = {"authorization { user: me, password: s3cret }"}}};
+    relay_bench bench{shared_postgres(), broker, "pgoutput"};
+    temporary_folder folder{"contexts"};
+    int runs = 0;
+};
+
+TEST_F(UsersOfTheNatsCommand, NameAContext) {
+    bench.create_table();
+    write_context("prod",
+                  R"({"url": ")" + broker.url() + R"(", "user": "me", "password": "s3cret"})");
+    const auto found =
+        check({{"WALRELAY_NATS_CONTEXT", "prod"}, {"NATS_URL", "nats://127.0.0.1:1"}});
+    EXPECT_EQ(found.exit_code, 0) << found.output << found.errors;
+    const auto missing = check({{"WALRELAY_NATS_CONTEXT", "prdo"}});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_THAT(missing.errors,
+                AllOf(HasSubstr("WALRELAY_NATS_CONTEXT: nats.context: context prdo cannot be read"),
+                      HasSubstr((folder.path() / "nats/context/prdo.json").string()),
+                      HasSubstr("fix: write prod")));
+    write_context("wrong",
+                  R"({"url": ")" + broker.url() + R"(", "user": "me", "password": "0ther"})");
+    const auto refused = check({{"WALRELAY_NATS_CONTEXT", "wrong"}});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.output + refused.errors,
+                AllOf(HasSubstr("refuses the log-in"), Not(HasSubstr("0ther"))));
+}
+
+TEST_F(UsersOfTheNatsCommand, SetNatsUrl) {
+    bench.create_table();
+    const auto name = "127.0.0.1:" + std::to_string(broker.port());
+    const auto found = check({{"NATS_URL", "nats://127.0.0.1:1,nats://me:s3cret@" + name}});
+    EXPECT_EQ(found.exit_code, 0) << found.output << found.errors;
+    const auto flag =
+        check({{"NATS_URL", "nats://me:s3cret@" + name}}, {"--nats", "nats://127.0.0.1:1"});
+    EXPECT_EQ(flag.exit_code, 1);
+    EXPECT_THAT(flag.output + flag.errors, Not(HasSubstr("s3cret")));
+}
+
+TEST(LimitedAccount, IsKnownBeforeTheStreamIsMade) {
+    nats_server broker({.settings = {"accounts { A { jetstream: { max_streams: 1, "
+                                     "max_bytes_required: true }, users: [ { user: a, password: "
+                                     "a } ] } }",
+                                     "no_auth_user: a"}});
+    relay_bench bench(shared_postgres(), broker, "pgoutput");
+    bench.create_table();
+    const auto refused = bench.command({"check"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.output, AllOf(HasSubstr("takes no stream without a limit of bytes"),
+                                      HasSubstr("set nats.max_bytes")));
+    bench.set_nats("max_bytes = '1MiB'\n");
+    const auto ready = bench.command({"check"});
+    EXPECT_EQ(ready.exit_code, 0) << ready.output << ready.errors;
+    bench.start();
+    bench.execute(insert_events(1, 10));
+    EXPECT_TRUE(bench.wait_for_messages(10));
+    bench.stop();
+}
+
+class UnusableStream : public testing::Test {
+protected:
+    /// `configuration`: what follows the name, with % for the bench's own.
+    void expect_refused(std::string configuration, const std::string& said) {
+        relay_bench bench(shared_postgres(), broker, "pgoutput");
+        const auto& name = bench.stream_name();
+        bench.create_table();
+        if (const auto at = configuration.find('%'); at != std::string::npos) {
+            configuration.replace(at, 1, name);
+        }
+        bench.broker().create(
+            name, R"({"name":")" + name + R"(","storage":"file",)" + configuration + "}");
+        const auto run = bench.command({"run"});
+        EXPECT_EQ(run.exit_code, 3) << configuration << run.errors;
+        EXPECT_THAT(run.errors, AllOf(HasSubstr(name), HasSubstr(said))) << configuration;
+        bench.broker().remove(name);
+    }
+
+    nats_server broker;
+};
+
+TEST_F(UnusableStream, EndsTheStartWithThreeAndItsName) {
+    const std::string subjects = R"("subjects":["%.>"])";
+    expect_refused(subjects + R"(,"no_ack":true)", "no_ack");
+    expect_refused(subjects + R"(,"retention":"workqueue")", "workqueue");
+    expect_refused(subjects + R"(,"retention":"interest")", "interest");
+    expect_refused(R"("subjects":["$KV.%.>"])", "bucket");
+    stream_reader(broker.url()).create({.name = "ORIGIN", .subjects = {"origin"}});
+    expect_refused(R"("mirror":{"name":"ORIGIN"})", "mirror");
+}
+
+TEST_F(UnusableStream, CanBeACounter) {
+    const std::regex knows_counters("Version: +2\\.1[2-9]");
+    if (!std::regex_search(broker.log(), knows_counters)) {
+        GTEST_SKIP() << "counters are of nats-server 2.12";
+    }
+    expect_refused(R"("subjects":["%.>"],"allow_msg_counter":true,"allow_direct":true)", "counter");
+}
+
+}  // namespace
+}  // namespace walrelay::test
