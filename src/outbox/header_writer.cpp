@@ -103,6 +103,9 @@ void header_writer::add_configured() {
         scratch_.rendered.clear();
         const bool complete = render(
             header.value, view_.columns.headers[index], view_.row.fields, culprit,
+            [this](std::string_view json, std::string_view key) {
+                return scratch_.members.read(json, key);
+            },
             [this](std::string_view literal) { scratch_.rendered += literal; },
             [this](const field& value) {
                 scratch_.rendered += value.value_or("");

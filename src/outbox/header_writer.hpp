@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/message.hpp"
+#include "outbox/json_member.hpp"
 #include "outbox/row_view.hpp"
 #include "outbox/trace_context.hpp"
 
@@ -15,6 +16,7 @@ namespace walrelay::outbox {
 struct header_scratch {
     std::string rendered;
     std::string encoded;
+    json_member_reader members = {};
     /// What the positions of one transaction begin with, and of which.
     std::string transaction = {};
     position transaction_of = {};
