@@ -48,6 +48,10 @@ void header_writer::add_content_type(std::string_view media_type) {
     }
 }
 
+void header_writer::add_tombstone() {
+    out_.add_header("Walrelay-Tombstone", "true");
+}
+
 void header_writer::add_trace(trace_context_reader& reader) {
     field traceparent = value_of(view_.columns.traceparent);
     field tracestate = value_of(view_.columns.tracestate);

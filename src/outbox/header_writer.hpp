@@ -30,6 +30,7 @@ public:
 
     void add_position();
     void add_content_type(std::string_view media_type);
+    void add_tombstone();
     void add_trace(trace_context_reader& reader);
     /// The attributes of CloudEvents 1.0 in binary mode (NATS protocol binding for CloudEvents).
     /// `id` is the message's id before it was made fit for a header.

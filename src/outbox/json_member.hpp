@@ -14,8 +14,8 @@ namespace walrelay::outbox {
 class json_member_reader {
 public:
     /// A string without quotes and escapes, anything else as it is written; of two of one name the
-    /// last, as in jsonb. Nothing for null, where there is none of that name, and where `json` is no
-    /// object: a header is not worth a lost event. The view lives until the next call.
+    /// last, as in jsonb. Nothing for null, where there is none of that name, and where `json` is
+    /// no object: a header is not worth a lost event. The view lives until the next call.
     [[nodiscard]] field read(std::string_view json, std::string_view key);
 
 private:

@@ -163,6 +163,7 @@ result<table_plan> make_plan(const outbox_table& table) {
     plan.message_prefix = table.message_prefix;
     plan.columns = table.columns;
     plan.body = table.body;
+    plan.keeps_tombstones = table.keeps_tombstones;
     append_path_segment(plan.source, table.table.schema);
     append_path_segment(plan.source, table.table.name);
     plan.default_event_type = to_string(table.table);

@@ -75,8 +75,8 @@ bool render(const text_template& form, const column_indexes& columns, std::span<
         for (std::size_t name = 0; name < part.names.size() && !found; ++name) {
             culprit = next[static_cast<std::ptrdiff_t>(name)];
             const auto key = part.key_of(name);
-            found = key.empty() || !fields[culprit] ? fields[culprit]
-                                                    : member(*fields[culprit], key);
+            found =
+                key.empty() || !fields[culprit] ? fields[culprit] : member(*fields[culprit], key);
         }
         next += static_cast<std::ptrdiff_t>(part.names.size());
         if (!found && part.otherwise) {

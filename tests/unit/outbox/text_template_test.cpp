@@ -57,8 +57,7 @@ TEST(TextTemplate, PartsAlternatives) {
 }
 
 TEST(TextTemplate, TakesATextWhereAllAreNull) {
-    EXPECT_THAT(parts_of("a.{x|y|'no type'}"),
-                ElementsAre(part{"a.", {"x", "y"}, {}, "no type"}));
+    EXPECT_THAT(parts_of("a.{x|y|'no type'}"), ElementsAre(part{"a.", {"x", "y"}, {}, "no type"}));
     EXPECT_TRUE(text_template::parse("subject", "{x|'y'}").value().has_otherwise());
     EXPECT_FALSE(text_template::parse("subject", "{x|y}").value().has_otherwise());
 }
@@ -73,9 +72,9 @@ TEST(TextTemplate, RefusesTextThatIsNotTheLastOfSeveral) {
 }
 
 TEST(TextTemplate, NamesAMemberOfAColumn) {
-    EXPECT_THAT(parts_of("{headers->>'tenant'}-{a|b->>'c'|'d'}"),
-                ElementsAre(part{"", {"headers"}, {"tenant"}},
-                            part{"-", {"a", "b"}, {"", "c"}, "d"}));
+    EXPECT_THAT(
+        parts_of("{headers->>'tenant'}-{a|b->>'c'|'d'}"),
+        ElementsAre(part{"", {"headers"}, {"tenant"}}, part{"-", {"a", "b"}, {"", "c"}, "d"}));
     EXPECT_TRUE(text_template::parse("header", "{a->>'b'}").value().has_keys());
     EXPECT_EQ(complaint_about("{->>'b'}"),
               "subject \"{->>'b'}\" has no name between the braces at offset 0");
