@@ -3,10 +3,13 @@
 #include "app/read_settings.hpp"
 #include "config/sample_file.hpp"
 #include "core/joined.hpp"
+#include "core/nearest.hpp"
 #include "core/one_line.hpp"
+#include "core/type_oid.hpp"
 #include "outbox/table_proposal.hpp"
 #include "postgres/catalog/column_hints.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/catalog/table_list.hpp"
 #include "preflight/table_meant.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
@@ -87,21 +90,43 @@ void propose_status(const outbox::table_proposal& proposal, config::sample& to) 
         to.proposed["outbox.republish"] =
             fmt::format("{{ column = {}, value = {} }}", config::toml_text(proposal.status_column),
                         config::toml_text(proposal.republish_value));
+    } else if (proposal.republishes_null) {
+        to.notes.push_back(
+            fmt::format("Before republish is set: ALTER TABLE ... REPLICA IDENTITY FULL, or every "
+                        "UPDATE of a row whose {} is NULL publishes it again.",
+                        column));
+        to.proposed["outbox.republish"] =
+            fmt::format("{{ column = {}, is = \"null\" }}", config::toml_text(column));
     }
 }
 
-void note_message(const outbox::table_proposal& proposal, config::sample& to) {
+bool is_text(const table_facts& table, const std::string* name) {
+    return name != nullptr && std::ranges::any_of(table.columns, [name](const column& each) {
+               return each.name == *name && (each.type == oid::text || each.type == oid::varchar);
+           });
+}
+
+void note_message(const table_facts& table, const outbox::table_proposal& proposal,
+                  config::sample& to) {
     if (!proposal.nullable.empty()) {
         to.notes.push_back(
-            fmt::format("{} can be NULL, and the subject names it: a row without it becomes a dead "
-                        "letter. {{a|b}} takes another column in its place.",
+            fmt::format("{} can be NULL: the subject has the text none in its place. {{a|b}} takes "
+                        "another column; without either such a row becomes a dead letter.",
                         fmt::join(proposal.nullable, ", ")));
     }
     if (proposal.body == body_format::payload) {
         to.notes.emplace_back(
             "The payload is bytea: the body is its bytes, and the id is in the header "
-            "Nats-Msg-Id.");
+            "Nats-Msg-Id. If it is JSON, headers = { \"Content-Type\" = \"application/json\" } "
+            "says "
+            "so.");
         to.set.try_emplace("outbox.body", config::toml_text("payload"));
+    } else if (is_text(table, proposal.column_of(column_role::payload))) {
+        to.notes.emplace_back(
+            "The payload is text: event_data is a JSON string, also where the text is JSON. To "
+            "send "
+            "the text alone as JSON: body = \"payload\" and headers = { \"Content-Type\" = "
+            "\"application/json\" }.");
     }
 }
 
@@ -109,7 +134,7 @@ std::string filled_file(const table_facts& table, const outbox::table_proposal& 
                         const config::flag_values& flags) {
     auto made = sample_of(flags);
     note_columns(table, proposal, made);
-    note_message(proposal, made);
+    note_message(table, proposal, made);
     propose_status(proposal, made);
     made.set.try_emplace("outbox.subject", config::toml_text(proposal.subject));
     return config::sample_file(made);
@@ -177,6 +202,62 @@ awaitable<int> print_for_table(servers::executors on, const config::settings& se
     co_return exit_done;
 }
 
+/// `id = id, payload = event_data`.
+std::string roles_of(const outbox::table_proposal& proposal) {
+    std::vector<std::string> roles;
+    for (const auto& [role, column] : proposal.roles) {
+        if (!column.empty()) {
+            roles.push_back(fmt::format("{} = {}", to_string(role), one_line(column)));
+        }
+    }
+    return fmt::format("{}", fmt::join(roles, ", "));
+}
+
+/// Those whose name says it stand first.
+void print_candidates(const std::vector<postgres::listed_table>& tables, std::string& first) {
+    std::string likely;
+    std::string others;
+    for (const auto& each : tables) {
+        const auto proposal = outbox::propose({each.table, each.columns, {}, {}, {}});
+        if (!outbox::looks_like_outbox(each.table, proposal)) {
+            continue;
+        }
+        const bool is_likely = folded_name(each.table.name).find("outbox") != std::string::npos;
+        const auto name = preflight::as_written(each.table);
+        if (first.empty() || (is_likely && likely.empty())) {
+            first = name;
+        }
+        (is_likely ? likely : others) +=
+            fmt::format("{}\n    {}\n", one_line(name), roles_of(proposal));
+    }
+    fmt::print("{}{}", likely, others);
+}
+
+awaitable<int> print_list(servers::executors on, const config::settings& settings) {
+    auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
+    if (!sql) {
+        co_return say_why(sql.error());
+    }
+    const auto tables = co_await postgres::list_tables(*sql);
+    if (!tables) {
+        co_return say_why(tables.error());
+    }
+    std::string first;
+    print_candidates(*tables, first);
+    if (first.empty()) {
+        co_return say_why({errc::postgres_unsuitable,
+                           fmt::format("none of the {} tables of the database looks like an outbox",
+                                       tables->size()),
+                           "name the table: walrelay config --table public.your_table; it is in "
+                           "another database if --postgres names another one"});
+    }
+    fmt::print(stderr,
+               "a configuration for one: walrelay config --postgres \"...\" --table '{}' > "
+               "walrelay.toml\n",
+               one_line(first));
+    co_return exit_done;
+}
+
 }  // namespace
 
 int command_config(const command_line& line) {
@@ -200,6 +281,10 @@ int command_config(const command_line& line) {
                          ? "ok       the configuration can be used; no server was asked\n"
                          : config::sample_file(sample_of(line.flags)));
     return exit_done;
+}
+
+int command_config_list(const config::settings& settings) {
+    return servers::run_to_end([&](servers::executors on) { return print_list(on, settings); });
 }
 
 int command_config_of_table(const config::settings& settings, const config::flag_values& flags) {

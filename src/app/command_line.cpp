@@ -50,15 +50,16 @@ std::string value_of(const config::key& key) {
     return made.empty() ? "TEXT" : made;
 }
 
-/// The flags of the configuration, but for those of one section.
-void add_settings(CLI::App& command, command_line& line, std::string_view without = "") {
+/// The flags of the configuration. A flag of that name that the command has means what it says of
+/// it.
+void add_settings(CLI::App& command, command_line& line) {
     command
         .add_option("-c,--config", line.config_file,
                     "configuration file (default: ./walrelay.toml, then "
                     "/etc/walrelay/walrelay.toml)")
         ->type_name("FILE");
     for (const auto& key : config::keys()) {
-        if (key.flag.empty() || key.section == without) {
+        if (key.flag.empty() || command.get_option_no_throw(std::string(key.flag)) != nullptr) {
             continue;
         }
         command
@@ -173,6 +174,10 @@ void add_config(CLI::App& program, command_line& line, known_commands& known) {
     auto* const check_only =
         config->add_flag("--check", line.check_only,
                          "check the configuration instead of printing one; asks no server");
+    config
+        ->add_flag("--list", line.list_tables,
+                   "list the tables of the database that look like an outbox")
+        ->excludes(check_only);
     add_settings(*config, line);
     config->get_option("--config")->needs(check_only);
     known.emplace_back(config, command::config);
@@ -204,21 +209,18 @@ known_commands add_commands(CLI::App& program, command_line& line) {
     add_main_commands(program, line, known);
     auto* const status = program.add_subcommand(
         "status", "show the state of the relay; exit code 0 if it is ready, 1 if not");
-    add_settings(*status, line, "outbox");
+    add_settings(*status, line);
     add_status(*status, line.status);
     known.emplace_back(status, command::status);
     known.emplace_back(
-        add_replay(program, line.replay,
-                   [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
+        add_replay(program, line.replay, [&line](CLI::App& action) { add_settings(action, line); }),
         command::replay);
-    known.emplace_back(
-        add_bookmark(program, line.bookmark,
-                     [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
-        command::bookmark);
-    known.emplace_back(
-        add_dead_letter(program, line.dead_letter,
-                        [&line](CLI::App& action) { add_settings(action, line, "outbox"); }),
-        command::dead_letter);
+    known.emplace_back(add_bookmark(program, line.bookmark,
+                                    [&line](CLI::App& action) { add_settings(action, line); }),
+                       command::bookmark);
+    known.emplace_back(add_dead_letter(program, line.dead_letter,
+                                       [&line](CLI::App& action) { add_settings(action, line); }),
+                       command::dead_letter);
     known.emplace_back(
         add_find(program, line.find, [&line](CLI::App& action) { add_settings(action, line); }),
         command::find);

@@ -84,6 +84,7 @@ struct command_line {
     bool accept_history = false;      // run
     bool json = false;                // check --json, version --json
     bool check_only = false;          // config --check
+    bool list_tables = false;         // config --list
     bookmark_request bookmark = {};
     tasks::dead_letter_request dead_letter = {};
     tasks::find_options find = {};

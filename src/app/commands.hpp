@@ -52,6 +52,8 @@ struct init_options {
                                  const tasks::verify_options& options);
 /// Checks the configuration without asking a server, or prints a commented one.
 [[nodiscard]] int command_config(const command_line& line);
+/// Lists the tables of the database that look like an outbox.
+[[nodiscard]] int command_config_list(const config::settings& settings);
 /// Prints one that is filled in for the table that the flags name.
 [[nodiscard]] int command_config_of_table(const config::settings& settings,
                                           const config::flag_values& flags);

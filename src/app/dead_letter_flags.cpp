@@ -100,7 +100,6 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
                 require_selection(request);
             }
         });
-        add_settings(*added);
         return *added;
     };
 
@@ -122,6 +121,9 @@ CLI::App* add_dead_letter(CLI::App& program, tasks::dead_letter_request& request
                      tasks::dead_letter_action::drop);
     add_selection(drop, request, "every one");
     drop.add_flag("--yes", request.is_sure, "with --all: do not ask");
+    for (auto* const each : parent->get_subcommands({})) {
+        add_settings(*each);
+    }
     return parent;
 }
 

@@ -41,7 +41,8 @@ int run_command(const command_line& line, const config::settings& settings) {
         case command::verify:
             return command_verify(settings, line.verify);
         case command::config:
-            return command_config_of_table(settings, line.flags);
+            return line.list_tables ? command_config_list(settings)
+                                    : command_config_of_table(settings, line.flags);
         default:
             return command_run(settings, {line.skip_startup_check, line.accept_history});
     }
@@ -90,7 +91,7 @@ int run_program(int argc, const char* const* argv) {
         return command_version(line.json);
     }
     if (line.wanted == command::config &&
-        (line.check_only || !line.flags.contains("outbox.table"))) {
+        (line.check_only || (!line.list_tables && !line.flags.contains("outbox.table")))) {
         return command_config(line);
     }
     std::string file_read;

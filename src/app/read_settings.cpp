@@ -151,7 +151,7 @@ bool reads_rows(const command_line& line) {
 bool needs_no_table(const command_line& line) {
     return line.wanted == command::dead_letter ||
            (line.wanted == command::resume && !line.resume.give_up) ||
-           line.wanted == command::status || line.wanted == command::drop ||
+           line.wanted == command::status || line.wanted == command::drop || line.list_tables ||
            (line.wanted == command::replay &&
             (!reads_rows(line) || line.replay.tables.size() == 1));
 }

@@ -143,7 +143,6 @@ CLI::App* add_replay(CLI::App& program, tasks::replay_request& request,
                      const std::function<void(CLI::App&)>& add_settings) {
     auto* const parent = program.add_subcommand(
         "replay", "publish rows of the past again; without --execute only the plan is shown");
-    add_settings(*parent);
     add_range(*parent, request);
     add_rows(*parent, request);
     add_filters(*parent, request);
@@ -155,7 +154,6 @@ CLI::App* add_replay(CLI::App& program, tasks::replay_request& request,
                          tasks::replay_action action) -> CLI::App& {
         auto* const added = parent->add_subcommand(name, about);
         added->parse_complete_callback([&request, action] { request.action = action; });
-        add_settings(*added);
         return *added;
     };
     auto& list = add("list", "the replays of this slot", tasks::replay_action::list);
@@ -178,6 +176,10 @@ CLI::App* add_replay(CLI::App& program, tasks::replay_request& request,
     numbered("resume", "go on with one that was broken off", tasks::replay_action::resume);
     numbered("cancel", "end one: what was written is still published",
              tasks::replay_action::cancel);
+    add_settings(*parent);
+    for (auto* const each : parent->get_subcommands({})) {
+        add_settings(*each);
+    }
     return parent;
 }
 

@@ -150,9 +150,7 @@ void status_board::sample(instant now, std::chrono::microseconds late) {
     loop_lag_.add(late);
     const auto status = this->status(now);
     note_state(status.state, now);
-    const auto counts = this->counts();
-    const mark here{now.monotonic, rows_in(counts), counts.messages_stored,
-                    counts.commit_to_ack.counts()};
+    const auto here = mark_of(now);
     http::sample one{now.wall};
     one.lag_seconds = seconds_or_unknown(status.lag);
     one.window_share = share_of(status.window_messages, status.window_limit_messages);
@@ -181,13 +179,19 @@ void status_board::sample(instant now, std::chrono::microseconds late) {
     }
 }
 
-http::recent_rates status_board::recent_rates() const {
+status_board::mark status_board::mark_of(instant now) const {
+    const auto counts = this->counts();
+    return {now.monotonic, rows_in(counts), counts.messages_stored, counts.commit_to_ack.counts()};
+}
+
+/// Up to now, so that who asks right after a row finds it.
+http::recent_rates status_board::recent_rates(instant now) const {
     http::recent_rates rates;
-    if (marks_.size() < 2) {
+    if (marks_.empty()) {
         return rates;
     }
     const auto& from = marks_.front();
-    const auto& to = marks_.back();
+    const auto to = mark_of(now);
     const auto passed = std::max(seconds(to.at - from.at), 0.001);
     rates.rows_per_second = static_cast<double>(to.rows - from.rows) / passed;
     rates.messages_per_second = static_cast<double>(to.messages - from.messages) / passed;
@@ -213,7 +217,7 @@ http::relay_report status_board::report(instant now) {
     report.since = wall_time_of(since_, now);
     report.counts = counts();
     report.cleanup = cleanup_;
-    report.recent = recent_rates();
+    report.recent = recent_rates(now);
     report.last_second = history_.empty() ? std::nullopt : std::optional(history_.back());
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
     report.slot_danger_in = report.slot_facts.facts ? forecast_.left() : std::nullopt;

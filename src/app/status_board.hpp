@@ -88,7 +88,8 @@ private:
     };
 
     void note_state(relay_state state, instant now);
-    [[nodiscard]] http::recent_rates recent_rates() const;
+    [[nodiscard]] mark mark_of(instant now) const;
+    [[nodiscard]] http::recent_rates recent_rates(instant now) const;
 
     const config::settings& settings_;
     std::string version_;

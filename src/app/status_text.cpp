@@ -207,6 +207,12 @@ void append_flow(std::string& to, const element& of) {
            fmt::format("{} of {}{}", count(of, "/window/messages"),
                        count(of, "/window/limit_messages", "message"),
                        flag(of, "/window/reading_paused") ? ", full: not reading" : ""));
+    const auto last = number(of, "/last_stored");
+    append(to, "stored",
+           count(of, "/totals/messages_stored", "message") + " since the start" +
+               (last ? ", the last " + show_seconds(number(of, "/now").value_or(*last) - *last) +
+                           " ago"
+                     : ""));
     append(to, "last minute",
            fmt::format("{:.1f} rows/s, p50 {}, p99 {}",
                        number(of, "/last_minute/rows_per_second").value_or(0),

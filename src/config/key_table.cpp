@@ -182,7 +182,8 @@ const std::vector<key> table{
      "{ id = \"event_id\", payload = \"body\" }"},
     {"outbox", "subject", "--subject", text(&outbox::subject),
      "Template of the subject. `{name}` is a role or a column, `{name|other}` the first that is "
-     "not NULL. Each value is one token, encoded where NATS needs it; only the dots of a "
+     "not NULL, `{name|'text'}` the text where it is NULL. Each value is one token, encoded where "
+     "NATS needs it; only the dots of a "
      "placeholder that ends the template stay, so that one may give several tokens."},
     {"outbox", "message_id", "--message-id", text(&outbox::message_id),
      "Template of `Nats-Msg-Id`. It must differ between all rows of all tables that share a "
@@ -195,10 +196,17 @@ const std::vector<key> table{
      "What a message carries: a JSON envelope (`\"event\"`), the bytes of the payload column "
      "alone (`\"payload\"`), CloudEvents 1.0 in binary mode (`\"cloudevents\"`) or "
      "`proto/walrelay/v1/event.proto` (`\"protobuf\"`)."},
+    {"outbox", "null_payload", "",
+     choice(&outbox::keeps_tombstones, {{"dead_letter", false}, {"tombstone", true}}),
+     "What becomes of a row whose payload is NULL where `body = \"payload\"`: a dead letter, or an "
+     "empty message with the header `Walrelay-Tombstone: true` (`\"tombstone\"`), which says that "
+     "what the event is about is gone. The other bodies say it themselves."},
     {"outbox", "headers", "", headers(&outbox::headers),
      "Headers of each message beside those of walrelay: name and template of the value. A header "
-     "is left out where a column of it is NULL, or its value empty. Names that begin with "
-     "`Nats-` or `Walrelay-` are reserved.",
+     "is left out where a column of it is NULL, or its value empty. `{name->>'key'}` is a member "
+     "of a column that holds a JSON object. `Content-Type` takes the place of walrelay's own. "
+     "Names "
+     "that begin with `Nats-` or `Walrelay-` are reserved.",
      "{ \"Correlation-Id\" = \"{correlation_id}\" }"},
     {"outbox", "pending", "", text(&outbox::pending, check_predicate),
      "SQL predicate of the rows that are still to send, such as `status = 'pending'`: what "
@@ -207,8 +215,9 @@ const std::vector<key> table{
      "\"status = 'pending'\""},
     {"outbox", "republish", "", republish(&outbox::republish),
      "`column` and `value`: an UPDATE that sets the column to the value publishes the row again, "
-     "with a message id of its own. The value is written as PostgreSQL prints it. What walrelay "
-     "writes back itself never publishes anything.",
+     "with a message id of its own. The value is written as PostgreSQL prints it. `is = "
+     "\"null\"` in place of `value` stands for NULL. What walrelay writes back itself never "
+     "publishes anything.",
      "{ column = \"status\", value = \"pending\" }"},
     {"outbox", "on_published", "", text(&outbox::on_published, check_set_list),
      "SQL SET list that is written back to rows once their messages are acked, many at a time, "

@@ -70,11 +70,15 @@ std::optional<complaint> check_role(const std::string& name, const std::string& 
                : std::nullopt;
 }
 
-constexpr const char* like_a_rule = R"(write it like { column = "status", value = "pending" })";
+constexpr const char* like_a_rule = R"(write it like { column = "status", value = "pending" } or )"
+                                    R"({ column = "sent_at", is = "null" })";
 
 std::optional<complaint> check_rule_member(const std::string& name, const std::string& text) {
-    if (name != "column" && name != "value") {
+    if (name != "column" && name != "value" && name != "is") {
         return complaint{"is not a member of it", like_a_rule};
+    }
+    if (name == "is" && text != "null") {
+        return complaint{"can only be \"null\"", like_a_rule};
     }
     return name == "column" && text.empty()
                ? std::optional(complaint{"names no column", like_a_rule})
@@ -245,13 +249,16 @@ kind republish(place<std::optional<republish_rule>> at) {
             return;
         }
         const std::map<std::string, std::string> named(members->begin(), members->end());
-        for (const std::string name : {"column", "value"}) {
-            if (!named.contains(name)) {
-                wrong(found, "", {"has no " + name, like_a_rule});
-            }
-        }
-        if (named.size() == 2) {
-            at.in(to) = republish_rule{named.at("column"), named.at("value")};
+        const auto value = named.find("value");
+        const bool has_value = value != named.end();
+        if (!named.contains("column")) {
+            wrong(found, "", {"has no column", like_a_rule});
+        } else if (has_value == named.contains("is")) {
+            wrong(found, "",
+                  {has_value ? "has both value and is" : "has neither value nor is", like_a_rule});
+        } else {
+            at.in(to) = republish_rule{named.at("column"),
+                                       has_value ? std::optional(value->second) : std::nullopt};
         }
     };
     return {value_kind::table, {}, store, {}};

@@ -152,7 +152,7 @@ template <class Part, class Value>
 [[nodiscard]] kind columns(place<outbox_columns> at);
 /// Header name and template, in the order of the source.
 [[nodiscard]] kind headers(place<text_members> at);
-/// `column` and `value`.
+/// `column`, and `value` or `is`.
 [[nodiscard]] kind republish(place<std::optional<republish_rule>> at);
 
 }  // namespace walrelay::config

@@ -173,6 +173,12 @@ void check_tableless(draft& of, std::size_t entry) {
 void check_entry(draft& of, std::size_t entry) {
     const outbox_table& table = of.all().outbox[entry];
     check_source(of, entry);
+    if (table.keeps_tombstones && table.body != body_format::payload &&
+        !of.is_spoilt("outbox.body", entry)) {
+        blame(of, "outbox.null_payload",
+              "\"tombstone\" is for messages that are the payload alone, and body is another one",
+              "remove null_payload, or write body = \"payload\"", entry);
+    }
     if (table.is_tableless()) {
         check_tableless(of, entry);
     } else if (of.all().postgres.snapshot == snapshot_mode::pending && table.pending.empty() &&

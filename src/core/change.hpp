@@ -81,6 +81,8 @@ struct row_update {
     std::span<const std::uint8_t> missing;
     /// As of a row_insert.
     std::uint64_t too_large_bytes = 0;
+    /// `before` is the whole row: what is nothing there is NULL.
+    bool before_is_whole = false;
 };
 
 struct transaction_commit {

@@ -101,6 +101,13 @@ struct table_facts {
     std::vector<table_name> children = {};
     std::vector<column> columns = {};
     std::vector<generated_column> generated = {};  // of the columns
+    std::vector<std::string> nullable = {};        // of the columns
+    /// Those of the columns with which no index of all rows begins.
+    std::vector<std::string> unindexed = {};
+    /// Those of the columns of which the role has no SELECT.
+    std::vector<std::string> unreadable = {};
+    /// The role may name what is in the table's schema.
+    bool reachable = true;
     /// The columns that the publication sends of all its rows; empty where there is no publication,
     /// and before PostgreSQL 15, which does not tell.
     std::vector<std::string> published = {};

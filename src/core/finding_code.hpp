@@ -76,7 +76,9 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"table_not_ordinary",
      "A configured table is a view or something else that has no rows in the WAL."},
     {"table_unlogged", "A configured table is unlogged."},
-    {"table_not_readable", "The role may not read a table that must be read."},
+    {"table_not_readable",
+     "The role may not read a table, or columns of one, that something has to read."},
+    {"subject_can_be_null", "A column that the subject needs can be NULL."},
     {"mapping_invalid", "`outbox.subject`, `message_id` or another template is not valid."},
     {"mapping_without_columns", "The mapping names columns that the table does not have."},
     {"messages_need_postgres_14", "pgoutput sends logical messages from PostgreSQL 14 on."},
@@ -127,7 +129,9 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"statement_not_allowed", "The role may not run a statement of the configuration."},
     {"statement_refused", "PostgreSQL refuses a statement of the configuration."},
     {"republish_column_missing", "The table lacks the column of `outbox.republish`."},
+    {"republish_never_fires", "No row can have the value of `outbox.republish`."},
     {"id_column_missing", "The table lacks the column by which rows are found again."},
+    {"id_not_indexed", "Rows are found again by a column without an index."},
     {"replica_identity_missing", "The table has no primary key and no REPLICA IDENTITY."},
 });
 

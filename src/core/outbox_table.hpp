@@ -47,8 +47,8 @@ struct outbox_columns {
 
 /// An UPDATE that sets the column to the value publishes the row again.
 struct republish_rule {
-    std::string column;  // as the catalog holds it
-    std::string value;   // as PostgreSQL prints it
+    std::string column;                // as the catalog holds it
+    std::optional<std::string> value;  // as PostgreSQL prints it; nothing: NULL
 };
 
 struct outbox_table {
@@ -61,6 +61,9 @@ struct outbox_table {
     std::string subject = "events.{aggregate_type}.{event_type}";
     std::string message_id = "{id}";
     body_format body = body_format::event;
+    /// A row without payload is an empty message with a header that says so, where the body is the
+    /// payload alone; else it cannot be mapped.
+    bool keeps_tombstones = false;
     /// Header name and template of its value, in the order of the configuration.
     std::vector<std::pair<std::string, std::string>> headers = {};
     /// SQL predicate of the rows that are still to send; empty: none is known.

@@ -18,6 +18,7 @@ inline constexpr type_oid text = 25;
 inline constexpr type_oid json = 114;
 inline constexpr type_oid float4 = 700;
 inline constexpr type_oid float8 = 701;
+inline constexpr type_oid varchar = 1043;
 inline constexpr type_oid timestamp = 1114;
 inline constexpr type_oid timestamptz = 1184;
 inline constexpr type_oid numeric = 1700;

@@ -14,6 +14,7 @@ result<void> render_complete(const row_view& view, const text_template& form,
     text.clear();
     const bool complete = render(
         form, columns, view.row.fields, culprit,
+        [](std::string_view, std::string_view) { return field(); },
         [&text](std::string_view literal) { text += literal; },
         [&append](const field& value) {
             if (!value || value->empty()) {
@@ -29,7 +30,8 @@ result<void> render_complete(const row_view& view, const text_template& form,
     return unmappable(
         view, culprit, state + ", but the " + setting + " \"" + form.text() + "\" needs it",
         std::string("take the column out of outbox.") + setting +
-            " in the configuration and start again; the slot resends the row as it was inserted, "
+            " in the configuration, or name another one or a text for it ({name|'none'} in a "
+            "subject), and start again; the slot resends the row as it was inserted, "
             "so changing it in the table does not help");
 }
 

@@ -86,12 +86,18 @@ result<void> append_column(const row_view& view, column_role role, std::string& 
 }
 
 result<void> append_payload_body(const row_view& view, std::string& body) {
-    if (!view.value(column_role::payload)) {
+    if (!view.value(column_role::payload) && !view.plan.keeps_tombstones) {
         return unmappable(view, view.columns.playing(column_role::payload)->index,
                           "is NULL, but the body is made of the payload",
-                          "give the row a payload, or use another body");
+                          "give the row a payload, or set outbox.null_payload = \"tombstone\", or "
+                          "another outbox.body, and start again");
     }
     return append_column(view, column_role::payload, body);
+}
+
+bool is_tombstone(const row_view& view) {
+    return view.plan.body == body_format::payload && view.plan.keeps_tombstones &&
+           !view.value(column_role::payload);
 }
 
 std::string_view content_type_of(const row_view& view) {

@@ -18,8 +18,11 @@ namespace walrelay::outbox {
 [[nodiscard]] result<void> append_column(const row_view& view, column_role role,
                                          std::string& bytes);
 
-/// Appends the payload column, which must not be NULL. Errors: row_unmappable.
+/// Appends the payload column; nothing for NULL, where that is a tombstone. Errors: row_unmappable.
 [[nodiscard]] result<void> append_payload_body(const row_view& view, std::string& body);
+
+/// Whether the message is empty because the row has no payload.
+[[nodiscard]] bool is_tombstone(const row_view& view);
 
 /// The value of Content-Type; empty for a CloudEvent without data.
 [[nodiscard]] std::string_view content_type_of(const row_view& view);

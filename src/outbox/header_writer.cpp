@@ -48,6 +48,10 @@ void header_writer::add_content_type(std::string_view media_type) {
     }
 }
 
+void header_writer::add_tombstone() {
+    out_.add_header("Walrelay-Tombstone", "true");
+}
+
 void header_writer::add_trace(trace_context_reader& reader) {
     field traceparent = value_of(view_.columns.traceparent);
     field tracestate = value_of(view_.columns.tracestate);
@@ -103,6 +107,9 @@ void header_writer::add_configured() {
         scratch_.rendered.clear();
         const bool complete = render(
             header.value, view_.columns.headers[index], view_.row.fields, culprit,
+            [this](std::string_view json, std::string_view key) {
+                return scratch_.members.read(json, key);
+            },
             [this](std::string_view literal) { scratch_.rendered += literal; },
             [this](const field& value) {
                 scratch_.rendered += value.value_or("");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/message.hpp"
+#include "outbox/json_member.hpp"
 #include "outbox/row_view.hpp"
 #include "outbox/trace_context.hpp"
 
@@ -15,6 +16,7 @@ namespace walrelay::outbox {
 struct header_scratch {
     std::string rendered;
     std::string encoded;
+    json_member_reader members = {};
     /// What the positions of one transaction begin with, and of which.
     std::string transaction = {};
     position transaction_of = {};
@@ -28,6 +30,7 @@ public:
 
     void add_position();
     void add_content_type(std::string_view media_type);
+    void add_tombstone();
     void add_trace(trace_context_reader& reader);
     /// The attributes of CloudEvents 1.0 in binary mode (NATS protocol binding for CloudEvents).
     /// `id` is the message's id before it was made fit for a header.

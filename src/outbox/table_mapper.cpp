@@ -102,6 +102,9 @@ void table_mapper::state::add_headers(const row_view& view, message& out) {
     const auto media_type = content_type_of(view);
     headers.add_position();
     headers.add_content_type(media_type);
+    if (is_tombstone(view)) {
+        headers.add_tombstone();
+    }
     headers.add_trace(trace);
     if (plan.body == body_format::cloudevents) {
         headers.add_cloudevents(id, media_type);

@@ -81,9 +81,19 @@ result<header_plan> plan_header(const table_plan& plan, const std::string& name,
     return header_plan{name, std::move(*parsed)};
 }
 
+/// Only a header is left out where its value is missing.
+error no_keys_in(const std::string& setting, const std::string& text) {
+    return {errc::configuration_invalid,
+            setting + " \"" + text + "\" names a member of a column, which only headers can have",
+            "name a column; a generated one can hold the member"};
+}
+
 result<text_template> plan_subject(const std::string& text) {
     auto parsed = text_template::parse("subject", text);
     if (parsed) {
+        if (parsed->has_keys()) {
+            return no_keys_in("subject", text);
+        }
         if (auto checked = check_subject(*parsed); !checked) {
             return checked.error();
         }
@@ -99,6 +109,17 @@ result<text_template> plan_message_id(const std::string& text) {
                          "\" is the same for every row, so that the broker "
                          "would take all messages but the first for duplicates",
                      "name a column that identifies the row, such as {id}"};
+    }
+    if (parsed && parsed->has_keys()) {
+        return no_keys_in("message_id", text);
+    }
+    if (parsed && parsed->has_otherwise()) {
+        return error{errc::configuration_invalid,
+                     "message_id \"" + text +
+                         "\" gives all rows without a value the same id, so that the broker "
+                         "would take all of their messages but the first for duplicates",
+                     "name another column in place of the text in quotes, such as "
+                     "{idempotency_key|id}"};
     }
     return parsed;
 }
@@ -142,6 +163,7 @@ result<table_plan> make_plan(const outbox_table& table) {
     plan.message_prefix = table.message_prefix;
     plan.columns = table.columns;
     plan.body = table.body;
+    plan.keeps_tombstones = table.keeps_tombstones;
     append_path_segment(plan.source, table.table.schema);
     append_path_segment(plan.source, table.table.name);
     plan.default_event_type = to_string(table.table);

@@ -21,6 +21,7 @@ struct table_plan {
     std::string message_prefix;
     outbox_columns columns;
     body_format body = body_format::event;
+    bool keeps_tombstones = false;
     text_template subject;
     text_template message_id;
     std::vector<header_plan> headers;

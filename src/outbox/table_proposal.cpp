@@ -207,8 +207,9 @@ void proposer::make_subject() {
     made_.subject = "events";
     for (const auto role : {column_role::aggregate_type, column_role::event_type}) {
         if (const auto* const name = made_.column_of(role)) {
-            made_.subject += ".{" + std::string(to_string(role)) + '}';
-            if (is_nullable(*name)) {
+            const bool can_be_null = is_nullable(*name);
+            made_.subject += ".{" + std::string(to_string(role)) + (can_be_null ? "|'none'}" : "}");
+            if (can_be_null) {
                 made_.nullable.push_back(*name);
             }
         }
@@ -347,6 +348,7 @@ void proposer::find_time() {
     made_.status_column = time->name;
     made_.pending = name + " IS NULL";
     made_.on_published = name + " = now()";
+    made_.republishes_null = true;
     made_.knows_values = true;
     if (const auto* const given_up = time_column(given_up_names())) {
         made_.pending += " AND " + sql_name(given_up->name) + " IS NULL";
@@ -363,6 +365,19 @@ const std::string* table_proposal::column_of(column_role role) const {
 
 table_proposal propose(const proposal_input& from) {
     return proposer(from).run();
+}
+
+bool looks_like_outbox(const table_name& table, const table_proposal& proposed) {
+    constexpr std::string_view usual[] = {"outbox", "event",    "message",
+                                          "publi",  "envelope", "queue"};
+    const auto name = folded_name(table.name);
+    const bool is_named_so = std::ranges::any_of(
+        usual, [&](std::string_view each) { return name.find(each) != std::string::npos; });
+    const bool tells_of_events = proposed.column_of(column_role::aggregate_type) != nullptr ||
+                                 proposed.column_of(column_role::aggregate_id) != nullptr ||
+                                 proposed.column_of(column_role::metadata) != nullptr;
+    return (is_named_so || tells_of_events) && proposed.column_of(column_role::id) != nullptr &&
+           proposed.column_of(column_role::payload) != nullptr;
 }
 
 }  // namespace walrelay::outbox

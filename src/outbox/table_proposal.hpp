@@ -23,7 +23,7 @@ struct table_proposal {
     /// A template whose columns are all there.
     std::string subject = {};
     body_format body = body_format::event;
-    /// Columns of the subject that can be NULL.
+    /// Columns of the subject that can be NULL; the template has a text in place of it.
     std::vector<std::string> nullable = {};
     /// The column that seems to say whether a row is sent; empty if none does.
     std::string status_column = {};
@@ -32,6 +32,8 @@ struct table_proposal {
     std::string on_published = {};
     /// The value that says that a row is to be sent; empty where none does, as with a time.
     std::string republish_value = {};
+    /// NULL says so.
+    bool republishes_null = false;
     /// The values come from the table's default, CHECK or enumeration, not from a guess.
     bool knows_values = false;
 
@@ -49,5 +51,9 @@ struct proposal_input {
 };
 
 [[nodiscard]] table_proposal propose(const proposal_input& from);
+
+/// Whether the table could be an outbox: its name or its columns say so, and what is proposed for
+/// it has an id and a payload.
+[[nodiscard]] bool looks_like_outbox(const table_name& table, const table_proposal& proposed);
 
 }  // namespace walrelay::outbox

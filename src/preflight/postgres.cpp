@@ -15,6 +15,7 @@
 #include "preflight/slot.hpp"
 #include "preflight/table_meant.hpp"
 #include "preflight/transport.hpp"
+#include "preflight/values.hpp"
 #include "preflight/write_backs.hpp"
 
 #include <algorithm>
@@ -110,6 +111,14 @@ void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const 
                         "outbox.message_id (docs/configuration.md)");
     }
     look_at_payload(wanted, facts, found);
+}
+
+void look_at_values(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
+                    findings_list& found) {
+    look_at_nulls(wanted, facts, all, found);
+    look_at_reading(wanted, facts, all, found);
+    look_at_index(wanted, facts, found);
+    look_at_republished_value(wanted, facts, all, found);
 }
 
 void look_at_messages(const outbox_table& wanted, const postgres_facts& facts, output_plugin plugin,
@@ -361,6 +370,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
             look_at_write_backs(wanted.tables[index], facts.tables[index], facts, found);
             look_at_guards(wanted.tables[index], facts.tables[index], facts, found);
             look_at_columns(wanted, wanted.tables[index], facts.tables[index], facts, found);
+            look_at_values(wanted.tables[index], facts.tables[index], facts, found);
         }
     }
     look_at_plugin(wanted, facts, found);

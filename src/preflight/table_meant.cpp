@@ -17,11 +17,11 @@ std::string as_written(const std::string& part) {
     return is_plain ? part : quote_identifier(part);
 }
 
+}  // namespace
+
 std::string as_written(const table_name& table) {
     return as_written(table.schema) + '.' + as_written(table.name);
 }
-
-}  // namespace
 
 std::optional<std::string> table_meant(const table_name& wanted,
                                        const std::vector<table_name>& there) {

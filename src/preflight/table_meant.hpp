@@ -9,6 +9,9 @@
 
 namespace walrelay::preflight {
 
+/// As SQL has it, with quotes only where they are needed.
+[[nodiscard]] std::string as_written(const table_name& table);
+
 /// The one of `there` that is called the same but for case and underscores, whatever its schema, or
 /// else the nearest; as the configuration and SQL write it: public."OutboxEvents".
 [[nodiscard]] std::optional<std::string> table_meant(const table_name& wanted,

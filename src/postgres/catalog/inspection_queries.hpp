@@ -104,7 +104,8 @@ SELECT schemaname, tablename, to_jsonb(t) ->> 'rowfilter' IS NOT NULL
 )sql";
 
 /// Of the tables ($1 schemas, $2 names), in that order, NULL where missing: kind, persistence,
-/// whether the role may read it, whether all that holds its rows has a replica identity; oid, who.
+/// whether the role may read it, whether all that holds its rows has a replica identity; oid, who;
+/// whether the role has USAGE of the schema.
 inline constexpr const char* tables = R"sql(
 SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
        coalesce((SELECT bool_and(l.relreplident IN ('f', 'i')
@@ -113,7 +114,7 @@ SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
                    FROM pg_class AS l
                   WHERE (l.oid = c.oid AND c.relkind <> 'p')
                      OR l.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)), true),
-       c.oid, pg_get_userbyid(c.relowner)::text
+       c.oid, pg_get_userbyid(c.relowner)::text, has_schema_privilege(n.oid, 'USAGE')
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
     ON n.nspname = asked.schema AND c.relname = asked.name
@@ -121,14 +122,22 @@ SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
  ORDER BY asked.place
 )sql";
 
-/// The columns of the tables: place in the request, name, type, whether and how it is generated.
+/// The columns of the tables: place in the request, name, type, whether and how it is generated;
+/// whether it can be NULL, whether an index of all rows begins with it, whether the role may read
+/// it.
 inline constexpr const char* columns = R"sql(
-SELECT asked.place - 1, a.attname, a.atttypid, a.attgenerated
+SELECT asked.place - 1, a.attname, a.atttypid, a.attgenerated,
+       NOT (a.attnotnull OR t.typnotnull),
+       EXISTS (SELECT FROM pg_index AS i
+                WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL
+                  AND i.indkey[0] = a.attnum),
+       has_column_privilege(c.oid, a.attnum, 'SELECT')
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   JOIN pg_namespace AS n ON n.nspname = asked.schema
   JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = asked.name
    AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_type AS t ON t.oid = a.atttypid
  ORDER BY asked.place, a.attnum
 )sql";
 

@@ -45,6 +45,7 @@ std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name
                           .leaves = {},
                           .columns = {}});
         tables.back().owner = rows.text(row, 5);
+        tables.back().reachable = rows.flag(row, 6);
     }
     return tables;
 }
@@ -73,6 +74,15 @@ std::optional<error> read_columns(const row_set& rows, std::vector<table_facts>&
             table->columns.push_back({rows.text(row, 1), reader.number<type_oid>(row, 2)});
             if (const auto how = rows.text(row, 3); !how.empty()) {
                 table->generated.push_back({rows.text(row, 1), how == "s"});
+            }
+            if (rows.flag(row, 4)) {
+                table->nullable.push_back(rows.text(row, 1));
+            }
+            if (!rows.flag(row, 5)) {
+                table->unindexed.push_back(rows.text(row, 1));
+            }
+            if (!rows.flag(row, 6)) {
+                table->unreadable.push_back(rows.text(row, 1));
             }
         }
     }

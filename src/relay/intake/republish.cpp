@@ -15,9 +15,12 @@ bool publishes_again(const republish_rule& rule, const row_update& row) {
         return false;
     }
     const auto index = static_cast<std::size_t>(found - columns.begin());
-    const auto& now = row.fields[index];
+    if (!row.missing.empty() && row.missing[index] != 0) {
+        return false;  // left as it was
+    }
     const auto& before = row.before[index];
-    return now == rule.value && !(before && *before == rule.value);
+    const bool is_known = before.has_value() || row.before_is_whole;
+    return row.fields[index] == rule.value && !(is_known && before == rule.value);
 }
 
 std::string republish_occasion(const commit_position& where, const lineage& line) {

@@ -175,6 +175,12 @@ bool same_but_for_system(const stream_owner& one, const stream_owner& other) {
     return one.slot == other.slot && one.database == other.database;
 }
 
+/// NULL by a byte that no text holds; no rule at all as it always was.
+std::string_view value_of(const republish_rule& rule) {
+    const std::string_view null = rule.column.empty() ? "" : "\1";
+    return rule.value ? std::string_view(*rule.value) : null;
+}
+
 }  // namespace
 
 std::string fingerprint_of(const std::vector<outbox_table>& tables) {
@@ -185,7 +191,7 @@ std::string fingerprint_of(const std::vector<outbox_table>& tables) {
         for (const std::string_view text :
              {std::string_view(table.table.schema), std::string_view(table.table.name),
               std::string_view(table.message_prefix), std::string_view(table.message_id),
-              std::string_view(rule.column), std::string_view(rule.value)}) {
+              std::string_view(rule.column), value_of(rule)}) {
             part.append(text);
             part += '\0';
         }

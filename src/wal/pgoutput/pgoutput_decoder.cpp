@@ -264,6 +264,7 @@ result<change> pgoutput_decoder::update(byte_reader& in) {
         return ahead.failure();
     }
     before_.assign((*table)->columns.size(), field{});
+    const bool before_is_whole = kind == 'O';
     if (kind == 'K' || kind == 'O') {
         if (const auto old_row = read_tuple(ahead, **table, before_); !old_row) {
             return old_row.error();
@@ -278,7 +279,8 @@ result<change> pgoutput_decoder::update(byte_reader& in) {
     if (const auto row = read_new_tuple(ahead, **table); !row) {
         return row.error();
     }
-    return change{row_update{*table, fields_, before_, missing_, too_large_bytes_}};
+    return change{
+        row_update{*table, fields_, before_, missing_, too_large_bytes_, before_is_whole}};
 }
 
 result<void> pgoutput_decoder::read_tuple(byte_reader& in, const relation& table,

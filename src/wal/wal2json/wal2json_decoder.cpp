@@ -182,7 +182,10 @@ result<change> wal2json_decoder::update(const wal2json_object& object) {
     }
     merge_rows(object);
     const auto& table = updated_.describe(object.schema->text, object.table->text, columns_);
-    return change{row_update{&table.description, fields_, before_, {}, too_large_bytes_}};
+    // Of REPLICA IDENTITY FULL it has every column, else those of the key.
+    const bool before_is_whole = object.old_columns.size() == columns_.size();
+    return change{
+        row_update{&table.description, fields_, before_, {}, too_large_bytes_, before_is_whole}};
 }
 
 /// A column that only the old row has was left alone, so its value is the old one.

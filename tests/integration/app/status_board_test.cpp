@@ -49,6 +49,15 @@ TEST_F(StatusBoard, TellsTheLatencyOfTheLastSecondAlone) {
     EXPECT_TRUE(board_.report(at(3s)).recent.p99.has_value());
 }
 
+TEST_F(StatusBoard, TellsOfARowRightAfterIt) {
+    board_.sample(at(1s), 0us);
+    counts_.commit_to_ack.add(5ms);
+    counts_.messages_stored = 1;
+    const auto report = board_.report({at(1s).monotonic + 100ms, at(1s).wall + 100ms});
+    EXPECT_EQ(report.recent.messages_per_second, 10);
+    EXPECT_TRUE(report.recent.p99.has_value());
+}
+
 TEST_F(StatusBoard, NumbersEachStateOfRelayAndConnections) {
     const auto number = [this] { return board_.source().state(); };
     const auto first = number();

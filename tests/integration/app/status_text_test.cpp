@@ -34,6 +34,7 @@ TEST(StatusText, ShowsWhatARelayAnswers) {
     EXPECT_THAT(shown->text, HasSubstr("trail of 30.0 min, 1 bookmark, holding 900 B\n"));
     EXPECT_THAT(shown->text, HasSubstr("250.00 ms: id order-1"));
     EXPECT_THAT(shown->text, HasSubstr("traceparent 00-ab"));
+    EXPECT_THAT(shown->text, HasSubstr("since the start, the last "));
 }
 
 TEST(StatusText, SaysHowSoonTheSlotCanBeLost) {

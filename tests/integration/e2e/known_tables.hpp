@@ -35,7 +35,7 @@ inline const std::array known_tables = {
             "tracingspancontext varchar(256))",
         .insert =
             "INSERT INTO outboxevent VALUES ('70c6a7f2-bd7b-4dfc-8500-bc20e772fa52', 'Order', "
-            "'42', 'OrderCreated', now(), '{\"total\": 3}', NULL)",
+            "'42', 'OrderCreated', now(), '{\"total\": 3}', NULL); DELETE FROM outboxevent",
         .id = "70c6a7f2-bd7b-4dfc-8500-bc20e772fa52",
         .subject = "events.Order.OrderCreated",
         .body = {R"("aggregate_id":"42")", R"("event_type":"OrderCreated")", "total",
@@ -57,7 +57,8 @@ inline const std::array known_tables = {
         .id = "70c6a7f2-bd7b-4dfc-8500-bc20e772fa52",
         .subject = "events.movie.movie_created",
         .body = {R"("aggregate_id":"7")", R"("event_data":{"title": "x"})"},
-        .proposed = {"#pending = \"processed_at IS NULL AND abandoned_at IS NULL\""}},
+        .proposed = {"#pending = \"processed_at IS NULL AND abandoned_at IS NULL\"",
+                     "#republish = { column = \"processed_at\", is = \"null\" }"}},
     known_table{
         .name = "DjangoOutboxPattern",
         .table = "published",
@@ -81,11 +82,13 @@ inline const std::array known_tables = {
             "CREATE TABLE jaiminho_event (id bigserial PRIMARY KEY, message bytea NOT NULL, "
             "function bytea, kwargs bytea, stream varchar(100), created_at timestamptz NOT NULL "
             "DEFAULT now(), sent_at timestamptz)",
-        .insert = "INSERT INTO jaiminho_event (message, stream) VALUES ('{\"n\": 1}', 'orders')",
+        .insert = "INSERT INTO jaiminho_event (message) VALUES ('{\"n\": 1}')",
         .id = "1",
-        .subject = "events.orders",
+        .subject = "events.none",
         .body = {R"({"n": 1})"},
-        .proposed = {"stream can be NULL", "body = \"payload\"", "#pending = \"sent_at IS NULL\""}},
+        .proposed = {"stream can be NULL", "body = \"payload\"", "#pending = \"sent_at IS NULL\"",
+                     "subject = \"events.{event_type|'none'}\"",
+                     "#republish = { column = \"sent_at\", is = \"null\" }"}},
     known_table{
         .name = "FaststreamOutbox",
         .table = "outbox",
@@ -121,6 +124,19 @@ inline const std::array known_tables = {
         .id = "u1",
         .subject = "events.watermill_orders",
         .body = {R"("id":"u1")", R"("event_data":{"n": 1})"}},
+    known_table{
+        .name = "WatermillQueue",
+        .table = "watermill_queue",
+        .definition =
+            "CREATE TABLE watermill_queue (\"offset\" bigserial PRIMARY KEY, uuid varchar(36) NOT "
+            "NULL, created_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP, payload bytea, "
+            "metadata json, acked boolean NOT NULL DEFAULT false)",
+        .insert = "INSERT INTO watermill_queue (uuid, payload, metadata) VALUES ('u1', 'abc', "
+                  "'{}')",
+        .id = "u1",
+        .subject = "events.watermill_queue",
+        .body = {"abc"},
+        .proposed = {"#pending = \"NOT acked\"", "#on_published = \"acked = true\""}},
     known_table{
         .name = "Gruelbox",
         .table = "txno_outbox",

@@ -91,7 +91,7 @@ protected:
                           patience);
     }
 
-private:
+protected:
     temporary_folder folder_{"unknown"};
     int commands_ = 0;
 };
@@ -114,6 +114,41 @@ TEST_F(UnknownTables, AreFilledInWithWhatIsNamed) {
                                    "{ id = \"nr\", payload = \"blob\" }");
     EXPECT_EQ(printed.exit_code, 0) << printed.errors;
     EXPECT_THAT(printed.output, HasSubstr("columns = { id = \"nr\", payload = \"blob\" }"));
+}
+
+TEST_F(UnknownTables, AreFoundByTheirLooks) {
+    const auto name = shared_postgres().fresh_database();
+    const auto list = [&] {
+        return run_to_end(
+            {.program = WALRELAY_BINARY,
+             .arguments = {"config", "--list", "--postgres", shared_postgres().conninfo(name)},
+             .folder = folder_.path(),
+             .name = "list" + std::to_string(++commands_)},
+            patience);
+    };
+    auto session = shared_postgres().session(name);
+    session.execute("CREATE TABLE customers (id uuid, name text, data jsonb)");
+    const auto none = list();
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_EQ(none.output, "");
+    EXPECT_THAT(none.errors,
+                HasSubstr("none of the 1 tables of the database looks like an outbox"));
+    session.execute(
+        "CREATE SCHEMA walrelay; CREATE TABLE walrelay.outbox (id uuid, payload jsonb);"
+        "CREATE TABLE audit_events (id bigint, kind text, payload jsonb);"
+        "CREATE TABLE \"OutboxMessages\" (\"Id\" uuid, \"Type\" text, \"Content\" text);"
+        "CREATE TABLE parts (id bigint, aggregate_id text, payload text) PARTITION BY LIST (id);"
+        "CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1)");
+    const auto shown = list();
+    EXPECT_EQ(shown.exit_code, 0) << shown.errors;
+    EXPECT_EQ(shown.output,
+              "public.\"OutboxMessages\"\n"
+              "    id = Id, event_type = Type, payload = Content\n"
+              "public.audit_events\n"
+              "    id = id, payload = payload\n"
+              "public.parts\n"
+              "    id = id, aggregate_id = aggregate_id, payload = payload\n");
+    EXPECT_THAT(shown.errors, HasSubstr("--table 'public.\"OutboxMessages\"' > walrelay.toml"));
 }
 
 TEST_F(UnknownTables, OfTheSameNameInAnotherCaseAreMeant) {

@@ -47,6 +47,8 @@ TEST_F(StatusCommand, ShowsTheRelayThatAnswers) {
     EXPECT_TRUE(has(shown.output, "streaming for ")) << shown.output;
     EXPECT_TRUE(has(shown.output, ", holds the slot\n"));
     EXPECT_TRUE(has(shown.output, "id " + event_id(1)));
+    EXPECT_TRUE(has(shown.output, "stored       1 message since the start, the last "));
+    EXPECT_FALSE(has(shown.output, "0.0 rows/s, p50 ?")) << shown.output;
     const auto json = status(relay, {"--json"});
     EXPECT_EQ(json.exit_code, 0);
     EXPECT_TRUE(json.output.starts_with("{\"schema\":1,")) << json.output;

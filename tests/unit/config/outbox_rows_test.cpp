@@ -58,7 +58,9 @@ TEST(OutboxRows, RefuseATimeThatIsNone) {
 }
 
 TEST(Republish, NeedsColumnAndValue) {
-    constexpr const char* fix = "; fix: write it like { column = \"status\", value = \"pending\" }";
+    constexpr const char* fix =
+        "; fix: write it like { column = \"status\", value = \"pending\" } or "
+        "{ column = \"sent_at\", is = \"null\" }";
     EXPECT_THAT(
         problems_beside_essentials("republish = { colum = \"a\", value = \"b\" }\n"),
         ElementsAre(std::string("walrelay.toml:5: outbox.republish.colum: is not a member of it") +
@@ -74,6 +76,34 @@ TEST(Republish, NeedsColumnAndValue) {
                                         "strings, found a string") +
                             fix));
     EXPECT_EQ(problems_beside_essentials("republish = { column = \"a\", value = 1 }\n").size(), 1U);
+}
+
+TEST(Republish, TakesNullInPlaceOfAValue) {
+    const auto loaded =
+        must_load_beside_essentials("republish = { column = \"sent_at\", is = \"null\" }\n");
+    ASSERT_TRUE(loaded.outbox[0].republish.has_value());
+    EXPECT_EQ(loaded.outbox[0].republish->value, std::nullopt);
+    const auto problem = [](const std::string& members) {
+        const auto all = problems_beside_essentials("republish = { " + members + " }\n");
+        return all.size() == 1 ? all.front().substr(0, all.front().find("; fix: ")) : "";
+    };
+    EXPECT_EQ(problem("column = \"a\""),
+              "walrelay.toml:5: outbox.republish: has neither value nor is");
+    EXPECT_EQ(problem("column = \"a\", value = \"b\", is = \"null\""),
+              "walrelay.toml:5: outbox.republish: has both value and is");
+    EXPECT_EQ(problem("column = \"a\", is = \"NULL\""),
+              "walrelay.toml:5: outbox.republish.is: can only be \"null\"");
+}
+
+TEST(NullPayload, IsForTheBodyThatIsThePayload) {
+    EXPECT_FALSE(must_load_beside_essentials("body = \"payload\"\n").outbox[0].keeps_tombstones);
+    EXPECT_TRUE(must_load_beside_essentials("body = \"payload\"\nnull_payload = \"tombstone\"\n")
+                    .outbox[0]
+                    .keeps_tombstones);
+    EXPECT_THAT(problems_beside_essentials("null_payload = \"tombstone\"\n"),
+                ElementsAre("walrelay.toml:5: outbox.null_payload: \"tombstone\" is for messages "
+                            "that are the payload alone, and body is another one; fix: remove "
+                            "null_payload, or write body = \"payload\""));
 }
 
 TEST(Republish, TakesAnEmptyValue) {

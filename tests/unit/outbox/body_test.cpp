@@ -160,5 +160,22 @@ TEST(PayloadBody, RefusesNull) {
               "is made of the payload");
 }
 
+TEST(PayloadBody, IsEmptyForATombstone) {
+    sample_row row;
+    fill_usual(row);
+    auto table = payload_table();
+    table.keeps_tombstones = true;
+    const auto usual = map_row(table, row);
+    EXPECT_EQ(header_of(usual, "Walrelay-Tombstone"), std::nullopt);
+    row.with("event_data", type::jsonb, std::nullopt);
+    const auto sent = map_row(table, row);
+    EXPECT_EQ(sent.body, "");
+    EXPECT_EQ(header_of(sent, "Walrelay-Tombstone"), "true");
+    EXPECT_EQ(header_of(sent, "Content-Type"), std::nullopt);
+    // An empty text is a payload.
+    row.with("event_data", type::text, "");
+    EXPECT_EQ(header_of(map_row(table, row), "Walrelay-Tombstone"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace walrelay::test

@@ -72,6 +72,21 @@ TEST(Headers, AreLeftOutWhereAColumnIsNullOrTheValueEmpty) {
     EXPECT_EQ(header_of(map_row(usual_table(), row), "traceparent"), std::nullopt);
 }
 
+TEST(Headers, TakeAMemberOfAColumn) {
+    sample_row row;
+    fill_usual(row);
+    row.with("metadata", type::jsonb, R"({"tenant":"t-1\n","retries":3})");
+    const auto sent = map_row(with_headers({{"X-Tenant", "{metadata->>'tenant'}"},
+                                            {"X-Retries", "{metadata->>'retries'}"},
+                                            {"X-User", "{metadata->>'user'}"},
+                                            {"X-Kind", "{metadata->>'kind'|'none'}"}}),
+                              row);
+    EXPECT_EQ(header_of(sent, "X-Tenant"), "t-1%0A");
+    EXPECT_EQ(header_of(sent, "X-Retries"), "3");
+    EXPECT_EQ(header_of(sent, "X-User"), std::nullopt);
+    EXPECT_EQ(header_of(sent, "X-Kind"), "none");
+}
+
 TEST(Headers, AreEncodedAsAWhole) {
     sample_row row;
     fill_usual(row);

@@ -207,5 +207,18 @@ TEST(TableMapper, CanBeMoved) {
     EXPECT_TRUE(other.map(row.insert(), out));
 }
 
+TEST(TableMapper, PutsATextInPlaceOfNullInASubject) {
+    sample_row row;
+    fill_usual(row);
+    row.with("stream", type::text, std::nullopt);
+    auto table = usual_table();
+    table.subject = "events.{stream|'no stream'}.{aggregate_type}";
+    EXPECT_EQ(map_row(table, row).subject, "events.no%20stream.order");
+    table.subject = "events.{stream|'none.at.all'}";
+    EXPECT_EQ(map_row(table, row).subject, "events.none.at.all");
+    row.with("stream", type::text, "orders");
+    EXPECT_EQ(map_row(table, row).subject, "events.orders");
+}
+
 }  // namespace
 }  // namespace walrelay::test

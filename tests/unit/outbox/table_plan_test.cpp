@@ -52,6 +52,29 @@ TEST(TablePlan, RefusesAMessageIdThatIsTheSameForAllRows) {
               "the broker would take all messages but the first for duplicates");
 }
 
+TEST(TablePlan, RefusesATextInAMessageId) {
+    auto table = test::usual_table();
+    table.message_id = "{key|'none'}";
+    EXPECT_EQ(complaint_about(table),
+              "table public.outbox_events: message_id \"{key|'none'}\" gives all rows without a "
+              "value the same id, so that the broker would take all of their messages but the "
+              "first for duplicates");
+}
+
+TEST(TablePlan, TakesMembersInHeadersAlone) {
+    EXPECT_EQ(complaint_about(with_headers({{"X-Tenant", "{metadata->>'tenant'}"}})), "");
+    auto table = test::usual_table();
+    table.message_id = "{metadata->>'key'}";
+    EXPECT_EQ(complaint_about(table),
+              "table public.outbox_events: message_id \"{metadata->>'key'}\" names a member of a "
+              "column, which only headers can have");
+    table = test::usual_table();
+    table.subject = "events.{metadata->>'tenant'}";
+    EXPECT_EQ(complaint_about(table),
+              "table public.outbox_events: subject \"events.{metadata->>'tenant'}\" names a "
+              "member of a column, which only headers can have");
+}
+
 TEST(TablePlan, RefusesReservedHeaders) {
     for (const std::string name :
          {"Nats-Msg-Id", "nats-ttl", "X-Nats-Msg-Id", "Walrelay-Position", "walrelay-x"}) {

@@ -54,6 +54,7 @@ TEST(TableProposal, TakesATimeWhereThereIsNothingElse) {
     EXPECT_EQ(made.pending, "processed_at IS NULL");
     EXPECT_EQ(made.on_published, "processed_at = now()");
     EXPECT_EQ(made.republish_value, "");
+    EXPECT_TRUE(made.republishes_null);
 }
 
 TEST(TableProposal, KnowsNamesInEveryCase) {
@@ -138,6 +139,24 @@ TEST(TableProposal, SaysWhichColumnOfTheSubjectCanBeNull) {
     const auto made = propose(
         {{"public", "outbox"}, {{"stream", text_oid}}, {}, {{"stream", true, "", {}, {}}}, {}});
     EXPECT_EQ(made.nullable, std::vector<std::string>{"stream"});
+    EXPECT_EQ(made.subject, "events.{event_type|'none'}");
+}
+
+TEST(TableProposal, TellsAnOutboxFromOtherTables) {
+    const auto looks = [](const std::string& name, const std::vector<column>& columns) {
+        const table_name table{"public", name};
+        return looks_like_outbox(table, propose({table, columns, {}, {}, {}}));
+    };
+    const std::vector<column> few{{"id", text_oid}, {"payload", jsonb_oid}};
+    EXPECT_TRUE(looks("Outbox", few));
+    EXPECT_TRUE(looks("orders_OutboxMessages", few));
+    EXPECT_TRUE(looks("domain_event_entry", few));
+    EXPECT_FALSE(looks("customers", few));
+    EXPECT_FALSE(looks("customers", {{"id", text_oid}, {"name", text_oid}, {"data", jsonb_oid}}));
+    EXPECT_TRUE(
+        looks("orders", {{"id", text_oid}, {"aggregate_id", text_oid}, {"body", jsonb_oid}}));
+    EXPECT_FALSE(looks("outbox", {{"id", text_oid}}));
+    EXPECT_FALSE(looks("outbox", {{"payload", jsonb_oid}}));
 }
 
 TEST(TableProposal, ObeysWhatIsConfigured) {

@@ -26,6 +26,22 @@ TEST(Republish, CountsTheValueWhereTheOldRowIsNotKnown) {
     EXPECT_FALSE(again({}, "published"));
 }
 
+TEST(Republish, CountsAChangeToNull) {
+    const republish_rule to_null{"status", std::nullopt};
+    const auto again = [&](field before, field now, bool before_is_whole,
+                           const std::vector<std::uint8_t>& missing = {}) {
+        const std::vector<field> old_fields{"1", before};
+        const std::vector<field> fields{"1", now};
+        return publishes_again(to_null, {&table, fields, old_fields, missing, 0, before_is_whole});
+    };
+    EXPECT_TRUE(again("sent", {}, true));
+    EXPECT_FALSE(again({}, {}, true)) << "it was NULL before";
+    EXPECT_FALSE(again("sent", "sent", true));
+    EXPECT_FALSE(again({}, "sent", true));
+    EXPECT_TRUE(again({}, {}, false)) << "the old row is not known";
+    EXPECT_FALSE(again({}, {}, false, {0, 1})) << "a large value that the WAL leaves out";
+}
+
 TEST(Republish, CountsNothingWithoutTheColumn) {
     const relation other{"public", "outbox", {{"id", 25}}, 1};
     const std::vector<field> fields{"pending"};

@@ -318,6 +318,19 @@ TEST_F(PgoutputRow, TakesWhatAnUpdateLeftFromTheWholeOldRow) {
               R"(update public.events id="7"->"7" name="seven"->"seven")");
 }
 
+TEST_F(PgoutputRow, KnowsTheWholeOldRowFromItsKey) {
+    decoder_.want_updates(every_table);
+    const auto is_whole = [&](char kind) {
+        wire bytes;
+        bytes.type('U').int32(table_oid).type(kind).int16(2).value("7").type('n');
+        bytes.type('N').int16(2).value("7").type('n');
+        const auto text = bytes.bytes();
+        return std::get<row_update>(*decoder_.decode(text)).before_is_whole;
+    };
+    EXPECT_TRUE(is_whole('O'));
+    EXPECT_FALSE(is_whole('K'));
+}
+
 TEST_F(PgoutputRow, HasNoOldRowOfAnUpdateThatLeavesTheKeyAlone) {
     decoder_.want_updates(every_table);
     wire bytes;

@@ -345,6 +345,18 @@ std::string named_json(const std::string& name, const std::string& value) {
     return R"({"name":")" + name + R"(","typeoid":25,"value":)" + value + "}";
 }
 
+TEST_F(Wal2jsonRow, KnowsTheWholeOldRowFromItsKey) {
+    decoder_.want_updates([](std::string_view, std::string_view) { return true; });
+    const auto is_whole = [&](const std::string& identity) {
+        const auto json =
+            update_json(named_json("a", "\"1\"") + "," + named_json("b", "null"), identity);
+        const auto decoded = decoder_.decode(json);
+        return std::get<row_update>(decoded.value()).before_is_whole;
+    };
+    EXPECT_TRUE(is_whole(named_json("a", "\"1\"") + "," + named_json("b", "null")));
+    EXPECT_FALSE(is_whole(named_json("a", "\"1\"")));
+}
+
 TEST_F(Wal2jsonRow, LeavesLongValuesOutOfARowThatIsTooLarge) {
     decoder_.limit_rows(100'000);
     const std::string text(100'000, 'x');
