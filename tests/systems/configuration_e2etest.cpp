@@ -51,8 +51,9 @@ TEST(ConfigurationText, NamesColumnsRolesAndWhatMayBeAStatus) {
           "\ncolumns = { id = \"id\", aggregate_type = \"aggregate_type\", aggregate_id = "
           "\"aggregate_id\", event_type = \"topic\", payload = \"payload\", metadata = "
           "\"event_metadata\", created_at = \"created_at\" }\n",
-          "\nsubject = \"events.{aggregate_type}.{event_type}\"\n", "aggregate_type can be NULL",
-          "# The column status seems to say", "\n#pending = \"status = 'NEW'\"\n",
+          "\nsubject = \"events.{aggregate_type|'none'}.{event_type}\"\n",
+          "aggregate_type can be NULL", "# The column status seems to say",
+          "\n#pending = \"status = 'NEW'\"\n",
           "\n#republish = { column = \"status\", value = \"NEW\" }\n",
           "\n#on_published = \"status = 'published'\"\n"}) {
         EXPECT_NE(printed.output.find(part), std::string::npos) << part << " in:\n"
