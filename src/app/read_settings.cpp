@@ -55,7 +55,7 @@ config::environment read_environment() {
     return variables;
 }
 
-std::optional<std::string> variable(const char* name) {
+std::optional<std::string> value_in_environment(const char* name) {
     const char* const text = std::getenv(name);
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
@@ -186,9 +186,10 @@ std::optional<config::settings> read_settings(const command_line& line, std::str
     config::sources from;
     from.variables = read_environment();
     from.flags = line.flags;
-    from.nats_url = variable("NATS_URL");
+    from.nats_url = value_in_environment("NATS_URL");
     from.read_context = [](const std::string& name) {
-        return read_nats_context(name, variable("XDG_CONFIG_HOME"), variable("HOME"));
+        return read_nats_context(name, value_in_environment("XDG_CONFIG_HOME"),
+                                 value_in_environment("HOME"));
     };
     if (!find_file(line, from)) {
         fmt::print(stderr,

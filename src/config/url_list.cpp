@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view scheme_mark = "://";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
     const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
     return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
@@ -33,9 +33,9 @@ std::size_t end_of_first(std::string_view text) {
 
 std::vector<std::string> split_urls(std::string_view text) {
     std::vector<std::string> found;
-    for (auto rest = trimmed(text); !rest.empty();) {
+    for (auto rest = without_spaces(text); !rest.empty();) {
         const auto end = end_of_first(rest);
-        found.emplace_back(trimmed(rest.substr(0, end)));
+        found.emplace_back(without_spaces(rest.substr(0, end)));
         if (end == rest.size()) {
             break;
         }

@@ -116,7 +116,7 @@ void look_at_outbox(const outbox_table& wanted, const table_facts& facts, const 
 void look_at_values(const outbox_table& wanted, const table_facts& facts, const postgres_facts& all,
                     findings_list& found) {
     look_at_nulls(wanted, facts, all, found);
-    look_at_reading(wanted, facts, all, found);
+    look_at_comparing(wanted, facts, all, found);
     look_at_index(wanted, facts, found);
     look_at_republished_value(wanted, facts, all, found);
 }

@@ -15,7 +15,7 @@
 namespace walrelay::preflight {
 namespace {
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
 }
 
@@ -32,7 +32,7 @@ std::vector<std::string> columns_that_must_be_there(const outbox::table_plan& pl
         }
         const bool can_be_null = !all.empty() && !part.otherwise &&
                                  std::ranges::all_of(all, [&](const std::string& each) {
-                                     return contains(facts.nullable, each);
+                                     return is_among(facts.nullable, each);
                                  });
         if (can_be_null) {
             names.push_back(joined(all, " and "));
@@ -51,7 +51,7 @@ std::vector<std::string> columns_to_compare(const outbox::resolved_columns& reso
     std::vector<std::string> names;
     for (const auto index : indexes) {
         const auto& name = facts.columns[index].name;
-        if (!contains(names, name)) {
+        if (!is_among(names, name)) {
             names.push_back(name);
         }
     }
@@ -111,15 +111,15 @@ void look_at_nulls(const outbox_table& wanted, const table_facts& facts, const p
     }
 }
 
-void look_at_reading(const outbox_table& wanted, const table_facts& facts,
-                     const postgres_facts& all, findings_list& found) {
+void look_at_comparing(const outbox_table& wanted, const table_facts& facts,
+                       const postgres_facts& all, findings_list& found) {
     const auto plan = outbox::make_plan(wanted);
     const auto resolved = plan ? resolve(*plan, facts, all) : std::nullopt;
     if (!resolved || (wanted.republish && !facts.readable)) {
         return;  // said elsewhere
     }
     auto columns = columns_to_compare(*resolved, facts);
-    std::erase_if(columns, [&](const auto& each) { return !contains(facts.unreadable, each); });
+    std::erase_if(columns, [&](const auto& each) { return !is_among(facts.unreadable, each); });
     const auto role = quote_identifier(all.role);
     std::vector<std::string> grants;
     if (!facts.reachable) {
@@ -145,7 +145,7 @@ void look_at_reading(const outbox_table& wanted, const table_facts& facts,
 void look_at_index(const outbox_table& wanted, const table_facts& facts, findings_list& found) {
     const auto key = wanted.columns.id.value_or("id");
     const bool looks_rows_up = wanted.updates_rows() || wanted.delete_after || wanted.republish;
-    if (looks_rows_up && contains(facts.unindexed, key)) {
+    if (looks_rows_up && is_among(facts.unindexed, key)) {
         found.warning(
             "id_not_indexed",
             "table " + to_string(facts.table) + " has no index that begins with " + key +

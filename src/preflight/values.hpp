@@ -13,8 +13,8 @@ void look_at_nulls(const outbox_table& wanted, const table_facts& facts, const p
                    findings_list& found);
 
 /// What `verify`, the startup check and healing read.
-void look_at_reading(const outbox_table& wanted, const table_facts& facts,
-                     const postgres_facts& all, findings_list& found);
+void look_at_comparing(const outbox_table& wanted, const table_facts& facts,
+                       const postgres_facts& all, findings_list& found);
 
 /// The id by which rows are written back, deleted or read again.
 void look_at_index(const outbox_table& wanted, const table_facts& facts, findings_list& found);

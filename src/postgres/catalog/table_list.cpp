@@ -8,7 +8,7 @@ namespace walrelay::postgres {
 namespace {
 
 /// A row for each column: schema, table, column, type.
-constexpr const char* list_sql = R"sql(
+constexpr const char* tables_sql = R"sql(
 SELECT n.nspname, c.relname, a.attname,
        CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE a.atttypid END
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -22,7 +22,7 @@ SELECT n.nspname, c.relname, a.attname,
 }  // namespace
 
 boost::asio::awaitable<result<std::vector<listed_table>>> list_tables(connection& sql) {
-    const auto rows = co_await sql.query(list_sql);
+    const auto rows = co_await sql.query(tables_sql);
     if (!rows) {
         co_return rows.error();
     }
