@@ -20,7 +20,7 @@ protected:
     std::vector<finding> look() {
         findings_list found;
         look_at_nulls(wanted_, table(), all_, found);
-        look_at_reading(wanted_, table(), all_, found);
+        look_at_comparing(wanted_, table(), all_, found);
         look_at_index(wanted_, table(), found);
         look_at_republished_value(wanted_, table(), all_, found);
         return found.take();
