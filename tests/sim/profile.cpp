@@ -267,8 +267,6 @@ void forget_often(randomness& random, profile& drawn) {
 /// Whether a relay that begins takes a stream that has lost its half for a quiet day.
 void harm_often(randomness& random, profile& drawn) {
     drawn.backfills = false;
-    drawn.sole_writer = true;
-    drawn.sole_writer_changes = false;
     drawn.relays = random.between(1, 2);
     drawn.harm_interval = random.between(milliseconds(500), seconds(8));
     // Two relays and a stranger: see respect_others.
@@ -336,7 +334,8 @@ profile draw_profile(randomness& random) {
     const bool forges = aside.chance(150) && !drawn.has_strangers();
     drawn.forged_acks_per_million = forges ? static_cast<std::uint32_t>(aside.skewed(20000)) : 0;
     drawn.harm_seed = aside.next();
-    if (aside.chance(60)) {
+    // Beside others, a stream that forgets is simulated by itself: forget_often.
+    if (aside.chance(60) && drawn.orders_all()) {
         harm_often(aside, drawn);
     }
     return drawn;
