@@ -24,7 +24,7 @@ struct telling_server {
 /// From any thread.
 class learned_servers {
 public:
-    static constexpr std::size_t count_max = 64;
+    static constexpr std::size_t count_max = 16;
 
     /// Those of this process.
     [[nodiscard]] static learned_servers& shared();

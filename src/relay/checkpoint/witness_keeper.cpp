@@ -38,7 +38,7 @@ void witness_keeper::end() {
 void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
-    const auto newest = newest_of(last);
+    const auto newest = newest_of(last, stream, created);
     // With every ack, most of which are within a transaction: what is stored meanwhile is named as
     // soon as there is something to be told.
     const bool is_same_stream = created == offered_.created && !offered_.stream.empty();
@@ -65,9 +65,15 @@ void witness_keeper::offer(const std::string& stream, wall_time created,
 }
 
 /// A relay that has stored nothing yet knows no message by itself, and another one may have stored
-/// more than it: what the database says stands until it is proved wrong.
-stored_message witness_keeper::newest_of(const std::optional<stored_message>& last) const {
-    const auto kept = known_ ? stored_message{known_->sequence, known_->where} : stored_message{};
+/// more than it: what the database says, or will say, stands until it is proved wrong. What is in
+/// no database was never judged, and holds for its own stream alone.
+stored_message witness_keeper::newest_of(const std::optional<stored_message>& last,
+                                         const std::string& stream, wall_time created) const {
+    const auto* const named = replaces_ ? &offered_ : known_ ? &*known_ : nullptr;
+    const bool counts =
+        named != nullptr &&
+        (named->version > 0 || (named->stream == stream && named->created == created));
+    const auto kept = counts ? stored_message{named->sequence, named->where} : stored_message{};
     const bool is_later = last && (last->sequence > kept.sequence ||
                                    (last->sequence == kept.sequence && last->where));
     return is_later ? *last : kept;

@@ -55,7 +55,8 @@ public:
     [[nodiscard]] std::optional<monotonic_time> deadline() const;
 
 private:
-    [[nodiscard]] stored_message newest_of(const std::optional<stored_message>& last) const;
+    [[nodiscard]] stored_message newest_of(const std::optional<stored_message>& last,
+                                           const std::string& stream, wall_time created) const;
     [[nodiscard]] bool is_named() const;
     [[nodiscard]] bool is_after(const witness& named) const;
     /// There is no row yet, and the slot is known.

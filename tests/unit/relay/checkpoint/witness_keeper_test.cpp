@@ -172,6 +172,23 @@ TEST_F(WitnessKeeper, NamesAMessageOfWhichOnlyTheSequenceIsKnown) {
     EXPECT_FALSE(next->where);
 }
 
+TEST_F(WitnessKeeper, NamesTheCorrectionThatIsStillToBeWritten) {
+    keeper.begin({left_behind(100, 600), true}, lsn{500});
+    auto less = left_behind(90, 500);
+    keeper.replace(less);
+    offer(std::nullopt, 510);
+    EXPECT_EQ(write(start), 90U);
+}
+
+TEST_F(WitnessKeeper, ForgetsTheStreamBeforeWhereNothingCanBeWritten) {
+    keeper.begin({std::nullopt, false}, lsn{10});
+    offer(message(100), 10'001);
+    EXPECT_EQ(keeper.known()->sequence, 100U);
+    const wall_time made_again{std::chrono::seconds(5)};
+    keeper.offer("OUTBOX", made_again, message(1), lsn{20'000}, origin);
+    EXPECT_EQ(keeper.known()->sequence, 1U);
+}
+
 TEST_F(WitnessKeeper, WritesACorrectionWhateverItNames) {
     const auto known = left_behind(100, 600);
     keeper.begin({known, true}, lsn{500});
