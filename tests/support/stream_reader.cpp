@@ -11,15 +11,21 @@ namespace {
 
 /// A consumer of its own that starts behind `after` and never asks for acknowledgements. Made by
 /// hand, since the client's subscribe call wants a subject and the server one within the stream's.
+/// A cluster that has just lost a server can choose that very server for the consumer, and then
+/// nobody answers: it is asked again.
 std::string create_consumer(jsCtx* jetstream, const std::string& stream, std::uint64_t after) {
     jsConsumerConfig config;
     jsConsumerConfig_Init(&config);
     config.AckPolicy = js_AckNone;
     config.DeliverPolicy = js_DeliverByStartSequence;
     config.OptStartSeq = after + 1;
+    constexpr int tries = 10;
     jsConsumerInfo* raw = nullptr;
-    require(js_AddConsumer(&raw, jetstream, stream.c_str(), &config, nullptr, nullptr),
-            "cannot read stream " + stream);
+    auto status = NATS_TIMEOUT;
+    for (int done = 0; done < tries && status == NATS_TIMEOUT; ++done) {
+        status = js_AddConsumer(&raw, jetstream, stream.c_str(), &config, nullptr, nullptr);
+    }
+    require(status, "cannot read stream " + stream);
     const owned<jsConsumerInfo, jsConsumerInfo_Destroy> consumer(raw);
     return raw->Name;
 }

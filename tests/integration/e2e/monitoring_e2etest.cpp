@@ -66,6 +66,8 @@ TEST_P(Monitoring, NamesTheSlowestMessageInTheLog) {
     ASSERT_TRUE(relay.is("streaming", true, true));
     relay.process().process().signal(SIGSTOP);
     bench.execute(insert_event(1));
+    // The row is to be old when the relay sees it, however fast this machine is.
+    bench.execute("SELECT pg_sleep(0.01)");
     relay.process().process().signal(SIGCONT);
     EXPECT_TRUE(relay.process().wait_for_log(
         "from commit to ack: id " + event_id(1) + ", subject " + bench.name() + ".", patience))
