@@ -310,7 +310,11 @@ std::optional<std::uint32_t> verification::number_of(const table_name& table) co
 
 verification::outcome<audit::finding_kind> verification::settle() {
     constexpr auto pause = std::chrono::milliseconds(250);
+    // A relay that takes over, or has lost its connection, streams from the slot again within it:
+    // one look at an idle slot does not show that nobody will.
+    constexpr auto relay_connects_again = std::chrono::seconds(5);
     const auto deadline = std::chrono::steady_clock::now() + options_.wait;
+    std::optional<std::chrono::steady_clock::time_point> idle_since;
     while (auditor_->open_rows() > 0) {
         // The slot first: what it has confirmed when it is looked at is in the stream that is read
         // afterwards, or in the dead letters.
@@ -329,8 +333,11 @@ verification::outcome<audit::finding_kind> verification::settle() {
         if (!slot->exists || slot->lost || has_passed(*slot)) {
             break;
         }
-        const bool in_vain = std::chrono::steady_clock::now() >= deadline;
-        if (!slot->active && !auditor_->seems_settled()) {
+        const auto now = std::chrono::steady_clock::now();
+        const bool in_vain = now >= deadline;
+        idle_since = slot->active ? std::nullopt : std::optional(idle_since.value_or(now));
+        if (idle_since && !auditor_->seems_settled() &&
+            (in_vain || now - *idle_since >= relay_connects_again)) {
             co_return co_await settle_with_idle_slot();
         }
         if (auditor_->seems_settled() || in_vain) {

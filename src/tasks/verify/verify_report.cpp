@@ -86,7 +86,11 @@ std::string remedy_for_undelivered(const verify_outcome& outcome, const verify_n
                ? rest +
                      "wait until the relay has caught up (with confirm_delay: that long), or "
                      "give verify a longer --wait, then verify again"
-               : rest + "start walrelay run, then verify again";
+               : rest +
+                     (outcome.slot_not_read
+                          ? "it could not be read (" + outcome.slot_not_read->what + "); "
+                          : "") +
+                     "start walrelay run, then verify again";
 }
 
 /// In this order: keep, heal, prove, and only then give up.
