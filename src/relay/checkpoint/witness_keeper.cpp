@@ -38,13 +38,13 @@ void witness_keeper::end() {
 void witness_keeper::offer(const std::string& stream, wall_time created,
                            const std::optional<stored_message>& last, lsn confirmed,
                            history origin) {
-    const auto newest = newest_of(last, stream, created);
     // With every ack, most of which are within a transaction: what is stored meanwhile is named as
     // soon as there is something to be told.
     const bool is_same_stream = created == offered_.created && !offered_.stream.empty();
     if (confirmed == offered_.told && origin == offered_.origin && is_same_stream) {
         return;
     }
+    const auto newest = newest_of(last, stream, created);
     if (is_ending_ && newest.sequence == offered_.sequence) {
         // Most of all its own commit: a relay that followed that would not come to an end.
         return;
