@@ -23,13 +23,16 @@ public:
 
     /// What two clocks make negative counts as nothing.
     void add(std::chrono::microseconds took) {
-        const auto microseconds = took.count() < 0 ? 0 : took.count();
+        ++counts_[range_of(took)];
+        sum_microseconds_ += static_cast<std::uint64_t>(took.count() < 0 ? 0 : took.count());
+    }
+
+    [[nodiscard]] static std::size_t range_of(std::chrono::microseconds took) {
         std::size_t range = 0;
-        while (range < bounds_microseconds.size() && microseconds > bounds_microseconds[range]) {
+        while (range < bounds_microseconds.size() && took.count() > bounds_microseconds[range]) {
             ++range;
         }
-        ++counts_[range];
-        sum_microseconds_ += static_cast<std::uint64_t>(microseconds);
+        return range;
     }
 
     /// How many are in each range alone.

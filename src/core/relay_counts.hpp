@@ -37,6 +37,8 @@ inline constexpr std::size_t letter_reason_count = 2;
 
 struct table_counts {
     std::uint64_t rows_received = 0;
+    /// Commit of the row that was received last; 0 before the first, and of rows before the slot.
+    wall_time last_row;
     std::uint64_t rows_written_back = 0;
     std::array<std::uint64_t, letter_reason_count> dead_letters{};
 };
@@ -59,6 +61,8 @@ struct relay_counts {
     /// The same by why they were published, as far as the broker's ack came itself; the rest is
     /// live.
     std::array<std::uint64_t, message_cause_count> stored_by_cause{};
+    /// Of the bodies of those whose ack came itself.
+    std::uint64_t stored_body_bytes = 0;
     /// Rows that the slot sent again although the stream has them.
     std::uint64_t skipped_already_stored = 0;
     /// Publishes that the broker knew by their Nats-Msg-Id.

@@ -1,7 +1,5 @@
 #include "http/metrics.hpp"
 
-#include "http/metric_writer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -20,9 +18,9 @@ double number(bool flag) {
 }
 
 void write_identity(metric_writer& to, const relay_report& of) {
-    to.family("build_info", "gauge", "The version of walrelay.");
+    to.family("build_info", "info", "The version of walrelay.");
     to.sample(1.0, {{"version", of.version}});
-    to.family("info", "gauge", "What this relay reads and where it publishes.");
+    to.family("info", "info", "What this relay reads and where it publishes.");
     to.sample(1.0, {{"slot", of.slot},
                     {"database", of.database},
                     {"stream", of.stream},
@@ -59,6 +57,13 @@ void write_tables(metric_writer& to, const relay_report& of) {
               "Rows of the outbox that the slot sent, also again.");
     for_each([&](const std::string& name, const table_counts& counts) {
         to.sample(counts.rows_received, {{"table", name}});
+    });
+    to.family("last_row_timestamp_seconds", "gauge",
+              "Commit of the row that the slot sent last; absent before the first.");
+    for_each([&](const std::string& name, const table_counts& counts) {
+        if (counts.last_row != wall_time{}) {
+            to.sample(seconds(counts.last_row.time_since_epoch()), {{"table", name}});
+        }
     });
     to.family("write_back_rows_total", "counter", "Rows whose status was written back.");
     for_each([&](const std::string& name, const table_counts& counts) {
@@ -109,6 +114,24 @@ void write_cleanup(metric_writer& to, const relay_report& of) {
     });
 }
 
+/// Of the slowest message of the last minute, where it is part of a trace. A traceparent is
+/// "<version>-<trace id>-<parent id>-<flags>", with 32 digits for the trace
+/// (www.w3.org/TR/trace-context).
+std::optional<exemplar> exemplar_of(const std::optional<slow_message>& slow) {
+    constexpr std::size_t id_at = 3;
+    constexpr std::size_t id_digits = 32;
+    const auto is_digit = [](char each) {
+        return (each >= '0' && each <= '9') || (each >= 'a' && each <= 'f');
+    };
+    if (!slow || slow->trace.size() < id_at + id_digits) {
+        return std::nullopt;
+    }
+    auto id = slow->trace.substr(id_at, id_digits);
+    return std::ranges::all_of(id, is_digit)
+               ? std::optional(exemplar{slow->took, std::move(id), slow->stored_at})
+               : std::nullopt;
+}
+
 void write_flow(metric_writer& to, const relay_report& of) {
     const auto& counts = of.counts;
     to.family("transactions_received_total", "counter",
@@ -122,6 +145,8 @@ void write_flow(metric_writer& to, const relay_report& of) {
         to.sample(counts.stored_by_cause[each],
                   {{"source", to_string(static_cast<message_cause>(each))}});
     }
+    to.family("stored_body_bytes_total", "counter", "Bytes of the bodies of those messages.");
+    to.sample(counts.stored_body_bytes);
     to.family("messages_skipped_total", "counter",
               "Rows that were not published because the stream has them.");
     to.sample(counts.skipped_already_stored, {{"reason", "already_stored"}});
@@ -136,7 +161,7 @@ void write_flow(metric_writer& to, const relay_report& of) {
     to.sample(seconds(counts.reading_paused));
     to.family("commit_to_ack_seconds", "histogram",
               "From the commit of a row to the broker's ack, by the clocks of both machines.");
-    to.histogram(counts.commit_to_ack);
+    to.histogram(counts.commit_to_ack, exemplar_of(of.status.slowest));
     to.family("publish_ack_seconds", "histogram", "From a publish to the broker's ack.");
     to.histogram(counts.publish_to_ack);
 }
@@ -321,8 +346,8 @@ void write_process(metric_writer& to, const relay_report& of) {
 
 }  // namespace
 
-std::string metrics_text(const relay_report& of) {
-    metric_writer to;
+std::string metrics_text(const relay_report& of, metric_format format) {
+    metric_writer to(format);
     write_identity(to, of);
     write_state(to, of);
     write_tables(to, of);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 namespace walrelay::http {
 namespace {
@@ -44,6 +45,27 @@ bool same_name(std::string_view one, std::string_view other) {
                       [&](char left, char right) { return lower(left) == lower(right); });
 }
 
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blank = " \t";
+    const auto first = std::min(text.find_first_not_of(blank), text.size());
+    text.remove_prefix(first);
+    return text.substr(0, text.find_last_not_of(blank) + 1);
+}
+
+/// Of one media range of the header `Accept`: 1 where it names none, 0 where it is none.
+double weight_of(std::string_view range) {
+    for (auto at = range.find(';'); at != std::string_view::npos; at = range.find(';', at + 1)) {
+        const auto parameter = trimmed(range.substr(at + 1, range.find(';', at + 1) - at - 1));
+        if (parameter.starts_with("q=") || parameter.starts_with("Q=")) {
+            double weight = 0;
+            const auto value = parameter.substr(2);
+            std::from_chars(value.data(), value.data() + value.size(), weight);
+            return std::clamp(weight, 0.0, 1.0);
+        }
+    }
+    return 1;
+}
+
 /// Without the port. Nothing is left of a text that is no host.
 std::string_view name_in(std::string_view host) {
     std::string_view name = host;
@@ -77,7 +99,24 @@ bool is_known_host(std::string_view host, const std::vector<std::string>& names)
            std::ranges::any_of(names, [&](const auto& each) { return same_name(name, each); });
 }
 
-answer answer_to(std::string_view target, const report_source& from) {
+metric_format format_wanted(std::string_view accept) {
+    double text = 0;
+    double openmetrics = 0;
+    while (!accept.empty()) {
+        const auto end = std::min(accept.find(','), accept.size());
+        const auto range = accept.substr(0, end);
+        accept.remove_prefix(std::min(end + 1, accept.size()));
+        const auto type = trimmed(range.substr(0, range.find(';')));
+        auto& liked = same_name(type, "application/openmetrics-text") ? openmetrics : text;
+        if (&liked == &openmetrics || type.starts_with("text/")) {
+            liked = std::max(liked, weight_of(range));
+        }
+    }
+    return openmetrics > 0 && openmetrics >= text ? metric_format::openmetrics
+                                                  : metric_format::text;
+}
+
+answer answer_to(std::string_view target, const report_source& from, metric_format format) {
     constexpr std::string_view json = "application/json";
     const auto path = target.substr(0, target.find('?'));
     if (path == "/healthz") {
@@ -90,7 +129,11 @@ answer answer_to(std::string_view target, const report_source& from) {
         return leadership(from.report());
     }
     if (path == "/metrics") {
-        return {ok, "text/plain; version=0.0.4; charset=utf-8", metrics_text(from.report())};
+        return {ok,
+                format == metric_format::openmetrics
+                    ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                    : "text/plain; version=0.0.4; charset=utf-8",
+                metrics_text(from.report(), format)};
     }
     if (path == "/status") {
         return {ok, json, status_json(from.report())};

@@ -12,7 +12,9 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <list>
 #include <optional>
 #include <string_view>
@@ -126,7 +128,7 @@ struct server::state : std::enable_shared_from_this<server::state> {
     /// False where the connection is at its end.
     asio::awaitable<bool> serve_one(connection& with);
     asio::awaitable<bool> await_request(connection& with, bool first) const;
-    answer answer_of(std::string_view target);
+    answer answer_of(std::string_view target, std::string_view accept);
     asio::awaitable<bool> send(connection& to, const parser& asked, answer what,
                                bool keep_open) const;
     void make_room();
@@ -134,9 +136,13 @@ struct server::state : std::enable_shared_from_this<server::state> {
     tcp::acceptor acceptor;
     server_options options;
     report_source from;
-    std::optional<answer> metrics;
-    std::chrono::steady_clock::time_point metrics_made;
-    std::uint64_t metrics_of = 0;
+    struct kept_metrics {
+        std::optional<answer> what = {};
+        std::chrono::steady_clock::time_point made = {};
+        std::uint64_t state = 0;
+    };
+    /// By format.
+    std::array<kept_metrics, 2> metrics;
     std::list<std::shared_ptr<connection>> open;
     bool ended = false;
 };
@@ -211,18 +217,18 @@ asio::awaitable<bool> server::state::await_request(connection& with, bool first)
     co_return !failure;
 }
 
-answer server::state::answer_of(std::string_view target) {
+answer server::state::answer_of(std::string_view target, std::string_view accept) {
+    const auto format = format_wanted(accept);
     if (target != "/metrics") {
-        return answer_to(target, from);
+        return answer_to(target, from, format);
     }
     const auto now = std::chrono::steady_clock::now();
     const auto state_now = from.state();
-    if (!metrics || metrics_of != state_now || now - metrics_made >= options.limits.metrics_for) {
-        metrics = answer_to(target, from);
-        metrics_made = now;
-        metrics_of = state_now;
+    auto& kept = metrics[static_cast<std::size_t>(format)];
+    if (!kept.what || kept.state != state_now || now - kept.made >= options.limits.metrics_for) {
+        kept = {answer_to(target, from, format), now, state_now};
     }
-    return *metrics;
+    return *kept.what;
 }
 
 asio::awaitable<bool> server::state::serve_one(connection& with) {
@@ -252,7 +258,8 @@ asio::awaitable<bool> server::state::serve_one(connection& with) {
         co_return co_await send(with, asked, std::move(*refused), false);
     }
     const auto target = asked.get().target();
-    auto what = answer_of({target.data(), target.size()});
+    const auto accept = asked.get()[protocol::field::accept];
+    auto what = answer_of({target.data(), target.size()}, {accept.data(), accept.size()});
     co_return co_await send(with, asked, std::move(what), asked.keep_alive());
 }
 

@@ -58,7 +58,11 @@ result<void> event_placer::place(const reading& now, const outbox_event& event) 
 result<void> event_placer::place_at(commit_position here, const reading& now,
                                     const outbox_event& event) {
     auto& into = now.into;
-    ++received_[event.table];
+    auto& received = received_[event.table];
+    ++received.rows;
+    if (!in_snapshot_) {
+        received.last = now.in.begin.committed_at;
+    }
     if (into.covers(here)) {
         ++already_stored_;
         if (!fates_.is_dead(here)) {

@@ -47,6 +47,13 @@ struct outbox_event {
     const replay_mark* replay = nullptr;
 };
 
+/// Events of one table.
+struct received_events {
+    std::uint64_t rows = 0;
+    /// Commit of the last one; 0 before the first, and of rows before the slot.
+    wall_time last;
+};
+
 class event_placer {
 public:
     /// `mappers` in the order of the configuration's tables. `options` must outlive this.
@@ -92,7 +99,7 @@ public:
     [[nodiscard]] std::vector<outbox::table_mapper>& mappers() { return mappers_; }
     [[nodiscard]] const std::vector<outbox::table_mapper>& mappers() const { return mappers_; }
     /// Events that were read, by table of the configuration.
-    [[nodiscard]] const std::vector<std::uint64_t>& received() const { return received_; }
+    [[nodiscard]] const std::vector<received_events>& received() const { return received_; }
     /// Those of them that the stream or the window had already.
     [[nodiscard]] std::uint64_t already_stored() const { return already_stored_; }
 
@@ -112,7 +119,7 @@ private:
     bool in_snapshot_ = false;
     /// By table: that of its last row.
     std::vector<std::shared_ptr<const relation>> described_;
-    std::vector<std::uint64_t> received_;
+    std::vector<received_events> received_;
     std::uint64_t already_stored_ = 0;
 };
 

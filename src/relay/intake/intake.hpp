@@ -105,7 +105,9 @@ public:
         return events_.mappers()[index].table();
     }
     /// Events that were read, by table of the configuration.
-    [[nodiscard]] const std::vector<std::uint64_t>& received() const { return events_.received(); }
+    [[nodiscard]] const std::vector<received_events>& received() const {
+        return events_.received();
+    }
     /// Those of them that the stream or the window had already.
     [[nodiscard]] std::uint64_t already_stored() const { return events_.already_stored(); }
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }

@@ -25,7 +25,9 @@ relay_counts relay_machine::counts() const {
     auto counts = watch_.counts_with(lane_->stored_count());
     counts.skipped_already_stored += intake_.already_stored();
     for (std::size_t table = 0; table < counts.tables.size(); ++table) {
-        counts.tables[table].rows_received += intake_.received()[table];
+        const auto& received = intake_.received()[table];
+        counts.tables[table].rows_received += received.rows;
+        counts.tables[table].last_row = std::max(counts.tables[table].last_row, received.last);
     }
     return counts;
 }

@@ -46,6 +46,7 @@ void relay_watch::reply(const lane& lane, publish_token token, const publish_out
     counts_.publish_to_ack.add(duration_cast<microseconds>(now.monotonic - sent.at));
     counts_.last_stored = now.wall;
     counts_.last_commit = sent.content->committed_at;
+    counts_.stored_body_bytes += sent.content->body.size();
     count_in(counts_.stored_by_cause, sent.content->cause);
     if (!is_of_a_snapshot(sent.content->where.at)) {
         const auto took = now.wall - sent.content->committed_at;

@@ -119,6 +119,40 @@ TEST_P(Monitoring, HasMetricsThatPromtoolTakes) {
     EXPECT_EQ(checked.output + checked.errors, "");
 }
 
+/// The reader of Prometheus' own library for Python takes every line, and finds the trace of a row.
+TEST_P(Monitoring, HasOpenMetricsForWhoWantsThem) {
+    answering_relay relay(bench, "relay");
+    ASSERT_TRUE(relay.is("streaming", true, true));
+    const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
+        " metadata, status, version, created_at) VALUES (" +
+        as_literal(event_id(1)) + ", 'a', 'order', 'placed', '{}', '{\"traceparent\": \"00-" +
+        trace + "-00f067aa0ba902b7-01\"}', 'pending', 1, now())");
+    ASSERT_TRUE(relay.comes_to_say("/metrics", "walrelay_stream_messages 1\n"));
+    http_connection prometheus(relay.port());
+    ASSERT_TRUE(prometheus.send(
+        "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: "
+        "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.3\r\n\r\n"));
+    const auto answer = prometheus.read();
+    ASSERT_TRUE(answer);
+    temporary_folder folder("openmetrics");
+    const auto file = folder.path() / "metrics";
+    std::ofstream(file) << answer->body;
+    const std::string reader =
+        "from prometheus_client.openmetrics.parser import text_fd_to_metric_families\n"
+        "for family in text_fd_to_metric_families(open('metrics')):\n"
+        "    for each in family.samples:\n"
+        "        if each.exemplar: print(each.name, each.exemplar.labels['trace_id'])\n";
+    const auto read = run_to_end({.program = "/usr/bin/python3",
+                                  .arguments = {"-c", reader},
+                                  .folder = folder.path(),
+                                  .name = "python3"},
+                                 patience);
+    EXPECT_EQ(read.exit_code, 0) << read.output << read.errors << answer->body;
+    EXPECT_EQ(read.output, "walrelay_commit_to_ack_seconds_bucket " + trace + "\n");
+}
+
 TEST_P(Monitoring, ShowsAStandbyAndItsTakeOver) {
     answering_relay first(bench, "first");
     ASSERT_TRUE(first.is("streaming", true, true));

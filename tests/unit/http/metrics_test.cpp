@@ -15,6 +15,7 @@
 namespace walrelay::http {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
@@ -65,6 +66,56 @@ TEST(MetricWriter, AddsTheBucketsOfAHistogramUp) {
                        }));
 }
 
+TEST(MetricWriter, GivesTheFamiliesOfOpenMetricsNoSuffixAndAUnit) {
+    metric_writer to(metric_format::openmetrics);
+    to.family("x_seconds_total", "counter", "Help.");
+    to.sample(1.5);
+    to.family("build_info", "info", "Help.");
+    to.sample(1.0, {{"version", "7"}});
+    to.family("y_bytes", "gauge", "Help.");
+    to.sample(std::uint64_t{3});
+    EXPECT_EQ(to.take(),
+              "# HELP walrelay_x_seconds Help.\n# TYPE walrelay_x_seconds counter\n"
+              "# UNIT walrelay_x_seconds seconds\nwalrelay_x_seconds_total 1.5\n"
+              "# HELP walrelay_build Help.\n# TYPE walrelay_build info\n"
+              "walrelay_build_info{version=\"7\"} 1\n"
+              "# HELP walrelay_y_bytes Help.\n# TYPE walrelay_y_bytes gauge\n"
+              "# UNIT walrelay_y_bytes bytes\nwalrelay_y_bytes 3\n# EOF\n");
+}
+
+TEST(MetricWriter, PutsTheExemplarIntoItsBucketOfOpenMetricsAlone) {
+    latency_histogram times;
+    times.add(std::chrono::microseconds(1'500'000));
+    const exemplar one{std::chrono::microseconds(1'500'000), "4bf9", wall_time(1s)};
+    metric_writer open(metric_format::openmetrics);
+    open.family("t_seconds", "histogram", "Help.");
+    open.histogram(times, one);
+    const auto lines = lines_of(open.take());
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"1.0\"} 0"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"2.5\"} 1 # {trace_id=\"4bf9\"} "
+                                "1.5 1"));
+    EXPECT_THAT(lines, Contains("walrelay_t_seconds_bucket{le=\"5.0\"} 1"));
+    metric_writer text;
+    text.family("t_seconds", "histogram", "Help.");
+    text.histogram(times, one);
+    EXPECT_THAT(text.take(), Not(HasSubstr("trace_id")));
+}
+
+TEST(Metrics, NameTheTraceOfTheSlowestMessage) {
+    auto report = sample_report();
+    report.status.slowest = slow_message{};
+    report.status.slowest->took = std::chrono::milliseconds(7);
+    report.status.slowest->trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    EXPECT_THAT(metrics_text(report, metric_format::openmetrics),
+                HasSubstr("# {trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\"} 0.007 "));
+    // What a row says is no part of the page's language.
+    for (const auto* const no_trace :
+         {"", "00-4bf9", "00-4bf92f3577b34da6a3ce929d0e0e473\"-00f067aa0ba902b7-01"}) {
+        report.status.slowest->trace = no_trace;
+        EXPECT_THAT(metrics_text(report, metric_format::openmetrics), Not(HasSubstr("trace_id")));
+    }
+}
+
 TEST(Metrics, SayWhatTheReportSays) {
     const auto lines = series_of(sample_report());
     EXPECT_THAT(lines,
@@ -75,6 +126,8 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_connected{side=\"nats\"} 1",
                     "walrelay_reconnects_total{side=\"nats\",reason=\"ended\"} 5",
                     "walrelay_rows_received_total{table=\"public.events_0\"} 11",
+                    "walrelay_last_row_timestamp_seconds{table=\"public.events_0\"} 1790000000",
+                    "walrelay_stored_body_bytes_total 4096",
                     "walrelay_dead_letters_total{table=\"public.events_0\",reason=\"broker\"} 3",
                     "walrelay_messages_stored_total{source=\"live\"} 4",
                     "walrelay_messages_stored_total{source=\"snapshot\"} 2",

@@ -69,6 +69,27 @@ TEST(Routes, GiveMetricsAndStatus) {
     EXPECT_THAT(ask("/status/history").body, HasSubstr("\"samples\":[["));
 }
 
+TEST(Routes, GiveOpenMetricsToWhoWantsIt) {
+    const auto prometheus =
+        "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;"
+        "version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
+    for (const auto* const wants :
+         {prometheus, "application/openmetrics-text", "APPLICATION/OpenMetrics-Text ; q=1",
+          "text/plain;q=0.5, application/openmetrics-text;q=0.5"}) {
+        EXPECT_EQ(format_wanted(wants), metric_format::openmetrics) << wants;
+    }
+    for (const auto* const wants :
+         {"", "*/*", "text/plain", "text/plain, application/openmetrics-text;q=0.9",
+          "application/openmetrics-text;q=0", "application/openmetrics-text;q=x", ",;,;q",
+          ";q=1"}) {
+        EXPECT_EQ(format_wanted(wants), metric_format::text) << wants;
+    }
+    const report_source from{[] { return sample_report(); }, [] { return std::vector<sample>(); }};
+    const auto given = answer_to("/metrics", from, metric_format::openmetrics);
+    EXPECT_EQ(given.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    EXPECT_THAT(given.body, testing::EndsWith("# EOF\n"));
+}
+
 TEST(Routes, GiveThePage) {
     EXPECT_THAT(ask("/").content_type, StartsWith("text/html"));
     EXPECT_THAT(ask("/app.js").content_type, StartsWith("text/javascript"));

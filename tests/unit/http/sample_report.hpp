@@ -28,11 +28,12 @@ inline relay_report sample_report(std::size_t tables = 1) {
     report.status.confirmed = lsn{0x16F8E10};
     for (std::size_t index = 0; index < tables; ++index) {
         report.tables.push_back("public.events_" + std::to_string(index));
-        report.counts.tables.push_back({11, 10, {2, 3}});
+        report.counts.tables.push_back({11, wall_time(1790000000s), 10, {2, 3}});
         report.cleanup.push_back({21, {0, 0, 1, 0, 0}, true, report.now - 90s});
     }
     report.counts.messages_stored = 9;
     report.counts.stored_by_cause = {4, 2, 1, 1, 1};
+    report.counts.stored_body_bytes = 4096;
     report.counts.reading_paused = 2500ms;
     report.counts.startup_checked = report.started + 1s;
     report.counts.publish_failures[0] = 4;
