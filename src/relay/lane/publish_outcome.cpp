@@ -16,6 +16,8 @@ struct known_code {
     outcome_class kind;
 };
 
+constexpr std::int32_t store_failed = 10077;
+
 // Sorted by code. 10077 is decided by its text, see `classify_store_failure`.
 constexpr std::array known_codes{
     known_code{10002, outcome_class::transient},   // account resources exceeded
@@ -142,8 +144,48 @@ std::optional<std::uint64_t> sequence_of_plain_ack(std::string_view body, std::s
 
 }  // namespace
 
+/// server/jetstream_cluster.go and server/jetstream.go: what each code is used for;
+/// handleOutOfSpace switches JetStream off for good.
+std::string what_ends_it(std::int32_t error_code, std::string_view description) {
+    constexpr const char* restart =
+        ", then restart nats-server: one that ran out of space has switched JetStream off until "
+        "then";
+    switch (error_code) {
+        case store_failed:
+            if (contains(description, "no space left")) {
+                return "free space on the broker's disk" + std::string(restart);
+            }
+            return contains(description, "exceeded")
+                       ? "raise max_msgs or max_bytes of the stream, or purge what nobody needs "
+                         "(walrelay check names its limits)"
+                       : "look into the log of nats-server, which could not write to its store";
+        case 10023:  // insufficient resources
+            return "raise max_file_store (max_memory_store for a stream in memory) of nats-server, "
+                   "or free some of it" +
+                   std::string(restart);
+        case 10028:  // memory resources exceeded
+        case 10047:  // storage resources exceeded
+        case 10002:  // account resources exceeded
+        case 10120:  // no limits for the account
+            return "raise the JetStream limits of the account (nats account info shows them), or "
+                   "delete from its streams";
+        case 10035:  // no account
+        case 10039:  // not enabled for account
+        case 10076:  // not enabled
+            return "if nats-server is not just starting: where it has switched JetStream off (its "
+                   "log "
+                   "says so), free space on its disk and restart it, else enable JetStream for the "
+                   "account";
+        case 10167:  // too many requests
+        case 10163:  // leader is warming up
+            return {};
+        default:
+            return "if it lasts longer than an election, start the servers of the cluster that are "
+                   "down (nats server report jetstream names them)";
+    }
+}
+
 outcome_class classify(std::int32_t error_code, std::string_view description) {
-    constexpr std::int32_t store_failed = 10077;
     if (error_code == store_failed) {
         return classify_store_failure(description);
     }

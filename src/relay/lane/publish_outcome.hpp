@@ -53,6 +53,10 @@ struct publish_outcome {
 /// broker_unavailable, with the server's words.
 [[nodiscard]] result<std::uint64_t> parse_last_sequence(std::string_view body);
 
+/// Of a transient one: the command or the change by which an operator ends it, for `remedy` of an
+/// error; empty where it passes by itself.
+[[nodiscard]] std::string what_ends_it(std::int32_t error_code, std::string_view description);
+
 /// What is to be done about a JetStream error.
 [[nodiscard]] outcome_class classify(std::int32_t error_code, std::string_view description);
 

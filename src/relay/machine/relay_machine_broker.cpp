@@ -363,9 +363,7 @@ void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& ou
         lose_broker(
             {errc::broker_unavailable,
              "the broker takes no messages for stream " + options_.stream + " at the moment",
-             "if it is full, raise the limits of the stream (walrelay check names them), of the "
-             "account or of the disk",
-             lane_->last_trouble()},
+             what_ends_it(outcome.error_code, outcome.server_said), lane_->last_trouble()},
             now);
     } else if (outcome.id_is_taken && refusals_.is_stuck()) {
         lose_stuck_broker(now);

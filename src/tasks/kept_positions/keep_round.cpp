@@ -128,6 +128,7 @@ keep_round::outcome<> keep_round::look() {
     if (closed_) {
         co_return result<void>{};
     }
+    has_none_ = found->all.empty() && found->replays.empty();
     watch_.saw(*found);
     const auto plan = relay::plan_keeping(rules_, *found, marks_);
     tell(plan.trouble);

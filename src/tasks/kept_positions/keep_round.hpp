@@ -78,6 +78,8 @@ private:
     std::string system_;
     int holder_;
     relay::keep_rules rules_;
+    /// At the last look; false before the first.
+    bool has_none_ = false;
     std::optional<postgres::connection> sql_;
     boost::asio::steady_timer timer_;
     std::vector<relay::trail_mark> marks_;

@@ -67,6 +67,9 @@ bool keep_round::is_news(const std::string& about, const std::string& text) {
 /// A connection that ends, and the relay before that lets go of its lock, are usual and pass.
 void keep_round::tell(const error& why) {
     ++failures_;
+    if (has_none_ && !rules_.keep) {
+        return;
+    }
     const auto text = "positions for a replay are not looked after: " + to_string(why);
     if (failures_ == 1) {
         log<"kept_positions_retried">(text, with<"error">(why.code));

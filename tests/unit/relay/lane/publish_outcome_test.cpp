@@ -1,11 +1,16 @@
 #include "relay/lane/publish_outcome.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 namespace walrelay::relay {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 TEST(PublishOutcome, ReadsAnAck) {
     const auto read = parse_publish_reply(R"({"stream":"S", "seq":17})", "S");
@@ -124,6 +129,20 @@ TEST(PublishOutcome, DecidesAFailureOfTheStoreByItsWords) {
     EXPECT_EQ(classify(10077, "maximum bytes exceeded"), outcome_class::transient);
     EXPECT_EQ(classify(10077, "message to large"), outcome_class::refused);
     EXPECT_EQ(classify(10077, "maximum messages per subject exceeded"), outcome_class::unsuitable);
+}
+
+TEST(PublishOutcome, TellsAFullStreamAFullDiskAndAnAccountApart) {
+    const auto stream = what_ends_it(10077, "maximum bytes exceeded");
+    EXPECT_THAT(stream, HasSubstr("max_bytes of the stream"));
+    EXPECT_THAT(stream, Not(HasSubstr("restart")));
+    const auto disk = what_ends_it(10077, "write /data/1.blk: no space left on device");
+    EXPECT_THAT(disk, AllOf(HasSubstr("free space on the broker's disk"), HasSubstr("restart")));
+    EXPECT_THAT(what_ends_it(10077, "input/output error"), HasSubstr("log of nats-server"));
+    EXPECT_THAT(what_ends_it(10023, ""), AllOf(HasSubstr("max_file_store"), HasSubstr("restart")));
+    EXPECT_THAT(what_ends_it(10002, ""), HasSubstr("limits of the account"));
+    EXPECT_THAT(what_ends_it(10076, ""), HasSubstr("switched JetStream off"));
+    EXPECT_THAT(what_ends_it(10009, ""), HasSubstr("servers of the cluster"));
+    EXPECT_EQ(what_ends_it(10163, ""), "");
 }
 
 TEST(PublishOutcome, BlamesTheMessageForItsSize) {

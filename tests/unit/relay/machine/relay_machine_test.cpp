@@ -361,7 +361,7 @@ TEST_F(RelayMachine, SaysWhatToDoWhereTheBrokerIsFull) {
     connect();
     script.transaction(100, {"a"});
     script.reply({outcome_class::transient, 0, 10077, "maximum bytes exceeded"});
-    EXPECT_THAT(script.last_log(), HasSubstr("raise the limits of the stream"));
+    EXPECT_THAT(script.last_log(), HasSubstr("raise max_msgs or max_bytes of the stream"));
     EXPECT_THAT(script.last_log(), HasSubstr("maximum bytes exceeded"));
 }
 
