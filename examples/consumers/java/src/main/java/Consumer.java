@@ -2,7 +2,7 @@
 import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
-import io.nats.client.api.ConsumerConfiguration;
+import io.nats.client.PullSubscribeOptions;
 import java.sql.Connection;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -29,8 +29,8 @@ public class Consumer {
         var database = new PGSimpleDataSource();
         database.setUrl(words[2]);
         var broker = Nats.connect(new Options.Builder().server(words[0]).maxReconnects(-1).build());
-        var consumer = broker.getStreamContext(words[1])
-            .createOrUpdateConsumer(ConsumerConfiguration.builder().durable(NAME).build());
-        new Inbox(database, NAME, Consumer::work).run(consumer);
+        var options = PullSubscribeOptions.builder().stream(words[1]).durable(NAME).build();
+        var subscription = broker.jetStream().subscribe(null, options);
+        new Inbox(database, NAME, Consumer::work).run(subscription);
     }
 }

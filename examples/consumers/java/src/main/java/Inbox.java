@@ -1,7 +1,6 @@
 // Lets each message of walrelay take effect once, however often it is delivered.
 // Copy it. The database of the work needs sql/inbox.sql.
-import io.nats.client.ConsumeOptions;
-import io.nats.client.ConsumerContext;
+import io.nats.client.JetStreamSubscription;
 import io.nats.client.Message;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,14 +21,11 @@ public record Inbox(DataSource pool, String name, Work work) {
     private static final int PREFETCHED = 10;
 
     /** Takes message after message until the thread is interrupted. */
-    public void run(ConsumerContext consumer) throws Exception {
-        var options = ConsumeOptions.builder().batchSize(PREFETCHED).build();
-        try (var messages = consumer.iterate(options)) {
-            while (!Thread.currentThread().isInterrupted()) {
-                Message message = messages.nextMessage(Duration.ofSeconds(1));
-                if (message != null) {
-                    take(message);
-                }
+    public void run(JetStreamSubscription subscription) throws InterruptedException {
+        while (!Thread.currentThread().isInterrupted()) {
+            // Asks anew each time: it needs no notice of a broker that was away.
+            for (Message message : subscription.fetch(PREFETCHED, Duration.ofSeconds(1))) {
+                take(message);
             }
         }
     }
