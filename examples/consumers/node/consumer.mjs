@@ -22,7 +22,8 @@ if (stream === undefined) {
 const pool = new pg.Pool(); // reads PGHOST, PGDATABASE, ...
 pool.on('error', (error) => console.warn(`an idle connection was lost: ${error.message}`));
 const broker = await connect({ servers: url.split(','), maxReconnectAttempts: -1 });
-await (await jetstreamManager(broker)).consumers.add(stream, { durable_name: name, ack_policy: 'explicit' });
+const manager = await jetstreamManager(broker);
+await manager.consumers.add(stream, { durable_name: name, ack_policy: 'explicit' });
 const inbox = new Inbox(pool, name, work);
 process.once('SIGINT', () => inbox.stop());
 process.once('SIGTERM', () => inbox.stop());

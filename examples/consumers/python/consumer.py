@@ -13,9 +13,9 @@ NAME = "python"
 
 async def work(db, message):
     """The place of your own work."""
-    message_id = message.headers["Nats-Msg-Id"]
     print(message.subject, message.data.decode(), flush=True)
-    await db.execute("INSERT INTO received VALUES (%s, %s, %s)", (NAME, message_id, message.subject))
+    row = NAME, message.headers["Nats-Msg-Id"], message.subject
+    await db.execute("INSERT INTO received VALUES (%s, %s, %s)", row)
 
 
 async def main(url, stream):

@@ -10,14 +10,14 @@ import javax.sql.DataSource;
 
 /** The claims of one consumer: two consumers with one name take each other's messages away. */
 public record Inbox(DataSource pool, String name, Work work) {
-    /** Does what the message asks for, all of it in the transaction of db, which it does not commit. If
-     *  it throws, the transaction is rolled back and the message comes again. */
+    /** Does what the message asks for, all of it in the transaction of db, and does not commit it.
+     *  If it throws, the transaction is rolled back and the message comes again. */
     public interface Work {
         void run(Connection db, Message message) throws Exception;
     }
 
-    // Messages that wait at the client, where their ack wait, 30 s by default, runs already. Work for
-    // so many must be done within it; else they come again, which is useless but does no harm.
+    // Messages that wait at the client, where their ack wait, 30 s by default, runs already. Work
+    // for so many must be done within it; else they come again, which is useless but does no harm.
     private static final int PREFETCHED = 10;
 
     /** Takes message after message until the thread is interrupted. */
@@ -33,7 +33,8 @@ public record Inbox(DataSource pool, String name, Work work) {
     private void take(Message message) throws InterruptedException {
         String id = message.hasHeaders() ? message.getHeaders().getFirst("Nats-Msg-Id") : null;
         if (id == null) { // every message of walrelay has one
-            System.err.println("a message of " + message.getSubject() + " without Nats-Msg-Id is left out");
+            System.err.println(
+                "a message of " + message.getSubject() + " without Nats-Msg-Id is left out");
             message.term();
             return;
         }
