@@ -1,4 +1,4 @@
-// A consumer of walrelay's messages: each takes effect once, however often it is delivered.
+// A consumer of walrelay's messages: notes each in the table received.
 package main
 
 import (
@@ -6,33 +6,42 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"walrelay.example/consumer/inbox"
 )
 
-// The claim and the work are one transaction; the ack comes after it.
-func handle(ctx context.Context, db *pgx.Conn, message jetstream.Msg) error {
+const name = "go"
+
+// The place of your own work.
+func work(ctx context.Context, tx pgx.Tx, message jetstream.Msg) error {
 	id := message.Headers().Get("Nats-Msg-Id")
-	transaction, err := db.Begin(ctx)
-	if err != nil {
-		return err
+	fmt.Println(message.Subject(), string(message.Data()))
+	_, err := tx.Exec(ctx, "INSERT INTO received VALUES ($1, $2, $3)", name, id, message.Subject())
+	return err
+}
+
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: consumer <URL of NATS> <stream>")
 	}
-	defer transaction.Rollback(ctx)
-	var first bool
-	err = transaction.QueryRow(ctx, "SELECT walrelay_inbox.claim($1, 'go')", id).Scan(&first)
-	if err != nil {
-		return err
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	db := must(pgxpool.New(ctx, "")) // reads PGHOST, PGDATABASE, ...
+	broker := must(nats.Connect(os.Args[1], nats.MaxReconnects(-1)))
+	js := must(jetstream.New(broker))
+	durable := jetstream.ConsumerConfig{Durable: name}
+	consumer := must(js.CreateOrUpdateConsumer(ctx, os.Args[2], durable))
+	notes := inbox.Inbox{DB: db, Name: name, Work: work}
+	if err := notes.Run(ctx, consumer); err != nil {
+		log.Fatal(err)
 	}
-	if first { // your work, in the same transaction
-		_, err = transaction.Exec(ctx, "INSERT INTO received VALUES ('go', $1, $2)", id, message.Subject())
-		if err != nil {
-			return err
-		}
-		fmt.Println(message.Subject(), string(message.Data()))
-	}
-	return transaction.Commit(ctx)
 }
 
 func must[T any](value T, err error) T {
@@ -40,19 +49,4 @@ func must[T any](value T, err error) T {
 		log.Fatal(err)
 	}
 	return value
-}
-
-func main() {
-	ctx := context.Background()
-	db := must(pgx.Connect(ctx, "")) // reads PGHOST, PGDATABASE, ...
-	js := must(jetstream.New(must(nats.Connect(os.Args[1], nats.MaxReconnects(-1)))))
-	consumer := must(js.CreateOrUpdateConsumer(ctx, os.Args[2], jetstream.ConsumerConfig{Durable: "go"}))
-	messages := must(consumer.Messages())
-	for {
-		message := must(messages.Next())
-		if err := handle(ctx, db, message); err != nil {
-			log.Fatal(err) // not acked: it comes again
-		}
-		message.Ack()
-	}
 }

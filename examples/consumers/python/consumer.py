@@ -1,33 +1,35 @@
-"""A consumer of walrelay's messages: each takes effect once, however often it is delivered."""
+"""A consumer of walrelay's messages: notes each in the table received."""
 import asyncio
+import signal
 import sys
 
 import nats
-import psycopg
+import psycopg_pool
+
+from inbox import Inbox
+
+NAME = "python"
 
 
-def handle(db, message):
-    """The claim and the work are one transaction; the ack comes after it."""
-    message_id = message.headers["Nats-Msg-Id"]
-    with db.transaction():
-        claim = db.execute("SELECT walrelay_inbox.claim(%s, 'python')", (message_id,))
-        if claim.fetchone()[0]:  # your work, in the same transaction
-            db.execute("INSERT INTO received VALUES ('python', %s, %s)", (message_id, message.subject))
-            print(message.subject, message.data.decode(), flush=True)
+async def work(db, message):
+    """The place of your own work."""
+    print(message.subject, message.data.decode(), flush=True)
+    row = NAME, message.headers["Nats-Msg-Id"], message.subject
+    await db.execute("INSERT INTO received VALUES (%s, %s, %s)", row)
 
 
 async def main(url, stream):
-    db = psycopg.connect(autocommit=True)  # reads PGHOST, PGDATABASE, ...
-    broker = await nats.connect(url, max_reconnect_attempts=-1)
-    consumer = await broker.jetstream().pull_subscribe("", durable="python", stream=stream)
-    while True:
-        try:
-            messages = await consumer.fetch(100, timeout=30)
-        except nats.errors.TimeoutError:
-            continue
-        for message in messages:
-            handle(db, message)  # if it fails, the message is not acked: it comes again
-            await message.ack()
+    stopping = asyncio.Event()
+    for number in signal.SIGINT, signal.SIGTERM:
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    # Reads PGHOST, PGDATABASE, ...
+    async with psycopg_pool.AsyncConnectionPool(min_size=1, open=False) as pool:
+        broker = await nats.connect(url, max_reconnect_attempts=-1)
+        subscription = await broker.jetstream().pull_subscribe("", durable=NAME, stream=stream)
+        await Inbox(pool, NAME, work).run(subscription, stopping)
+        await broker.close()
 
 
+if len(sys.argv) != 3:
+    sys.exit("usage: consumer.py <URL of NATS> <stream>")
 asyncio.run(main(*sys.argv[1:]))

@@ -1,43 +1,36 @@
-// A consumer of walrelay's messages: each takes effect once, however often it is delivered.
-import io.nats.client.JetStreamSubscription;
+// A consumer of walrelay's messages: notes each in the table received.
 import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import io.nats.client.PullSubscribeOptions;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.time.Duration;
+import org.postgresql.ds.PGSimpleDataSource;
 
 public class Consumer {
-    // The claim and the work are one transaction; the ack comes after it.
-    static void handle(Connection db, Message message) throws Exception {
-        String id = message.getHeaders().getFirst("Nats-Msg-Id");
-        try (var claim = db.prepareStatement("SELECT walrelay_inbox.claim(?, 'java')");
-             var work = db.prepareStatement("INSERT INTO received VALUES ('java', ?, ?)")) {
-            claim.setString(1, id);
-            var answer = claim.executeQuery();
-            answer.next();
-            if (answer.getBoolean(1)) { // your work, in the same transaction
-                work.setString(1, id);
-                work.setString(2, message.getSubject());
-                work.executeUpdate();
-                System.out.println(message.getSubject() + " " + new String(message.getData()));
-            }
-            db.commit();
+    static final String NAME = "java";
+
+    // The place of your own work.
+    static void work(Connection db, Message message) throws Exception {
+        System.out.println(message.getSubject() + " " + new String(message.getData()));
+        try (var note = db.prepareStatement("INSERT INTO received VALUES (?, ?, ?)")) {
+            note.setString(1, NAME);
+            note.setString(2, message.getHeaders().getFirst("Nats-Msg-Id"));
+            note.setString(3, message.getSubject());
+            note.executeUpdate();
         }
     }
 
     public static void main(String[] words) throws Exception {
-        var db = DriverManager.getConnection(words[2]);
-        db.setAutoCommit(false);
-        var broker = Nats.connect(new Options.Builder().server(words[0]).maxReconnects(-1).build());
-        var how = PullSubscribeOptions.builder().stream(words[1]).durable("java").build();
-        JetStreamSubscription consumer = broker.jetStream().subscribe(null, how);
-        while (true) {
-            for (Message message : consumer.fetch(100, Duration.ofSeconds(1))) {
-                handle(db, message); // if it fails, the message is not acked: it comes again
-                message.ack();
-            }
+        if (words.length != 3) {
+            System.err.println("usage: Consumer <URL of NATS> <stream> <URL of PostgreSQL>");
+            System.exit(2);
         }
+        // Connects for each message. A pool, such as HikariCP's, is a DataSource as well.
+        var database = new PGSimpleDataSource();
+        database.setUrl(words[2]);
+        var broker = Nats.connect(new Options.Builder().server(words[0]).maxReconnects(-1).build());
+        var options = PullSubscribeOptions.builder().stream(words[1]).durable(NAME).build();
+        var subscription = broker.jetStream().subscribe(null, options);
+        new Inbox(database, NAME, Consumer::work).run(subscription);
     }
 }
