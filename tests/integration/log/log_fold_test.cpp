@@ -70,8 +70,40 @@ TEST_F(LogFold, IsOverWhenSomethingElseIsSaid) {
     EXPECT_EQ(take(lost("gone")).size(), 0U);
     now_ += 4s;
     EXPECT_EQ(take(resumed()), (lines{"again, 1 time in 4 s: gone", "resumed"}));
-    EXPECT_EQ(take(resumed()), lines{"resumed"}) << "an info line is never folded";
+    EXPECT_EQ(take(resumed()), lines{"resumed"}) << "it may be of something else";
     EXPECT_EQ(take(lost("gone")), lines{"gone"});
+}
+
+TEST_F(LogFold, CountsTroubleAndItsEndWhereBothComeAgainAndAgain) {
+    for (unsigned time = 0; time < log_fold::news_max; ++time) {
+        EXPECT_EQ(take(lost("gone; trying again in 0.1 s")), lines{"gone; trying again in 0.1 s"});
+        EXPECT_EQ(take(resumed()), lines{"resumed"});
+    }
+    for (std::size_t time = 0; time < 5; ++time) {
+        now_ += 2s;
+        EXPECT_EQ(take(lost("gone; trying again in 0.2 s")), lines{});
+        EXPECT_EQ(take(resumed()), lines{});
+        EXPECT_EQ(take(lost("of another kind " + std::string(time, 'x'))).size(), 1U);
+    }
+    // The last one says how it is.
+    EXPECT_EQ(after(20s), (lines{"again, 5 times in 30 s: gone; trying again in 0.2 s",
+                                 "again, 5 times in 30 s: resumed"}));
+    EXPECT_EQ(take(lost("gone; trying again in 0.1 s")), lines{}) << "it goes on";
+    EXPECT_EQ(after(30s), lines{"again, 1 time in 30 s: gone; trying again in 0.1 s"});
+    EXPECT_EQ(after(30s), lines{});
+    EXPECT_EQ(take(lost("gone; trying again in 0.1 s")).size(), 1U) << "it begins anew";
+}
+
+TEST_F(LogFold, SaysLastHowItIsWhereTheTroubleLasts) {
+    for (unsigned time = 0; time < log_fold::news_max; ++time) {
+        EXPECT_EQ(take(lost("gone")).size(), 1U);
+        EXPECT_EQ(take(resumed()).size(), 1U);
+    }
+    now_ += 1s;
+    EXPECT_EQ(take(resumed()), lines{});
+    now_ += 1s;
+    EXPECT_EQ(take(lost("gone")), lines{});
+    EXPECT_EQ(after(28s), (lines{"again, 1 time in 30 s: resumed", "again, 1 time in 30 s: gone"}));
 }
 
 TEST_F(LogFold, SaysAtTheEndWhatItHasCounted) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -115,18 +116,27 @@ TEST_F(Log, TellsNobodyElseOfPriorities) {
 }
 
 TEST_F(Log, TakesLinesOfSeveralThreads) {
-    constexpr int each = 200;
+    constexpr std::size_t each = 200;
     set_up_log({});
-    const auto write = [] {
-        for (int count = 0; count < each; ++count) {
-            log<"resumed">("resumed");
+    // No two of one kind, which would be counted.
+    const auto write = [](char of) {
+        for (std::size_t count = 1; count <= each; ++count) {
+            log<"resumed">(std::string(count, of));
         }
     };
-    std::thread other(write);
-    write();
+    std::thread other(write, 'a');
+    write('b');
     other.join();
     end_log();
-    EXPECT_EQ(written(), lines(2 * each, " info    resumed [resumed]"));
+    lines expected;
+    for (std::size_t count = 1; count <= each; ++count) {
+        expected.push_back(" info    " + std::string(count, 'a') + " [resumed]");
+        expected.push_back(" info    " + std::string(count, 'b') + " [resumed]");
+    }
+    auto found = written();
+    std::ranges::sort(found);
+    std::ranges::sort(expected);
+    EXPECT_EQ(found, expected);
 }
 
 TEST_F(Log, RemembersTheLastLinesWithTheirEvents) {
