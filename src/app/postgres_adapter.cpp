@@ -60,6 +60,9 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         co_return;
     }
     if (!ready) {
+        if (ready.error().code == errc::slot_in_use) {
+            spawn(look_at_holder());
+        }
         driver_.postgres_failed(epoch, ready.error());
         co_return;
     }

@@ -80,6 +80,8 @@ private:
     work keep_halt(relay::store_halt wanted);
     work poll_facts(link_handle over);
     work check_itself(link_handle over);
+    /// For those who watch a standby, every few seconds.
+    work look_at_holder();
     boost::asio::awaitable<bool> can_ask(link_handle over);
     boost::asio::awaitable<bool> look_at_facts(link_handle over);
 
@@ -95,6 +97,7 @@ private:
     status_board* board_ = nullptr;  // where somebody watches
     /// The server's process that streamed to this relay last; 0 if there was none.
     int walsender_ = 0;
+    monotonic_time holder_due_ = {};
     bool halt_is_kept_ = false;
 };
 

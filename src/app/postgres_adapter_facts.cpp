@@ -79,6 +79,22 @@ asio::awaitable<std::chrono::steady_clock::duration> close_letters(
 
 }  // namespace
 
+asio::awaitable<void> postgres_adapter::look_at_holder() {
+    const auto at = own_now();
+    if (board_ == nullptr || at.monotonic < holder_due_) {
+        co_return;
+    }
+    holder_due_ = at.monotonic + ask_every;
+    auto sql = co_await servers::open_sql(on_.loop, settings_);
+    if (!sql) {
+        co_return;
+    }
+    auto holder = co_await postgres::read_slot_holder(*sql, settings_.postgres.slot);
+    if (board_ != nullptr) {
+        board_->holder_was_read(holder ? std::move(*holder) : std::nullopt, own_now());
+    }
+}
+
 /// Whether there is a connection to ask over.
 asio::awaitable<bool> postgres_adapter::can_ask(link_handle over) {
     if (over->for_facts && over->for_facts->server_process() != 0) {

@@ -106,6 +106,10 @@ void status_board::stream_was_read(std::optional<stream_usage> usage, instant no
     stream_.answer(usage, now);
 }
 
+void status_board::holder_was_read(std::optional<slot_holder> holder, instant now) {
+    holder_.answer(std::move(holder), now);
+}
+
 void status_board::letters_were_counted(std::optional<letter_totals> totals, instant now) {
     letters_.answer(totals, now);
 }
@@ -221,6 +225,7 @@ http::relay_report status_board::report(instant now) {
     report.last_second = history_.empty() ? std::nullopt : std::optional(history_.back());
     report.slot_facts = slot_.shown(now, report.status.postgres_connected);
     report.slot_danger_in = report.slot_facts.facts ? forecast_.left() : std::nullopt;
+    report.holder = holder_.shown(now, report.status.state == relay_state::standby);
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
     report.letters = letters_.shown(now, report.status.postgres_connected);
     report.findings = findings_.shown(now, report.status.postgres_connected);

@@ -53,6 +53,7 @@ public:
     /// What was asked in the background; nothing where the server had no answer.
     void slot_was_read(std::optional<slot_usage> usage, instant now);
     void stream_was_read(std::optional<stream_usage> usage, instant now);
+    void holder_was_read(std::optional<slot_holder> holder, instant now);
     void letters_were_counted(std::optional<letter_totals> totals, instant now);
     void findings_were_read(std::optional<std::vector<finding>> found, instant now);
     void kept_positions_were_read(std::optional<kept_positions> found, instant now);
@@ -104,6 +105,7 @@ private:
     std::string plugin_;
     asked<slot_usage> slot_;
     wal_forecast forecast_;
+    asked<slot_holder> holder_;
     asked<stream_usage> stream_;
     asked<letter_totals> letters_;
     asked<kept_positions> kept_;

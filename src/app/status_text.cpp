@@ -63,6 +63,19 @@ void append(std::string& to, std::string_view name, const std::string& what) {
     to += fmt::format("{:<13}{}\n", name, what);
 }
 
+std::string holder_text(const element& of) {
+    const auto process = "process " + count(of, "/holder/facts/process") + " of PostgreSQL";
+    if (!number(of, "/holder/facts/connected_for_seconds")) {
+        return process + " (more is shown to roles with pg_read_all_stats)";
+    }
+    const auto address = text(of, "/holder/facts/address");
+    return fmt::format("{} at {} ({}), connected {} ago, heard {} ago",
+                       text(of, "/holder/facts/application"),
+                       address.empty() ? "the server's machine" : address, process,
+                       seconds(of, "/holder/facts/connected_for_seconds"),
+                       seconds(of, "/holder/facts/heard_ago_seconds"));
+}
+
 void append_state(std::string& to, const element& of) {
     auto line = text(of, "/state");
     std::ranges::replace(line, '_', ' ');
@@ -70,6 +83,9 @@ void append_state(std::string& to, const element& of) {
         line += " for " + show_seconds(number(of, "/now").value_or(*since) - *since);
     }
     append(to, "state", line + (flag(of, "/leader") ? ", holds the slot" : ""));
+    if (number(of, "/holder/facts/process")) {
+        append(to, "held by", holder_text(of));
+    }
     if (const auto reason = text(of, "/reason"); !reason.empty()) {
         append(to, "reason", reason);
     }

@@ -27,6 +27,16 @@ struct slot_usage {
     std::chrono::sys_time<std::chrono::microseconds> server_time = {};
 };
 
+/// Who streams from a slot, from pg_stat_replication. What the role may not see is absent.
+struct slot_holder {
+    int process = 0;
+    std::string address = {};  // empty for a socket of the server's machine
+    std::string application = {};
+    /// Since it connected, and since it reported last.
+    std::optional<std::chrono::microseconds> connected_for = {};
+    std::optional<std::chrono::microseconds> heard_ago = {};
+};
+
 /// From JetStream's STREAM.INFO.
 struct stream_usage {
     std::uint64_t messages = 0;

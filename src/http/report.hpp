@@ -81,6 +81,8 @@ struct relay_report {
     polled<slot_usage> slot_facts;
     /// Until PostgreSQL may take the slot's WAL away, at the pace of the last minutes.
     std::optional<std::chrono::seconds> slot_danger_in = {};
+    /// Of a standby: who holds the slot.
+    polled<slot_holder> holder;
     polled<stream_usage> stream_facts;
     polled<letter_totals> letters;
     /// What the relay has found looking at both servers, as walrelay check does.

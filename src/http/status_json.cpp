@@ -224,6 +224,19 @@ void write_facts(json_writer& to, const std::optional<stream_usage>& stream) {
     to.number("last_sequence", stream->last_sequence).close_object();
 }
 
+void write_holder(json_writer& to, const relay_report& of) {
+    to.open_object("holder").number("age_seconds", in_seconds(of.holder.age));
+    if (const auto& holder = of.holder.facts) {
+        to.open_object("facts").number("process", holder->process);
+        to.text("address", holder->address).text("application", holder->application);
+        to.number("connected_for_seconds", in_seconds(holder->connected_for));
+        to.number("heard_ago_seconds", in_seconds(holder->heard_ago)).close_object();
+    } else {
+        to.null("facts");
+    }
+    to.close_object();
+}
+
 std::string status_json(const relay_report& of) {
     json_writer to;
     const auto& status = of.status;
@@ -238,6 +251,7 @@ std::string status_json(const relay_report& of) {
     to.flag("broker_connected", status.broker_connected);
     to.number("clock_offset_seconds", in_seconds(of.clock_offset));
     write_slot(to, of);
+    write_holder(to, of);
     write_stream(to, of);
     write_letters(to, of);
     write_findings(to, of);

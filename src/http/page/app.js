@@ -186,7 +186,10 @@ function show(of) {
   put("route", "slot " + of.slot.name + " → stream " + of.stream.name);
   put("state", of.state.replace("_", " "));
   el("state").className = "state " + kind;
-  put("role", of.leader ? "holds the slot" : "");
+  const holder = of.holder.facts;
+  put("role", of.leader ? "holds the slot" : holder ? "held by " + (holder.application || "process " + holder.process) +
+    (holder.address ? " at " + holder.address : "") + " for " + time(holder.connected_for_seconds) + ", heard " +
+    time(holder.heard_ago_seconds) + " ago" : "");
   put("up", "up " + time(of.now - of.started) + ", version " + of.version);
   put("verdict", verdict(of));
   const standby = of.state === "standby";

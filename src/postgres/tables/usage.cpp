@@ -25,6 +25,14 @@ SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint,
  WHERE s.slot_name = $1
 )sql";
 
+constexpr const char* slot_holder_sql = R"sql(
+SELECT s.active_pid, coalesce(host(r.client_addr), ''), coalesce(r.application_name, ''),
+       (extract(epoch FROM clock_timestamp() - r.backend_start) * 1000000)::bigint,
+       (extract(epoch FROM clock_timestamp() - r.reply_time) * 1000000)::bigint
+  FROM pg_replication_slots AS s LEFT JOIN pg_stat_replication AS r ON r.pid = s.active_pid
+ WHERE s.slot_name = $1 AND s.active_pid IS NOT NULL
+)sql";
+
 constexpr const char* letters_readable_sql =
     "SELECT coalesce(has_table_privilege(to_regclass('walrelay.dead_letter')::oid, 'SELECT'),"
     " false)";
@@ -68,6 +76,32 @@ awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, st
     usage.catalog_xmin_age = size_in(*rows, xmin_age);
     usage.server_time += std::chrono::microseconds(size_in(*rows, clock));
     co_return found{std::move(usage)};
+}
+
+awaitable<result<std::optional<slot_holder>>> read_slot_holder(connection& sql, std::string slot) {
+    using found = std::optional<slot_holder>;
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto rows = co_await sql.query(slot_holder_sql, std::move(parameters));
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (rows->empty()) {
+        co_return found{};
+    }
+    enum column : std::size_t { process, address, application, connected, heard };
+    const auto time_in = [&rows](std::size_t which) -> std::optional<std::chrono::microseconds> {
+        if (!rows->at(0, which)) {
+            return std::nullopt;
+        }
+        return std::chrono::microseconds(size_in(*rows, which));
+    };
+    slot_holder holder;
+    holder.process = static_cast<int>(size_in(*rows, process));
+    holder.address = rows->text(0, address);
+    holder.application = rows->text(0, application);
+    holder.connected_for = time_in(connected);
+    holder.heard_ago = time_in(heard);
+    co_return found{std::move(holder)};
 }
 
 awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql,

@@ -46,6 +46,28 @@ TEST(StatusText, SaysHowSoonTheSlotCanBeLost) {
                 HasSubstr("3.0 kB until it can be lost (at this pace in 3.0 h), asked"));
 }
 
+TEST(StatusText, SaysWhoHoldsTheSlotOfAStandby) {
+    using namespace std::chrono_literals;
+    auto report = http::sample_report();
+    report.status.state = relay_state::standby;
+    report.status.is_leader = false;
+    report.holder = {slot_holder{133, "10.0.0.5", "walrelay", 180s, 400ms}, 1s};
+    auto shown = show_status(http::status_json(report));
+    ASSERT_TRUE(shown);
+    EXPECT_THAT(shown->text,
+                HasSubstr("walrelay at 10.0.0.5 (process 133 of PostgreSQL), connected 3.0 min "
+                          "ago, heard 400.00 ms ago\n"));
+    report.holder.facts = slot_holder{133, "", "walrelay", 180s, 400ms};
+    shown = show_status(http::status_json(report));
+    EXPECT_THAT(shown->text, HasSubstr("walrelay at the server's machine ("));
+    // Another role's session, of which only the process is shown.
+    report.holder.facts = slot_holder{133};
+    shown = show_status(http::status_json(report));
+    EXPECT_THAT(shown->text, HasSubstr("process 133 of PostgreSQL (more is shown to roles with "));
+    report.holder = {};
+    EXPECT_THAT(show_status(http::status_json(report))->text, Not(HasSubstr("held by")));
+}
+
 TEST(StatusText, SaysWhyItIsNotReady) {
     auto report = http::sample_report();
     report.status.state = relay_state::waiting_broker;

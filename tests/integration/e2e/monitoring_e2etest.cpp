@@ -160,6 +160,8 @@ TEST_P(Monitoring, ShowsAStandbyAndItsTakeOver) {
     EXPECT_TRUE(second.is("standby", true, false));
     EXPECT_FALSE(second.says("/metrics", "walrelay_lag_seconds"));
     EXPECT_TRUE(second.says("/status", "\"facts\":null"));
+    EXPECT_TRUE(second.comes_to_say("/status", "\"application\":\"walrelay")) << "its holder";
+    EXPECT_TRUE(first.says("/status", "\"holder\":{\"age_seconds\":null,\"facts\":null}"));
     ASSERT_EQ(first.process().stop(patience), 0);
     EXPECT_TRUE(second.is("streaming", true, true));
 }

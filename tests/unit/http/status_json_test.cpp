@@ -27,6 +27,18 @@ private:
     simdjson::dom::parser parser_;
 };
 
+TEST_F(StatusJson, SaysWhoHoldsTheSlotOfAStandby) {
+    using namespace std::chrono_literals;
+    auto report = sample_report();
+    report.holder = {slot_holder{133, "10.0.0.5", "walrelay", std::nullopt, 400ms}, 1s};
+    const auto said = status(report);
+    EXPECT_EQ(number(said, "/holder/age_seconds"), 1);
+    EXPECT_EQ(number(said, "/holder/facts/process"), 133);
+    EXPECT_EQ(text(said, "/holder/facts/address"), "10.0.0.5");
+    EXPECT_TRUE(said.at_pointer("/holder/facts/connected_for_seconds").is_null());
+    EXPECT_EQ(number(said, "/holder/facts/heard_ago_seconds"), 0.4);
+}
+
 TEST_F(StatusJson, SaysWhatTheReportSays) {
     const auto said = status(sample_report());
     EXPECT_EQ(number(said, "/schema"), 1);
