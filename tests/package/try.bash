@@ -27,7 +27,8 @@ expect() {
 
 # Runs until it succeeds, for a minute.
 eventually() {
-    local deadline=$((SECONDS + 60))
+    # These run beside compilers.
+    local deadline=$((SECONDS + 180))
     until "$@" >/dev/null 2>&1; do
         ((SECONDS < deadline)) || { echo "never: $*"; return 1; }
         read -rt 0.1 <> <(:) || true
