@@ -119,6 +119,8 @@ void look_at_comparing(const outbox_table& wanted, const table_facts& facts,
         return;  // said elsewhere
     }
     auto columns = columns_to_compare(*resolved, facts);
+    // Which rows were there before the slot began.
+    columns.emplace_back("xmin");
     std::erase_if(columns, [&](const auto& each) { return !is_among(facts.unreadable, each); });
     const auto role = quote_identifier(all.role);
     std::vector<std::string> grants;

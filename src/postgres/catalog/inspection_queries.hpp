@@ -105,7 +105,7 @@ SELECT schemaname, tablename, to_jsonb(t) ->> 'rowfilter' IS NOT NULL
 
 /// Of the tables ($1 schemas, $2 names), in that order, NULL where missing: kind, persistence,
 /// whether the role may read it, whether all that holds its rows has a replica identity; oid, who;
-/// whether the role has USAGE of the schema.
+/// whether the role has USAGE of the schema, and may read xmin (system column -2; views have none).
 inline constexpr const char* tables = R"sql(
 SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
        coalesce((SELECT bool_and(l.relreplident IN ('f', 'i')
@@ -114,7 +114,8 @@ SELECT c.relkind, c.relpersistence, has_table_privilege(c.oid, 'SELECT'),
                    FROM pg_class AS l
                   WHERE (l.oid = c.oid AND c.relkind <> 'p')
                      OR l.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)), true),
-       c.oid, pg_get_userbyid(c.relowner)::text, has_schema_privilege(n.oid, 'USAGE')
+       c.oid, pg_get_userbyid(c.relowner)::text, has_schema_privilege(n.oid, 'USAGE'),
+       coalesce(has_column_privilege(c.oid, (-2)::smallint, 'SELECT'), true)
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
   LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace)
     ON n.nspname = asked.schema AND c.relname = asked.name

@@ -46,6 +46,9 @@ std::vector<table_facts> read_tables(const row_set& rows, std::vector<table_name
                           .columns = {}});
         tables.back().owner = rows.text(row, 5);
         tables.back().reachable = rows.flag(row, 6);
+        if (!rows.flag(row, 7)) {
+            tables.back().unreadable.emplace_back("xmin");
+        }
     }
     return tables;
 }

@@ -271,7 +271,8 @@ TEST_P(Replay, IsCancelled) {
     bench.stop();
     auto command = bench.begin({"replay", "--from", "bookmark:before", "--execute"});
     ASSERT_TRUE(eventually(
-        patience, [&] { return replay({"list"}).output.find("running") != std::string::npos; }));
+        patience, [&] { return replay({"list"}).output.find("running") != std::string::npos; }))
+        << replay({"list"}).output << command.log();
     EXPECT_THAT(bench.command({"status"}).output, HasSubstr("of 5 rows written (walrelay replay "));
     const auto another = replay({"--from", "bookmark:before", "--execute"});
     EXPECT_EQ(another.exit_code, 3);

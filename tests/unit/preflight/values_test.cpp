@@ -64,6 +64,10 @@ TEST_F(PreflightValues, NameTheRightsOfVerifyAndTheStartupCheck) {
     table().unreadable = {"event_data"};
     table().reachable = true;
     EXPECT_THAT(look(), IsEmpty());
+    // As where each column was granted alone.
+    table().unreadable = {"xmin"};
+    EXPECT_EQ(look().front().remedy,
+              "GRANT SELECT (\"xmin\") ON \"public\".\"outbox\" TO \"relay\";");
 }
 
 TEST_F(PreflightValues, OfAnIdWithoutIndexAreSlowToFind) {
