@@ -172,6 +172,19 @@ void write_log(json_writer& to, const relay_report& of) {
     to.close_array();
 }
 
+void write_holder(json_writer& to, const relay_report& of) {
+    to.open_object("holder").number("age_seconds", in_seconds(of.holder.age));
+    if (const auto& holder = of.holder.facts) {
+        to.open_object("facts").number("process", holder->process);
+        to.text("address", holder->address).text("application", holder->application);
+        to.number("connected_for_seconds", in_seconds(holder->connected_for));
+        to.number("heard_ago_seconds", in_seconds(holder->heard_ago)).close_object();
+    } else {
+        to.null("facts");
+    }
+    to.close_object();
+}
+
 }  // namespace
 
 void write_facts(json_writer& to, const std::optional<slot_usage>& slot) {
@@ -222,19 +235,6 @@ void write_facts(json_writer& to, const std::optional<stream_usage>& stream) {
     }
     to.open_object("facts").number("messages", stream->messages).number("bytes", stream->bytes);
     to.number("last_sequence", stream->last_sequence).close_object();
-}
-
-void write_holder(json_writer& to, const relay_report& of) {
-    to.open_object("holder").number("age_seconds", in_seconds(of.holder.age));
-    if (const auto& holder = of.holder.facts) {
-        to.open_object("facts").number("process", holder->process);
-        to.text("address", holder->address).text("application", holder->application);
-        to.number("connected_for_seconds", in_seconds(holder->connected_for));
-        to.number("heard_ago_seconds", in_seconds(holder->heard_ago)).close_object();
-    } else {
-        to.null("facts");
-    }
-    to.close_object();
 }
 
 std::string status_json(const relay_report& of) {
