@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace walrelay::app {
@@ -86,12 +87,14 @@ asio::awaitable<void> postgres_adapter::look_at_holder() {
     }
     holder_due_ = at.monotonic + ask_every;
     auto sql = co_await servers::open_sql(on_.loop, settings_);
-    if (!sql) {
-        co_return;
+    std::optional<slot_holder> holder;
+    if (sql) {
+        auto found = co_await postgres::read_slot_holder(*sql, settings_.postgres.slot);
+        holder = found ? std::move(*found) : std::nullopt;
     }
-    auto holder = co_await postgres::read_slot_holder(*sql, settings_.postgres.slot);
     if (board_ != nullptr) {
-        board_->holder_was_read(holder ? std::move(*holder) : std::nullopt, own_now());
+        // What could not be asked is not what it was.
+        board_->holder_was_read(std::move(holder), own_now());
     }
 }
 

@@ -25,9 +25,8 @@ expect() {
     "$@" || { echo "expected: $what"; return 1; }
 }
 
-# Runs until it succeeds, for a minute.
+# Runs until it succeeds, for three minutes: these run beside compilers.
 eventually() {
-    # These run beside compilers.
     local deadline=$((SECONDS + 180))
     until "$@" >/dev/null 2>&1; do
         ((SECONDS < deadline)) || { echo "never: $*"; return 1; }

@@ -67,7 +67,9 @@ bool keep_round::is_news(const std::string& about, const std::string& text) {
 /// A connection that ends, and the relay before that lets go of its lock, are usual and pass.
 void keep_round::tell(const error& why) {
     ++failures_;
-    if (has_none_ && !rules_.keep) {
+    // Whoever could have made one meanwhile had no server to make it on, either.
+    const bool is_away = why.code == errc::postgres_lost || why.code == errc::postgres_unavailable;
+    if (has_none_ && !rules_.keep && is_away) {
         return;
     }
     const auto text = "positions for a replay are not looked after: " + to_string(why);
