@@ -114,8 +114,7 @@ TEST_P(ForgedAcks, ConfirmNoRowThatTheStreamRefuses) {
     bench.start();
     bench.execute(insert_event(1));
     ASSERT_TRUE(bench.wait_for_messages(1));
-    // Which is a change of the stream's configuration, too: of two at once one is lost.
-    ASSERT_TRUE(bench.relay().wait_for_log("marked stream", patience)) << bench.relay().log();
+    ASSERT_TRUE(bench.wait_until_marked()) << bench.relay().log();
     bench.broker().limit(bench.stream_name(), 2);
     const std::string refused = [&] {
         const forger somebody(nats.url(), bench.stream_name(), bench.name() + ".>");

@@ -80,6 +80,7 @@ protected:
         bench.execute(insert_event(1));
         ASSERT_TRUE(bench.wait_for_messages(1));
         ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+        ASSERT_TRUE(bench.wait_until_marked());
     }
     void take_subjects_away() {
         bench.broker().set_subjects(bench.stream_name(), {bench.name() + ".unused.*"});

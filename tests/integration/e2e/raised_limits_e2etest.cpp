@@ -79,8 +79,7 @@ TEST_P(RaisedLimits, OfTheServerAreUsed) {
 
 TEST_P(RaisedLimits, OfTheStreamAreUsed) {
     bench.start();
-    // The relay changes the stream as well, and neither change knows of the other.
-    ASSERT_TRUE(bench.relay().wait_for_log("caught up", patience));
+    ASSERT_TRUE(bench.wait_until_marked()) << bench.relay().log();
     bench.broker().limit_size(bench.stream_name(), 2000);
     ASSERT_TRUE(bench.relay().wait_for_log("from -1 to 2000 bytes", patience));
     expect_set_aside();

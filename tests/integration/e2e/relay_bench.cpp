@@ -156,6 +156,14 @@ std::vector<seen_event> relay_bench::events() {
     return events;
 }
 
+bool relay_bench::wait_until_marked() {
+    return eventually(patience, [&] {
+        const auto state = broker().state(name_);
+        return state && state->description.find(" rules=") != std::string::npos &&
+               state->description.find(" rules=comparing") == std::string::npos;
+    });
+}
+
 bool relay_bench::wait_for_messages(std::uint64_t count) {
     return broker().wait_for(name_, count, patience);
 }

@@ -84,6 +84,10 @@ public:
     [[nodiscard]] std::vector<stored_message> messages();
     [[nodiscard]] std::vector<seen_event> events();
     [[nodiscard]] bool wait_for_messages(std::uint64_t count);
+    /// Waits until the relay has said in the stream's description what holds for its messages. That
+    /// is an update of the stream's configuration, the last of two: who edits the stream before it
+    /// may find the edit undone, since the broker knows no update that depends on the last one.
+    [[nodiscard]] bool wait_until_marked();
     /// The same, and that the slot was told of them, which comes after the stream was marked: what
     /// is to be awaited before the broker is killed. A server that dies while it changes the
     /// description of a stream loses the stream.

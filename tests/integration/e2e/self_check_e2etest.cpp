@@ -23,7 +23,7 @@ TEST_F(SelfCheck, NamesAFullStreamAndThatItIsOver) {
     ASSERT_TRUE(relay.is("streaming", true, true));
     bench.execute(insert_event(1));
     ASSERT_TRUE(bench.wait_for_messages(1));
-    ASSERT_TRUE(relay.process().wait_for_log("marked stream", patience)) << relay.process().log();
+    ASSERT_TRUE(bench.wait_until_marked()) << relay.process().log();
     bench.broker().limit(bench.stream_name(), 1);
     EXPECT_TRUE(relay.process().wait_for_log("[finding code=stream_full]", two_looks))
         << relay.process().log();
