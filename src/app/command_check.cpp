@@ -19,18 +19,30 @@ namespace {
 
 using boost::asio::awaitable;
 
+bool has(const std::vector<finding>& found, finding_severity what) {
+    return std::ranges::any_of(found, [&](const finding& each) { return each.severity == what; });
+}
+
+/// Who does not know what forbids nothing looks for it.
+const char* verdict_of(const std::vector<finding>& found) {
+    if (has(found, finding_severity::error)) {
+        return "";
+    }
+    if (has(found, finding_severity::warning)) {
+        return "ok       nothing forbids to start; a warning says what is lost or risked without "
+               "its fix\n";
+    }
+    return found.empty() ? "ok       both sides are ready\n"
+                         : "ok       nothing forbids to start; a note says what comes\n";
+}
+
 void print_text(const std::vector<finding>& found) {
-    std::string text = found.empty() ? "ok       both sides are ready\n" : "";
+    std::string text;
     for (const auto& each : found) {
         text += fmt::format("{:<8} {}\n         {}\n", to_string(each.severity),
                             one_line(each.what), one_line(each.remedy));
     }
-    // Notes alone forbid nothing, and a reader who does not know that looks for a verdict.
-    const bool only_notes = std::ranges::all_of(
-        found, [](const finding& each) { return each.severity == finding_severity::note; });
-    if (!found.empty() && only_notes) {
-        text += "ok       nothing forbids to start; a note says what comes\n";
-    }
+    text += verdict_of(found);
     fmt::print("{}", for_output(std::move(text)));
 }
 

@@ -228,11 +228,14 @@ struct postgres_facts {
     /// output_plugin_libraries, where the server has it (see docs/operating.md).
     std::optional<std::string> output_plugin_libraries = {};
     plugin_trouble wal2json = plugin_trouble::not_allowed;
-    /// The tables walrelay.dead_letter, walrelay.halt and walrelay.control.
+    /// Tables of the schema walrelay, each by what its rows are.
     own_table_facts dead_letters = {};
     own_table_facts halts = {};
     own_table_facts controls = {};
     own_table_facts witnesses = {};
+    own_table_facts slot_starts = {};
+    own_table_facts replays = {};
+    own_table_facts partitions = {};
     /// Of walrelay.control_key, by which the relay knows rows of walrelay.control; empty where
     /// there is none that this role may read and that belongs to whom it must.
     std::string control_secret = {};

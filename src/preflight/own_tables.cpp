@@ -7,6 +7,7 @@
 #include "core/sql_text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace walrelay::preflight {
 namespace {
@@ -44,6 +45,38 @@ std::string can_neither(const std::string& table, const postgres_facts& facts) {
 
 constexpr const char* all_rights = "SELECT, INSERT, UPDATE, DELETE";
 constexpr const char* control_rights = "SELECT, INSERT, DELETE";
+constexpr const char* note_rights = "SELECT, INSERT, UPDATE";
+
+/// A table whose lack costs the same whatever the configuration says.
+struct kept_table {
+    const char* name;
+    const char* rights;
+    own_table_facts postgres_facts::*state;
+    finding_code code;
+    const char* without;
+    /// Else only once a command or a partition needs it.
+    bool is_made_at_once;
+};
+
+constexpr std::array kept_tables_of_use = {
+    kept_table{"witness", all_rights, &postgres_facts::witnesses, "witness_table_unusable",
+               "a stream that is deleted, cut or replaced and a slot that is moved or made again "
+               "while no relay runs are noticed only by the newest rows of the tables, or not at "
+               "all",
+               true},
+    kept_table{"halt", all_rights, &postgres_facts::halts, "halt_table_unusable",
+               "nothing keeps a relay that is started again from going on past a gap", true},
+    kept_table{"slot_start", note_rights, &postgres_facts::slot_starts, "slot_start_table_unusable",
+               "which rows were there before the slot is not known, so that walrelay verify "
+               "--since-slot ends with an error and rows that were never relayed are not told "
+               "from lost ones",
+               true},
+    kept_table{"replay", note_rights, &postgres_facts::replays, "replay_table_unusable",
+               "walrelay verify and walrelay replay end with an error", false},
+    kept_table{"partition", all_rights, &postgres_facts::partitions, "partition_table_unusable",
+               "with wal2json, rows of partitions that are detached or dropped before they are "
+               "read are lost",
+               false}};
 
 void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                        findings_list& found) {
@@ -60,22 +93,12 @@ void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,
                           "set aside: what is sent again after a restart is not written back",
                       grants("dead_letter", "SELECT", facts.writer->role));
     }
-    const auto witnesses = remedy_for("witness", all_rights, facts.witnesses, facts);
-    if (!witnesses.empty()) {
-        found.warning(
-            "witness_table_unusable",
-            can_neither("witness", facts) +
-                ": a stream that is deleted, cut or replaced and a slot that is moved or "
-                "made again while no relay runs are noticed only by the newest rows of the "
-                "tables, or not at all",
-            witnesses);
-    }
-    const auto halts = remedy_for("halt", all_rights, facts.halts, facts);
-    if (!halts.empty()) {
-        found.warning("halt_table_unusable",
-                      can_neither("halt", facts) +
-                          ": nothing keeps a relay that is started again from going on past a gap",
-                      halts);
+    for (const auto& each : kept_tables_of_use) {
+        const auto& state = facts.*each.state;
+        const auto remedy = remedy_for(each.name, each.rights, state, facts);
+        if (!remedy.empty() && (state.exists || each.is_made_at_once)) {
+            found.warning(each.code, can_neither(each.name, facts) + ": " + each.without, remedy);
+        }
     }
 }
 

@@ -94,6 +94,9 @@ boost::asio::awaitable<result<void>> inspect_own_tables(connection& sql,
     facts.halts = states->halts;
     facts.controls = states->controls;
     facts.witnesses = states->witnesses;
+    facts.slot_starts = states->slot_starts;
+    facts.replays = states->replays;
+    facts.partitions = states->partitions;
     facts.may_make_tables = states->may_make;
     co_return result<void>{};
 }

@@ -168,13 +168,11 @@ awaitable<result<own_table_states>> states_of_own_tables(connection& sql) {
         const auto row = static_cast<std::size_t>(table);
         return own_table_facts{rows->flag(row, 0), rows->flag(row, 1), rows->flag(row, 3)};
     };
-    co_return own_table_states{state_of(own_table::dead_letter),
-                               state_of(own_table::halt),
-                               state_of(own_table::control),
-                               state_of(own_table::bookmark),
-                               state_of(own_table::trail),
-                               state_of(own_table::witness),
-                               rows->flag(0, 2)};
+    co_return own_table_states{state_of(own_table::dead_letter), state_of(own_table::halt),
+                               state_of(own_table::control),     state_of(own_table::bookmark),
+                               state_of(own_table::trail),       state_of(own_table::witness),
+                               state_of(own_table::slot_start),  state_of(own_table::replay),
+                               state_of(own_table::partition),   rows->flag(0, 2)};
 }
 
 awaitable<result<void>> create_table(connection& sql, own_table table,

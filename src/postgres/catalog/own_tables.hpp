@@ -59,6 +59,9 @@ struct own_table_states {
     own_table_facts bookmarks;
     own_table_facts trails;
     own_table_facts witnesses;
+    own_table_facts slot_starts;
+    own_table_facts replays;
+    own_table_facts partitions;
     bool may_make = false;
 };
 [[nodiscard]] boost::asio::awaitable<result<own_table_states>> states_of_own_tables(

@@ -21,10 +21,14 @@ class OwnTables : public testing::Test {
 protected:
     OwnTables() {
         facts_.role = "relay";
-        facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = usable;
+        set_all(usable);
         facts_.control_secret = "secret";
         facts_.tables.resize(1);
         publication_.tables = {{"public", "outbox"}, {"walrelay", "control"}};
+    }
+    void set_all(const own_table_facts& state) {
+        facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = state;
+        facts_.slot_starts = facts_.replays = facts_.partitions = state;
     }
     std::vector<finding> found(output_plugin plugin = output_plugin::wal2json) {
         findings_list found;
@@ -59,23 +63,23 @@ TEST_F(OwnTables, NamesTheSecretWithoutWhichRequestsAreLeftAlone) {
 
 TEST_F(OwnTables, OfSomebodyElseAreNotUsed) {
     facts_.schema_flaws = {{"it belongs to x", "rename it", true}};
-    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
+    set_all({});
     for (const auto& each : found()) {
         EXPECT_NE(each.severity, finding_severity::error) << each.what;
     }
 }
 
 TEST_F(OwnTables, FindsNothingWhereTheyCanBeMade) {
-    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
+    set_all({});
     facts_.may_make_tables = true;
     EXPECT_THAT(found(), IsEmpty());
 }
 
 TEST_F(OwnTables, SaysWhyTheServerRefusesToMakeThem) {
-    facts_.dead_letters = facts_.halts = facts_.controls = facts_.witnesses = {};
+    set_all({});
     facts_.making_refused = "DDL only through migrations";
     const auto all = found();
-    ASSERT_THAT(all, SizeIs(4));
+    ASSERT_THAT(all, SizeIs(5));
     for (const auto& each : all) {
         EXPECT_THAT(each.what, HasSubstr("(server: DDL only through migrations)"));
         EXPECT_THAT(each.remedy, HasSubstr("as a migration"));
@@ -103,6 +107,18 @@ TEST_F(OwnTables, WarnsOfLossesThatCannotBeNoticed) {
     EXPECT_THAT(all[0].remedy, HasSubstr("ON walrelay.witness TO \"relay\";"));
     facts_.in_recovery = true;
     EXPECT_EQ(found().at(0).severity, finding_severity::note);
+}
+
+TEST_F(OwnTables, WarnsOfRightsThatCommandsNeed) {
+    facts_.slot_starts = facts_.replays = facts_.partitions = barred;
+    const auto all = found();
+    ASSERT_THAT(all, SizeIs(3));
+    EXPECT_THAT(all[0].remedy,
+                HasSubstr("GRANT SELECT, INSERT, UPDATE ON walrelay.slot_start TO \"relay\";"));
+    EXPECT_THAT(all[1].remedy, HasSubstr("ON walrelay.replay TO \"relay\";"));
+    EXPECT_THAT(all[2].remedy, HasSubstr("ON walrelay.partition TO \"relay\";"));
+    facts_.replays = facts_.partitions = {};
+    EXPECT_THAT(found(), SizeIs(1)) << "they are made by whoever needs them first";
 }
 
 TEST_F(OwnTables, StopsWhereSomebodyElseCouldActThroughThem) {
