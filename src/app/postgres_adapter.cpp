@@ -23,7 +23,8 @@ postgres_adapter::postgres_adapter(servers::executors on, const config::settings
       cleanup_(beside),
       keeper_(keeper),
       gate_(settings),
-      facts_(settings) {}
+      facts_(settings),
+      row_caller_(on_, settings_, driver_) {}
 
 history postgres_adapter::origin() const {
     return link_ ? link_->origin : history{};
@@ -83,6 +84,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
             cleanup_.start();
             keeper_.start(over->origin.system_identifier, walsender_);
             spawn(check_itself(over));
+            spawn(call_rows(over));
         }
         spawn(poll_facts(over));
     }

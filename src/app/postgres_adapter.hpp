@@ -3,6 +3,7 @@
 
 #include "app/facts_watch.hpp"
 #include "app/postgres_side.hpp"
+#include "app/row_caller.hpp"
 #include "app/self_check.hpp"
 #include "app/status_board.hpp"
 #include "config/settings.hpp"
@@ -80,6 +81,7 @@ private:
     work keep_halt(relay::store_halt wanted);
     work poll_facts(link_handle over);
     work check_itself(link_handle over);
+    work call_rows(link_handle over);
     /// For those who watch a standby, every few seconds.
     work look_at_holder();
     boost::asio::awaitable<bool> can_ask(link_handle over);
@@ -93,6 +95,7 @@ private:
     servers::halt_gate gate_;
     facts_watch facts_;
     self_check self_check_;
+    row_caller row_caller_;
     link_handle link_;
     status_board* board_ = nullptr;  // where somebody watches
     /// The server's process that streamed to this relay last; 0 if there was none.

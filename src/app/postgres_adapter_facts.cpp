@@ -145,6 +145,18 @@ asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
     }
 }
 
+asio::awaitable<void> postgres_adapter::call_rows(link_handle over) {
+    constexpr int soon = 2;
+    for (int times = 0;; ++times) {
+        over->calls.expires_after(times < soon ? row_caller::first_after : row_caller::every);
+        co_await over->calls.async_wait(asio::as_tuple(asio::use_awaitable));
+        if (over->is_over()) {
+            co_return;
+        }
+        co_await row_caller_.call(over->epoch);
+    }
+}
+
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
     auto letters_at = now().monotonic;

@@ -1,5 +1,6 @@
 // What the adapter to PostgreSQL asks and writes beside the stream.
 
+#include "app/clock.hpp"
 #include "app/postgres_adapter.hpp"
 #include "app/postgres_link.hpp"
 #include "postgres/catalog/blockers.hpp"
@@ -149,7 +150,9 @@ void postgres_adapter::look_for_rows(relay::look_for_rows wanted) {
 }
 
 asio::awaitable<void> postgres_adapter::search(relay::look_for_rows wanted) {
+    const auto began = own_now().monotonic;
     const auto missing = co_await tasks::find_missing(on_, settings_, std::move(wanted.rows));
+    row_caller_.were_looked_for(own_now().monotonic - began);
     driver_.rows_looked_for(wanted.epoch, missing);
 }
 

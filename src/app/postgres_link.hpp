@@ -33,7 +33,8 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
           sentinel(std::move(ready.sentinel)),
           writes(loop, settings),
           resumed(loop),
-          checks(loop) {}
+          checks(loop),
+          calls(loop) {}
 
     std::uint64_t epoch;
     history origin;
@@ -54,6 +55,8 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     boost::asio::steady_timer resumed;
     /// Until the next look at both servers (self_check).
     boost::asio::steady_timer checks;
+    /// Until rows are called next (row_caller).
+    boost::asio::steady_timer calls;
     bool parked = false;
     bool finishing = false;
     bool closed = false;
@@ -90,6 +93,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
         closed = true;
         wake_reader();
         checks.cancel();
+        calls.cancel();
         if (stream) {
             stream->close();
         }

@@ -101,6 +101,10 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "The newest rows of the tables are looked for in the whole stream, as its last messages do "
      "not show them.",
      ""},
+    {"new_rows_not_called", log_severity::warning, "slot error",
+     "The rows that come into the tables cannot be compared with what the slot brings, while the "
+     "relay runs. Said once for each reason.",
+     "What the line names; walrelay verify lists missing rows."},
     {"startup_check_passed", log_severity::info, "",
      "All of these rows are in the stream or in the "
      "dead letters.",

@@ -168,10 +168,10 @@ void write_flow(metric_writer& to, const relay_report& of) {
 
 void write_startup_check(metric_writer& to, const relay_counts& counts) {
     if (counts.startup_checked != wall_time{}) {
-        write_time(to, "startup_check_timestamp_seconds", "When the startup check ended last.",
+        write_time(to, "startup_check_timestamp_seconds", "When newest rows were compared last.",
                    counts.startup_checked);
         to.family("startup_check_missing_rows", "gauge",
-                  "Rows that the startup check found neither in the stream nor set aside.");
+                  "Newest rows that were neither in the stream nor set aside then.");
         to.sample(counts.startup_check_missing);
     }
 }

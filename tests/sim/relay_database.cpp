@@ -102,6 +102,42 @@ void relay_database::slot_answered(std::uint64_t epoch, const result<session_han
     auto session = describe(session_);
     has_streamed_ = true;
     driver.postgres_connected(epoch, std::move(session), std::nullopt);
+    call_new_rows(epoch, session_);
+}
+
+void relay_database::call_new_rows(std::uint64_t epoch, const session_handle& over) {
+    constexpr sim_time pause{100000};
+    life_.happens_after(pause, [this, epoch, over](relay::relay_driver& driver) {
+        if (over == nullptr || session_ != over) {
+            return;
+        }
+        if (reaches(server_)) {
+            if (driver.new_rows_heard()) {
+                driver.new_rows_called(epoch, rows_since(heard_from_));
+            }
+            if (session_ == over && driver.hear_new_rows(epoch)) {
+                heard_from_ = around_.source.wal_end();
+            }
+        }
+        call_new_rows(epoch, over);
+    });
+}
+
+relay::roll relay_database::rows_since(lsn heard_from) const {
+    relay::roll all;
+    all.is_exact = true;
+    all.later_than = heard_from;
+    all.committed_before = around_.source.wal_end();
+    all.taken_at = life_.now().wall;
+    const auto& events = around_.source.events();
+    for (auto each = events.rbegin(); each != events.rend() && each->where.commit >= heard_from;
+         ++each) {
+        const bool is_letter = each->from == table::letters;
+        if (!each->again && !each->excused && (!is_letter || life_.configured().letters)) {
+            all.rows.push_back({is_letter ? 1U : 0U, each->id, each->created_at});
+        }
+    }
+    return all;
 }
 
 relay::postgres_session relay_database::describe(const session_handle& of) {

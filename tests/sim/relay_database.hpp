@@ -62,6 +62,9 @@ private:
                        relay::relay_driver& driver);
     [[nodiscard]] relay::postgres_session describe(const session_handle& session);
     [[nodiscard]] std::optional<relay::roll> newest_rows(const session_handle& of);
+    /// Again and again, as long as this session lasts.
+    void call_new_rows(std::uint64_t epoch, const session_handle& over);
+    [[nodiscard]] relay::roll rows_since(lsn heard_from) const;
     [[nodiscard]] std::vector<position> letters_to_come() const;
     void read_frames();
     [[nodiscard]] static bool store(const relay_surroundings& around,
@@ -87,6 +90,8 @@ private:
     std::optional<backfilling> backfill_;
     /// The incarnation of the server that is connected.
     std::uint64_t server_ = 0;
+    /// Rows that are committed from here on are heard.
+    lsn heard_from_ = {};
     bool finishing_ = false;
     bool has_streamed_ = false;
 };

@@ -1,6 +1,7 @@
 #include "postgres/tables/newest_rows.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 
 #include <algorithm>
@@ -35,6 +36,19 @@ SELECT pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn(),
        (extract(epoch FROM clock_timestamp()) * 1000000)::int8
 )sql";
 
+/// $1 schemas, $2 tables.
+constexpr const char* tables_moment_sql = R"sql(
+SELECT pg_current_snapshot(), pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_insert_lsn(),
+       (extract(epoch FROM clock_timestamp()) * 1000000)::int8,
+       (SELECT coalesce(sum(pg_stat_get_tuples_inserted(part.oid)), 0)::int8
+          FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+          JOIN pg_class AS part
+            ON part.oid = c.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(c.oid))
+         WHERE n.nspname = asked.schema AND c.relname = asked.name)
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+ ORDER BY asked.place
+)sql";
+
 /// How the newest rows are found without reading much.
 struct way_in {
     /// A condition that leaves little to be read; empty where there is none.
@@ -44,9 +58,10 @@ struct way_in {
 };
 
 /// Nothing where there is no way.
-std::optional<way_in> way_to_the_newest(const row_set& access, int version_number) {
-    constexpr std::int64_t read_as_a_whole_bytes = std::int64_t{64} << 20U;
-    constexpr std::int64_t last_pages = 256;
+std::optional<way_in> way_to_the_newest(const row_set& access, int version_number,
+                                        bool again_and_again) {
+    const std::int64_t read_as_a_whole_bytes = std::int64_t{again_and_again ? 1 : 64} << 20U;
+    const std::int64_t last_pages = again_and_again ? 64 : 256;
     constexpr int version_with_tid_ranges = 140000;
     fact_reader reader{access};
     const auto bytes = reader.number<std::int64_t>(0, 1);
@@ -133,6 +148,13 @@ constexpr int after_it = 2000;
 
 /// What came right after the last message that the stream has is what a loss takes first.
 std::vector<std::string> statements_for(const newest_rows_request& request, const way_in& way) {
+    if (request.since) {
+        const auto made =
+            quote_identifier(request.created_at) + " >= " + seconds_of(*request.since);
+        return {select_by_time(request,
+                               way.condition.empty() ? made : made + " AND " + way.condition,
+                               "DESC", newest)};
+    }
     if (!request.is_later.empty() && !way.by_time) {
         return {select_all(request, way.condition, 2 * after_it)};
     }
@@ -156,8 +178,9 @@ awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
     if (!access) {
         co_return access.error();
     }
-    const auto way =
-        access->empty() ? std::nullopt : way_to_the_newest(*access, sql.version_number());
+    const auto way = access->empty() ? std::nullopt
+                                     : way_to_the_newest(*access, sql.version_number(),
+                                                         request.since.has_value());
     std::vector<newest_row> found;
     if (!way) {
         co_return std::move(found);
@@ -181,6 +204,34 @@ awaitable<result<void>> limit_statements(connection& sql, std::chrono::milliseco
         co_return done.error();
     }
     co_return result<void>{};
+}
+
+awaitable<result<tables_moment>> read_tables_moment(connection& sql,
+                                                    std::vector<table_name> tables) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& each : tables) {
+        schemas.push_back(each.schema);
+        names.push_back(each.name);
+    }
+    std::vector<std::string> which{array_literal(schemas), array_literal(names)};
+    const auto rows = co_await sql.query(tables_moment_sql, std::move(which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader reader{*rows};
+    tables_moment moment;
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        moment.snapshot = rows->text(row, 0);
+        moment.next = reader.number<std::uint64_t>(row, 1);
+        moment.inserted = reader.maybe_lsn(row, 2).value_or(lsn{});
+        moment.now = wall_time(std::chrono::microseconds(reader.number<std::int64_t>(row, 3)));
+        moment.rows_inserted.push_back(reader.number<std::int64_t>(row, 4));
+    }
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    co_return moment;
 }
 
 awaitable<result<wal_moment>> read_wal_moment(connection& sql) {

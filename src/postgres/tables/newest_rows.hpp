@@ -28,6 +28,9 @@ struct newest_rows_request {
     wall_time around = {};
     /// SQL: only rows for which it is true are wanted. Empty for all.
     std::string is_later = {};
+    /// Only rows are wanted that were made since: what a relay that runs asks for again and again,
+    /// so that some dozens of pages are read at most.
+    std::optional<wall_time> since = {};
 };
 
 struct newest_row {
@@ -46,6 +49,21 @@ struct newest_row {
 /// second; 0 is never.
 [[nodiscard]] boost::asio::awaitable<result<void>> limit_statements(
     connection& sql, std::chrono::milliseconds longest);
+
+/// A moment that rows can be later than.
+struct tables_moment {
+    /// As PostgreSQL writes it, and the first number of no transaction yet.
+    std::string snapshot;
+    std::uint64_t next = 0;
+    lsn inserted;
+    wall_time now;
+    /// Rows inserted so far, also by transactions that were rolled back, as far as the statistics
+    /// know it: of each table with its partitions. Counted from 0 again after a crash.
+    std::vector<std::int64_t> rows_inserted;
+};
+/// Not on a standby.
+[[nodiscard]] boost::asio::awaitable<result<tables_moment>> read_tables_moment(
+    connection& sql, std::vector<table_name> tables);
 
 struct wal_moment {
     /// Everything that can be seen now was committed before it.

@@ -151,6 +151,19 @@ void relay_driver::dead_letters_stored(std::uint64_t epoch, const result<void>& 
     settle();
 }
 
+bool relay_driver::hear_new_rows(std::uint64_t epoch) {
+    return machine_.hear_new_rows(epoch);
+}
+
+std::optional<std::size_t> relay_driver::new_rows_heard() const {
+    return machine_.new_rows_heard();
+}
+
+void relay_driver::new_rows_called(std::uint64_t epoch, const roll& asked) {
+    machine_.new_rows_called(epoch, asked, now());
+    settle();
+}
+
 void relay_driver::rows_looked_for(std::uint64_t epoch,
                                    const result<std::vector<roll_row>>& missing) {
     machine_.rows_looked_for(epoch, missing, now());

@@ -86,6 +86,10 @@ public:
 
     void witness_stored(std::uint64_t epoch, const result<std::optional<std::uint64_t>>& version);
     void dead_letters_stored(std::uint64_t epoch, const result<void>& done);
+    /// See relay_machine.
+    [[nodiscard]] bool hear_new_rows(std::uint64_t epoch);
+    [[nodiscard]] std::optional<std::size_t> new_rows_heard() const;
+    void new_rows_called(std::uint64_t epoch, const roll& asked);
     void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing);
     void rows_left_out(const result<void>& kept);
     void written_back(std::uint64_t epoch, const result<void>& done);

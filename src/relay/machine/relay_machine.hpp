@@ -119,6 +119,15 @@ public:
     /// `what` is for the log.
     void dead_letters_stored(std::uint64_t epoch, instant now);
     void dead_letters_failed(std::uint64_t epoch, const error& why, instant now);
+    /// Rows that are committed from now on are to be called later, see startup_check: whether that
+    /// is the moment for it.
+    [[nodiscard]] bool hear_new_rows(std::uint64_t epoch);
+    /// How many have come since; nothing where there were too many, or the connection is another.
+    [[nodiscard]] std::optional<std::size_t> new_rows_heard() const {
+        return startup_check_.is_hearing() ? std::optional(startup_check_.heard()) : std::nullopt;
+    }
+    /// Of the rows that were committed since then, some; all of them were before `asked` was made.
+    void new_rows_called(std::uint64_t epoch, const roll& asked, instant now);
     /// Which of the rows of look_for_rows are nowhere.
     void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing,
                          instant now);

@@ -91,6 +91,7 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_ = feedback{};
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
+    startup_check_.hear_no_more();
     if (session.newest_rows && !new_tables) {
         auto& rows = *session.newest_rows;
         rows.is_exact = rows.is_exact && rows_can_tell && !began_to_relay_after(rows.later_than);
@@ -243,7 +244,7 @@ void relay_machine::frame_was_read(frame_read& read,
         actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
         return;
     }
-    if (startup_check_.is_open()) {
+    if (startup_check_.wants_rows()) {
         note_delivered(read, newest_before, now);
     }
     take_frame(read, now);

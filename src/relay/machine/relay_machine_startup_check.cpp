@@ -41,6 +41,9 @@ void relay_machine::note_delivered(const frame_read& read,
     } else if (lane_->admitted() != newest_before) {
         startup_check_.delivered(lane_->newest().id);
     }
+    if (!startup_check_.is_open()) {
+        return;  // it only hears
+    }
     if (read.ended) {
         slot_has_come_to(read.ended->end, now);
     } else if (read.alive && !intake_.in_transaction()) {
@@ -60,6 +63,25 @@ void relay_machine::slot_has_come_to(lsn where, instant now) {
         look_for_missing();
     } else if (!startup_check_.is_open()) {
         startup_check_is_over(0, now);
+    }
+}
+
+bool relay_machine::hear_new_rows(std::uint64_t epoch) {
+    const bool streams = phase_ == phase::running && epoch == postgres_.epoch() &&
+                         postgres_.is_up() && !backfilling_.is_open() && !lane_->claim() &&
+                         checkpoint_.may_publish();
+    return streams && startup_check_.hear();
+}
+
+void relay_machine::new_rows_called(std::uint64_t epoch, const roll& asked, instant now) {
+    if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up() ||
+        !startup_check_.is_hearing()) {
+        return;
+    }
+    startup_check_.begin(asked, false);
+    if (!startup_check_.is_open()) {
+        startup_check_.is_over();
+        watch_.startup_check_ended(0, now);
     }
 }
 

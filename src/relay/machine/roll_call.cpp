@@ -42,6 +42,7 @@ roll_call::what_is_known roll_call::compare(const roll& asked) const {
 }
 
 void roll_call::start_over() {
+    hear_no_more();
     open_ = false;
     until_ = {};
     missing_.clear();
@@ -59,16 +60,34 @@ void roll_call::begin(const roll& asked) {
             (oldest != known.oldest.end() && oldest_message_ && row.created_at > oldest->second &&
              row.created_at > *oldest_message_ + known.ahead &&
              row.created_at <= asked.taken_at + known.ahead);
-        if (is_asked_for && !stream_.contains(row.id)) {
+        if (is_asked_for && !stream_.contains(row.id) && !heard_.contains(row.id)) {
             missing_.try_emplace(row.id, row);
         }
     }
+    hear_no_more();
     until_ = asked.committed_before;
     open_ = !missing_.empty();
 }
 
+void roll_call::hear() {
+    hear_no_more();
+    hears_ = !open_;
+}
+
+void roll_call::hear_no_more() {
+    hears_ = false;
+    heard_.clear();
+}
+
 void roll_call::delivered(std::string_view id) {
-    missing_.erase(std::string(id));
+    constexpr std::size_t heard_max = 1000;
+    if (!hears_) {
+        missing_.erase(std::string(id));
+    } else if (heard_.size() < heard_max) {
+        heard_.emplace(id);
+    } else {
+        hear_no_more();
+    }
 }
 
 std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {

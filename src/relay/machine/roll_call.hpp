@@ -10,6 +10,9 @@
 // letters decides. Rows from before the slot was made are not asked for: they are older than every
 // message of walrelay's, or, in their table, than every row that the stream is known to have. Nor
 // are those from before the configuration changed: their table need not have been relayed then.
+//
+// While the relay runs, what the slot brings is heard from before the rows were called, so that
+// nobody has to look for them in the stream: all rows are asked for that are later than that.
 #pragma once
 
 #include "core/change.hpp"
@@ -23,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace walrelay::relay {
@@ -56,6 +60,15 @@ public:
     void stream_has(const std::vector<recent_message>& recent,
                     const std::vector<std::uint64_t>& other_rules);
     void begin(const roll& asked);
+    /// From here on the rows are remembered that the slot brings, until `begin` or as long as there
+    /// are not too many of them. Not while somebody is asked for.
+    void hear();
+    void hear_no_more();
+    /// Whether all of them are remembered.
+    [[nodiscard]] bool is_hearing() const { return hears_; }
+    [[nodiscard]] std::size_t heard() const { return heard_.size(); }
+    /// Whether `delivered` is to be told.
+    [[nodiscard]] bool wants_rows() const { return open_ || hears_; }
     /// Nobody is asked for any more; what the stream has shown stays known.
     void start_over();
     /// Whether somebody is still asked for.
@@ -78,7 +91,9 @@ private:
     [[nodiscard]] what_is_known compare(const roll& asked) const;
 
     bool open_ = false;
+    bool hears_ = false;
     lsn until_;
+    std::unordered_set<std::string> heard_;
     std::unordered_map<std::string, wall_time> stream_;
     std::optional<wall_time> oldest_message_;
     std::unordered_map<std::string, roll_row> missing_;  // by id

@@ -53,13 +53,23 @@ void startup_check::stream_forgot() {
 
 void startup_check::begin(const roll& asked, bool goes_on_without) {
     goes_on_without_ = goes_on_without;
+    stays_due_ = is_hearing() && is_due_;
     place_ = {};
     roll_.begin(asked);
+}
+
+bool startup_check::hear() {
+    if (is_open() || !looked_for_.empty()) {
+        return false;
+    }
+    roll_.hear();
+    return true;
 }
 
 void startup_check::forget() {
     roll_.start_over();
     is_due_ = true;
+    stays_due_ = false;
     looked_for_.clear();
     doubt_ = doubt::none;
 }

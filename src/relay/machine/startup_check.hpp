@@ -6,6 +6,9 @@
 //   stream -> all there, left out on purpose, or missing
 //   missing -> (the stream is looked at again) -> looked for once more -> a gap
 //
+// While the relay runs, rows that came since the last time are called again and again, and judged
+// in the same way: a catalog can change and change back between two looks at it.
+//
 // The second look is for a stream that has lost messages since it was seen: the slot has skipped
 // their rows as stored, and sends them again as soon as the loss is known.
 #pragma once
@@ -49,15 +52,23 @@ public:
     [[nodiscard]] bool is_due() const { return is_due_; }
     /// Another relay had the slot, so that it is as at first.
     void expect() { is_due_ = true; }
-    void is_over() { is_due_ = false; }
+    /// A call while the relay runs answers for what came since then alone.
+    void is_over() { is_due_ = std::exchange(stays_due_, false); }
     /// `goes_on_without`: an operator has decided to go on without rows that are missing.
     void begin(const roll& asked, bool goes_on_without);
     /// The server that the rows are of was left, or restored.
     void forget();
+    /// For a call while the relay runs, see roll_call::hear: whether there can be one.
+    [[nodiscard]] bool hear();
+    void hear_no_more() { roll_.hear_no_more(); }
+    [[nodiscard]] bool is_hearing() const { return roll_.is_hearing(); }
+    [[nodiscard]] std::size_t heard() const { return roll_.heard(); }
     /// Every row that is asked for was committed before it; 0 where none was asked for yet.
     [[nodiscard]] lsn until() const { return roll_.until(); }
 
     /// Whether the slot's rows are to be told.
+    [[nodiscard]] bool wants_rows() const { return roll_.wants_rows(); }
+    /// Whether some of them are waited for.
     [[nodiscard]] bool is_open() const { return roll_.is_open(); }
     void delivered(std::string_view id) { roll_.delivered(id); }
     /// The slot has brought everything up to here, which can come before the stream is judged.
@@ -89,6 +100,7 @@ private:
     enum class doubt { none, to_look_again, looked_again } doubt_ = doubt::none;
     bool goes_on_without_ = false;
     bool is_due_ = true;
+    bool stays_due_ = false;
     lsn place_;
     lsn may_lack_before_;
 };

@@ -43,13 +43,9 @@ class roll_taker {
 public:
     roll_taker(postgres::connection& sql, const config::settings& settings,
                const postgres_facts& facts, wall_time around, later_rows later)
-        : sql_(sql),
-          settings_(settings),
-          facts_(facts),
-          around_(around),
-          is_later_(std::move(later.condition)) {
-        taken_.is_exact = !is_later_.empty();
-        taken_.later_than = later.after;
+        : sql_(sql), settings_(settings), facts_(facts), around_(around), later_(std::move(later)) {
+        taken_.is_exact = !later_.condition.empty();
+        taken_.later_than = later_.after;
     }
 
     awaitable<result<void>> read_tables() {
@@ -91,11 +87,11 @@ private:
         const auto& about = facts_.tables[index];
         const auto time = creation_time(table, about);
         auto ids = outbox::message_id_reader::make(table, about.columns, facts_.domains);
-        if (!ids || (!time && is_later_.empty())) {
+        if (!ids || (!time && (later_.condition.empty() || later_.since))) {
             co_return result<void>{};
         }
-        postgres::newest_rows_request request{table.table, ids->columns(), time.value_or(""),
-                                              around_, is_later_};
+        postgres::newest_rows_request request{table.table, ids->columns(),   time.value_or(""),
+                                              around_,     later_.condition, later_.since};
         const auto rows = co_await postgres::read_newest_rows(sql_, std::move(request));
         if (!rows) {
             co_return rows.error();
@@ -115,25 +111,9 @@ private:
     const config::settings& settings_;
     const postgres_facts& facts_;
     wall_time around_;
-    std::string is_later_;
+    later_rows later_;
     relay::roll taken_;
 };
-
-awaitable<result<relay::roll>> read_roll(asio::any_io_executor executor, postgres::connection& sql,
-                                         const config::settings& settings,
-                                         const postgres_facts& facts, wall_time around,
-                                         later_rows later) {
-    roll_taker taker(sql, settings, facts, around, std::move(later));
-    const auto rows = co_await taker.read_tables();
-    if (!rows) {
-        co_return rows.error();
-    }
-    const auto end = co_await taker.read_end(std::move(executor));
-    if (!end) {
-        co_return end.error();
-    }
-    co_return taker.take();
-}
 
 using id_set = std::unordered_set<std::string>;
 
@@ -183,25 +163,42 @@ awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
 
 }  // namespace
 
+awaitable<result<relay::roll>> read_roll(asio::any_io_executor executor, postgres::connection& sql,
+                                         const config::settings& settings,
+                                         const postgres_facts& facts, wall_time around,
+                                         later_rows later) {
+    constexpr std::chrono::seconds longest{3};
+    const auto limited = co_await postgres::limit_statements(sql, longest);
+    if (!limited) {
+        co_return limited.error();
+    }
+    roll_taker taker(sql, settings, facts, around, std::move(later));
+    auto rows = co_await taker.read_tables();
+    if (rows) {
+        rows = co_await taker.read_end(std::move(executor));
+    }
+    const auto freed = co_await postgres::limit_statements(sql, std::chrono::milliseconds(0));
+    if (!rows || !freed) {
+        co_return rows ? freed.error() : rows.error();
+    }
+    co_return taker.take();
+}
+
 awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
                                                 postgres::connection& sql,
                                                 const config::settings& settings,
                                                 const postgres_facts& facts, wall_time around,
                                                 later_rows later) {
-    constexpr std::chrono::seconds longest{3};
-    const auto limited = co_await postgres::limit_statements(sql, longest);
     auto taken =
         co_await read_roll(std::move(executor), sql, settings, facts, around, std::move(later));
-    const auto freed = co_await postgres::limit_statements(sql, std::chrono::milliseconds(0));
-    if (!taken || !limited || !freed) {
+    if (!taken) {
         log<"startup_check_skipped">(
             "the newest rows of the outbox tables were not compared with stream " +
                 settings.nats.stream +
                 ", so that a slot which was moved while no relay ran is "
                 "not noticed" +
-                (taken ? std::string() : ": " + to_string(taken.error())),
-            with<"stream">(settings.nats.stream),
-            with<"error">(taken ? std::nullopt : std::optional(taken.error().code)));
+                ": " + to_string(taken.error()),
+            with<"stream">(settings.nats.stream), with<"error">(taken.error().code));
         co_return std::nullopt;
     }
     co_return std::move(*taken);

@@ -23,7 +23,15 @@ struct later_rows {
     std::string condition = {};
     /// All of them were committed after it.
     lsn after = {};
+    /// Only those are wanted that were made since; for calls while the relay runs.
+    std::optional<wall_time> since = {};
 };
+
+/// As take_roll, with the error where the rows cannot be read.
+[[nodiscard]] boost::asio::awaitable<result<relay::roll>> read_roll(
+    boost::asio::any_io_executor executor, postgres::connection& sql,
+    const config::settings& settings, const postgres_facts& facts, wall_time around,
+    later_rows later);
 
 /// `around` is when the stream's last message was stored, 1970 where it has none. Where `later`
 /// cannot be told, the times of the rows tell which are asked for. Nothing where the rows cannot be

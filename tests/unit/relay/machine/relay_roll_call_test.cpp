@@ -205,5 +205,50 @@ TEST_F(RelayThatGoesOnWithout, KeepsNothingWhereNothingIsMissing) {
     EXPECT_THAT(script_.rows_are_missing({}), Not(Contains(HasSubstr("leave_out"))));
 }
 
+/// A relay that streams, and hears what comes.
+class RelayThatHears : public testing::Test {
+protected:
+    RelayThatHears() {
+        script_.start();
+        script_.broker_connects(0, std::nullopt);
+        script_.postgres_connects_with(relay_script::origin, lsn{first});
+        EXPECT_TRUE(script_.hears_new_rows());
+        script_.transaction(first, {"a"});
+    }
+    static roll called(std::vector<std::string> ids) {
+        roll asked;
+        for (auto& id : ids) {
+            asked.rows.push_back({0, std::move(id), {}});
+        }
+        asked.committed_before = lsn{second};
+        asked.is_exact = true;
+        return asked;
+    }
+
+    relay_script script_;
+};
+
+TEST_F(RelayThatHears, MissesARowThatDoesNotCome) {
+    script_.new_rows_are_called(called({"a", "b", "c"}));
+    script_.transaction(first + 100, {"b"});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayThatHears, MissesNothingWhereAllHaveCome) {
+    script_.new_rows_are_called(called({"a"}));
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look_for_rows"))));
+    EXPECT_TRUE(script_.hears_new_rows()) << "again";
+}
+
+TEST_F(RelayThatHears, AsksForNothingThatItHeardOverAnotherConnection) {
+    script_.postgres_fails();
+    script_.passes(1s);
+    script_.postgres_connects_with(relay_script::origin, lsn{first});
+    script_.new_rows_are_called(called({"z"}));
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look_for_rows"))));
+}
+
 }  // namespace
 }  // namespace walrelay::relay

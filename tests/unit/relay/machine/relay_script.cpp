@@ -297,6 +297,11 @@ std::vector<std::string> relay_script::dead_letter_is_stored() {
     return collect();
 }
 
+std::vector<std::string> relay_script::new_rows_are_called(const relay::roll& of) {
+    machine_.new_rows_called(postgres_epoch_, of, now());
+    return collect();
+}
+
 std::vector<std::string> relay_script::rows_are_missing(const std::vector<std::string>& ids) {
     std::vector<relay::roll_row> rows;
     for (const auto& id : ids) {

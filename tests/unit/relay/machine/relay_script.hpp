@@ -71,6 +71,8 @@ public:
     std::vector<std::string> postgres_finishes();
     std::vector<std::string> halt_is_stored();
     std::vector<std::string> dead_letter_is_stored();
+    [[nodiscard]] bool hears_new_rows() { return machine_.hear_new_rows(postgres_epoch_); }
+    std::vector<std::string> new_rows_are_called(const relay::roll& of);
     /// For the connection of which the last look_for_rows was.
     std::vector<std::string> rows_are_missing(const std::vector<std::string>& ids);
     std::vector<std::string> rows_are_left_out(const result<void>& kept);

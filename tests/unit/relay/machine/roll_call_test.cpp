@@ -35,6 +35,42 @@ std::vector<std::string> ids_at(roll_call& call, lsn where) {
     return ids;
 }
 
+TEST(RollCall, AsksForNobodyWhomItHasHeard) {
+    roll_call call;
+    EXPECT_FALSE(call.wants_rows());
+    call.hear();
+    EXPECT_TRUE(call.wants_rows());
+    call.delivered("a");
+    auto asked = rows({{0, "a", at(1)}, {0, "b", at(2)}, {0, "c", at(3)}});
+    asked.is_exact = true;
+    call.begin(asked);
+    EXPECT_FALSE(call.is_hearing());
+    call.delivered("b");
+    EXPECT_THAT(ids_at(call, end), UnorderedElementsAre("c"));
+    EXPECT_FALSE(call.wants_rows());
+}
+
+TEST(RollCall, RemembersNotMoreThanItCan) {
+    roll_call call;
+    call.hear();
+    for (int row = 0; call.is_hearing() && row < 1000000; ++row) {
+        call.delivered(std::to_string(row));
+    }
+    EXPECT_FALSE(call.is_hearing());
+    EXPECT_EQ(call.heard(), 0U);
+}
+
+TEST(RollCall, DoesNotBeginToHearWhileSomebodyIsAskedFor) {
+    roll_call call;
+    auto asked = rows({{0, "a", at(1)}});
+    asked.is_exact = true;
+    call.begin(asked);
+    call.hear();
+    EXPECT_FALSE(call.is_hearing());
+    call.delivered("a");
+    EXPECT_THAT(ids_at(call, end), IsEmpty());
+}
+
 TEST(RollCall, EndsAtOnceWhereTheStreamHasEveryRow) {
     auto call = after_two_messages();
     call.begin(rows({{0, "b", at(19)}, {0, "a", at(9)}}));
