@@ -29,8 +29,9 @@ log_entry loss_line(const std::string& stream, const witness& known, const strea
 
 // Facts.
 
-void checkpoint::stream_seen(const stream_facts& facts) {
+void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> late_rows) {
     seen_ = evidence_of(facts, stream_);
+    seen_->late_rows = late_rows;
     asking_.reset();
 }
 
@@ -219,13 +220,15 @@ checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<p
     return {step::kind::none, 0, {}, std::move(line)};
 }
 
-/// Rows after the stream's end commit after it, and the slot sends what commits from where it
-/// stands.
+/// Rows after the stream's end commit after it, unless some were published late, and the slot sends
+/// what commits from where it stands.
 bool checkpoint::slot_sends_what_follows(const std::optional<position>& ends) const {
     if (taken_->began_at && taken_->stands_at <= *taken_->began_at) {
         return true;  // it was never told of anything
     }
-    return ends && taken_->line.shares(*ends) && ends->at.commit >= taken_->stands_at;
+    const auto& known = keeper_.known();
+    return !(known && may_lack_late_rows(*known, *seen_)) && ends && taken_->line.shares(*ends) &&
+           ends->at.commit >= taken_->stands_at;
 }
 
 witness checkpoint::as_seen() const {
@@ -305,6 +308,9 @@ bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t
     if (!known && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
         keeper_.may_tell() <= *taken_->began_at) {
         return true;
+    }
+    if (known && seen_ && may_lack_late_rows(*known, *seen_)) {
+        return false;
     }
     const auto& gone = known ? known->where : std::nullopt;
     if (!gone) {

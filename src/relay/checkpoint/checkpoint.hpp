@@ -58,7 +58,7 @@ public:
 
     // Facts.
 
-    void stream_seen(const stream_facts& facts);
+    void stream_seen(const stream_facts& facts, std::optional<disorder> late_rows);
     /// The stream that was seen has acked this one since: it ends no earlier.
     void message_stored(const stored_message& newest);
     void slot_taken(slot_evidence evidence);

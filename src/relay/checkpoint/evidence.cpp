@@ -56,6 +56,17 @@ stream_evidence evidence_of(const stream_facts& facts, std::string stream) {
     return seen;
 }
 
+bool may_lack_late_rows(const witness& known, const stream_evidence& seen) {
+    if (known.created != seen.created) {
+        return known.sequence > seen.last_sequence;
+    }
+    if (!seen.late_rows) {
+        return false;
+    }
+    return std::max(seen.late_rows->after, seen.last_sequence) <
+           std::min(seen.late_rows->until, known.sequence);
+}
+
 stream_verdict judge_stream(const witness& known, const stream_evidence& seen) {
     if (known.sequence == 0) {
         return is_same_stream(known, seen) ? stream_verdict::holds

@@ -13,6 +13,13 @@
 
 namespace walrelay::relay {
 
+/// Messages after the one sequence and until the other can be of rows that committed before those
+/// of messages before them; none where they are equal.
+struct disorder {
+    std::uint64_t after = 0;
+    std::uint64_t until = 0;
+};
+
 /// The stream as a look at it has shown.
 struct stream_evidence {
     std::string stream = {};
@@ -25,7 +32,14 @@ struct stream_evidence {
     /// The message that the witness names, once it was asked for.
     std::optional<asked_message> asked = {};
     bool in_a_cluster = false;
+    /// Nothing where the stream's description does not say it.
+    std::optional<disorder> late_rows = {};
 };
+
+/// Whether the messages after the stream's last and until the one that the witness names can be of
+/// rows which were published late. One that was made again or restored does not say what came to
+/// stand after its end before, whatever its description says now.
+[[nodiscard]] bool may_lack_late_rows(const witness& known, const stream_evidence& seen);
 
 [[nodiscard]] stream_evidence evidence_of(const stream_facts& facts, std::string stream);
 

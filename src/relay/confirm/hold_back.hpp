@@ -23,8 +23,9 @@ public:
     /// `delay` 0 confirms at once.
     explicit hold_back(std::chrono::milliseconds delay) : delay_(delay) {}
 
-    /// What was confirmed before this relay began: the slot stands there.
-    void begin_at(lsn slot_confirmed) { confirm(slot_confirmed, std::nullopt); }
+    /// The slot stands there. Where a crash has set it back, what it was told after that waits like
+    /// everything that comes again: the stream may have lost it meanwhile.
+    void begin_at(lsn slot_confirmed) { confirmed_ = slot_confirmed; }
     /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`,
     /// `newest` the message of the highest sequence that is stored by now.
     void acked(lsn up_to, std::optional<commit_position> last_event,
@@ -64,7 +65,7 @@ public:
     /// The stream has lost messages: their sequences say nothing any more.
     void forget_messages();
 
-    /// What may be reported as flushed. Never moves backwards.
+    /// What may be reported as flushed. Never moves backwards while a slot's stream lasts.
     [[nodiscard]] lsn confirmed() const { return confirmed_; }
     /// What was the newest message when that was acked; nothing if none was stored.
     [[nodiscard]] const std::optional<stored_message>& confirmed_message() const {

@@ -159,8 +159,13 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     if (std::exchange(stream_created_, facts.created) != facts.created) {
         stranger_told_ = 0;
     }
-    checkpoint_.stream_seen(facts);
-    mark_.seen(own_mark(facts.description, options_.slot, database_));
+    const auto shown = own_mark(facts.description, options_.slot, database_);
+    checkpoint_.stream_seen(facts,
+                            shown && !shown->rules.empty()
+                                ? std::optional(disorder{shown->disordered_after,
+                                                         shown->disordered_until.value_or(nowhere)})
+                                : std::nullopt);
+    mark_.seen(shown);
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
     startup_check_.stream_has(facts.recent, of_other_rules(facts));

@@ -35,7 +35,7 @@ protected:
             facts.final_position = at(commit);
         }
         ends = facts.final_position;
-        it.stream_seen(facts);
+        it.stream_seen(facts, late_rows);
     }
     void slot_at(std::uint64_t stands, bool newest_rows_known = false) {
         slot_evidence evidence;
@@ -65,6 +65,7 @@ protected:
     witness known;
     std::optional<position> ends;
     std::optional<error> why;
+    std::optional<disorder> late_rows;
     bool goes_on_without = false;
     monotonic_time now{1000s};
 };
@@ -101,6 +102,34 @@ TEST_F(Checkpoint, RefusesAStreamThatHasLostWhatTheSlotHasPassed) {
     is(state::refused);
     EXPECT_NE(why->what.find("has lost messages"), std::string::npos);
     EXPECT_FALSE(it.may_tell());
+}
+
+TEST_F(Checkpoint, GoesOnWhereTheSlotSendsAllThatTheStreamHasLost) {
+    slot_at(800);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.has_all_told(at(1000), 9, false));
+}
+
+TEST_F(Checkpoint, DoesNotTakeTheSlotToSendARowThatCameLate) {
+    late_rows = disorder{9, 20};  // the tenth message can be of a row that the slot has passed
+    slot_at(800);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::gap);
+    is(state::refused);
+}
+
+TEST_F(Checkpoint, DoesNotKnowWhetherRowsOfAStreamThatWasMadeAgainCameLate) {
+    slot_at(800);
+    stream_ends(8, 800, wall_time(1s));
+    EXPECT_EQ(judge(), kind::gap);
+}
+
+TEST_F(Checkpoint, DoesNotMissALateRowThatIsStillThere) {
+    late_rows = disorder{2, 8};
+    slot_at(800);
+    stream_ends(8, 800);
+    EXPECT_EQ(judge(), kind::none);
 }
 
 TEST_F(Checkpoint, KnowsWhatAStreamHasStoredSinceItWasSeen) {

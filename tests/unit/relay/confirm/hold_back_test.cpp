@@ -53,6 +53,18 @@ TEST(HoldBack, NeverConfirmsAnAckThatIsYoungerThanTheDelay) {
     EXPECT_GT(gate.confirmed(), lsn{1700});
 }
 
+TEST(HoldBack, WaitsAgainForWhatASlotThatWentBackWasTold) {
+    hold_back gate(10s);
+    gate.begin_at(lsn{110});
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    gate.begin_at(lsn{40});
+    gate.acked(lsn{60}, at(50), {}, start);
+    EXPECT_EQ(gate.confirmed(), lsn{40});
+    ASSERT_TRUE(gate.deadline());
+    look(gate, *gate.deadline());
+    EXPECT_EQ(gate.confirmed(), lsn{60});
+}
+
 TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), {}, start);

@@ -98,7 +98,7 @@ TEST_F(RelayMemoryWithDelay, StreamsFromTheSlotAgainWhatTheBrokerForgot) {
                 ElementsAre("close_postgres"));
     EXPECT_THAT(script.last_log(), HasSubstr("it ended with sequence 3 and now ends with 1"));
     EXPECT_THAT(script.passes(0ms), Contains("connect_postgres"));
-    script.postgres_connects();
+    script.postgres_connects_with(relay_script::origin, lsn{101});
     EXPECT_THAT(script.transaction(200, {"b"}), ElementsAre("publish b@1"));
     EXPECT_THAT(script.transaction(300, {"c"}), IsEmpty());
     EXPECT_THAT(script.acks(1), ElementsAre("publish c@2"));
