@@ -21,16 +21,18 @@ awaitable<void> row_caller::call(std::uint64_t epoch) {
         co_return;
     }
     auto sql = co_await servers::open_sql(on_.loop, settings_);
-    if (sql) {
-        tell(co_await call_over(epoch, *sql));
+    if (!sql) {
+        tell(sql.error());
+        co_return;
     }
+    tell(co_await call_over(epoch, *sql));
 }
 
 awaitable<result<void>> row_caller::call_over(std::uint64_t epoch, postgres::connection& sql) {
     const bool is_first = epoch != epoch_;
     if (is_first || !driver_.new_rows_heard()) {
         auto begun = co_await begin(epoch, sql);
-        if (!begun || is_first) {
+        if (!begun || is_first || epoch_ != epoch) {
             co_return begun;
         }
         co_await hear_some();
@@ -47,12 +49,16 @@ awaitable<result<void>> row_caller::call_over(std::uint64_t epoch, postgres::con
 }
 
 awaitable<result<void>> row_caller::begin(std::uint64_t epoch, postgres::connection& sql) {
+    epoch_.reset();
     // In this order: what is committed after the moment must be heard.
     if (!driver_.hear_new_rows(epoch)) {
         co_return result<void>{};
     }
-    epoch_ = epoch;
-    co_return co_await rows_.begin(sql);
+    auto begun = co_await rows_.begin(sql);
+    if (begun) {
+        epoch_ = epoch;
+    }
+    co_return begun;
 }
 
 /// Where so many rows come that nobody can remember those of a minute.
@@ -80,7 +86,7 @@ void row_caller::tell(const result<void>& done) {
         log<"new_rows_not_called">(
             "rows that come into the outbox tables are not compared with what slot " +
                 settings_.postgres.slot + " brings: " + trouble +
-                "; so one that PostgreSQL does not send is missed by the next start at the "
+                "; so one that PostgreSQL does not send is noticed by the next start at the "
                 "earliest; fix: walrelay verify lists missing rows",
             with<"slot">(settings_.postgres.slot), with<"error">(done.error().code));
     }

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace walrelay::app {
@@ -46,8 +47,8 @@ private:
     const config::settings& settings_;
     relay::relay_driver& driver_;
     tasks::new_rows rows_;
-    /// For which rows are heard.
-    std::uint64_t epoch_ = 0;
+    /// For which rows are heard, from a moment that is known.
+    std::optional<std::uint64_t> epoch_;
     monotonic_time due_ = {};
     /// Of the last call; in a new process nothing, so that it is told once.
     std::string trouble_;

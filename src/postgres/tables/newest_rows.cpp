@@ -44,7 +44,8 @@ SELECT pg_current_snapshot(), pg_snapshot_xmax(pg_current_snapshot()), pg_curren
           FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
           JOIN pg_class AS part
             ON part.oid = c.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(c.oid))
-         WHERE n.nspname = asked.schema AND c.relname = asked.name)
+         WHERE n.nspname = asked.schema AND c.relname = asked.name),
+       current_setting('track_counts')::bool
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
  ORDER BY asked.place
 )sql";
@@ -227,6 +228,7 @@ awaitable<result<tables_moment>> read_tables_moment(connection& sql,
         moment.inserted = reader.maybe_lsn(row, 2).value_or(lsn{});
         moment.now = wall_time(std::chrono::microseconds(reader.number<std::int64_t>(row, 3)));
         moment.rows_inserted.push_back(reader.number<std::int64_t>(row, 4));
+        moment.counts = rows->flag(row, 5);
     }
     if (reader.failure()) {
         co_return *reader.failure();

@@ -58,8 +58,10 @@ struct tables_moment {
     lsn inserted;
     wall_time now;
     /// Rows inserted so far, also by transactions that were rolled back, as far as the statistics
-    /// know it: of each table with its partitions. Counted from 0 again after a crash.
+    /// know it: of each table with its partitions. Counted from 0 again after a crash, and not at
+    /// all where the server counts nothing (track_counts).
     std::vector<std::int64_t> rows_inserted;
+    bool counts = true;
 };
 /// Not on a standby.
 [[nodiscard]] boost::asio::awaitable<result<tables_moment>> read_tables_moment(

@@ -29,7 +29,7 @@ awaitable<result<std::optional<relay::roll>>> new_rows::read(boost::asio::any_io
     if (!now) {
         co_return now.error();
     }
-    if (!since_ || now->rows_inserted == since_->rows_inserted) {
+    if (!since_ || (now->counts && now->rows_inserted == since_->rows_inserted)) {
         co_return std::nullopt;
     }
     postgres_facts facts;
