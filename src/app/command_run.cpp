@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
+#include "app/memory_limit.hpp"
 #include "app/process_watch.hpp"
 #include "app/relay_process.hpp"
 #include "log/log.hpp"
@@ -9,6 +10,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <fmt/format.h>
 
 #include <csignal>
 #include <functional>
@@ -126,19 +128,42 @@ void stay(const config::settings& settings, halted_relay relay, process_watch& w
     io.run();
 }
 
+/// A row that takes more than there is would have the kernel end the process, at each start anew.
+config::settings within_memory(config::settings settings) {
+    const auto limit = memory_limit();
+    if (!limit) {
+        return settings;
+    }
+    auto& largest = settings.delivery.max_row_bytes.bytes;
+    const auto fits = largest_row_within(*limit, settings.delivery.window_bytes.bytes);
+    if (fits < largest) {
+        log<"row_limit_lowered">(
+            fmt::format("rows above {} bytes become dead letters without their content, and not "
+                        "only those above delivery.max_row_bytes = {}: the memory limit of this "
+                        "process is {} bytes; fix: a limit of {} bytes or more, or a smaller "
+                        "delivery.window_bytes",
+                        fits, largest, *limit,
+                        limit_for(largest, settings.delivery.window_bytes.bytes)),
+            with<"bytes">(fits));
+        largest = fits;
+    }
+    return settings;
+}
+
 }  // namespace
 
-int command_run(const config::settings& settings, run_once first_start) {
+int command_run(const config::settings& configured, run_once first_start) {
     // They mean nothing here, and would end it.
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);
     stop_signals stop;
-    const auto watch = process_watch::begin(settings);
+    const auto watch = process_watch::begin(configured);
     if (!watch) {
         log<"start_failed">(to_string(watch.error()), with<"error">(watch.error().code));
         return exit_usage;
     }
     (*watch)->notes().ready();
+    const auto settings = within_memory(configured);
     for (bool first = true;; first = false) {
         auto mappers = servers::mappers_of(settings);
         if (!mappers) {

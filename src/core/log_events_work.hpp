@@ -13,6 +13,10 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "A finding of `walrelay check` that an operator should know.", "Do what the line says."},
     {"finding_failed", log_severity::error, "code",
      "A finding of `walrelay check` with which nothing can be relayed.", "Do what the line says."},
+    {"row_limit_lowered", log_severity::warning, "bytes",
+     "The memory limit of the process (control group) is too small for rows of "
+     "`delivery.max_row_bytes`: smaller ones become dead letters as well.",
+     "Raise the limit to what the line says."},
     {"message_slow", log_severity::warning, "seconds id subject position traceparent",
      "The slowest message of the last minute took longer from commit to ack than `log.slow`.",
      "Where it lasts, compare `walrelay_publish_ack_seconds` with "

@@ -39,6 +39,13 @@ SELECT {0}, $2, $3, nullif($4, ''), nullif($5, ''), json_object($6::text[], $7::
 /// without_slot: into a table of an earlier version.
 enum class letter_key { without_slot, position, position_and_slot };
 
+const std::vector<letter_key> keys_with_slot{letter_key::position, letter_key::position_and_slot};
+
+/// Whether the position $1 is that of a letter of another slot than $2.
+constexpr const char* is_of_another_sql =
+    "SELECT EXISTS (SELECT FROM walrelay.dead_letter AS other WHERE other.position = $1 AND "
+    "other.slot IS DISTINCT FROM $2)";
+
 std::string insert_sql(letter_key key) {
     switch (key) {
         case letter_key::without_slot:
@@ -154,10 +161,12 @@ std::vector<std::string> parameters_of_note(const dead_letter& letter, const std
             slot};
 }
 
-std::size_t size_of(const std::vector<std::string>& parameters) {
-    std::size_t bytes = 0;
-    for (const auto& each : parameters) {
-        bytes += each.size();
+/// Of what a statement carries, nearly.
+std::size_t size_of(const dead_letter& letter) {
+    std::size_t bytes = letter.event.size() + letter.reason.size() + letter.message_id.size() +
+                        letter.subject.size();
+    for (const auto& [name, value] : letter.headers) {
+        bytes += 2 * (name.size() + value.size());
     }
     return bytes;
 }
@@ -232,8 +241,10 @@ statement with_status(const letter_to_store& each, statement insert, std::size_t
 }
 
 statement inserting(const letter_to_store& each, letter_key key) {
-    const auto parameters = parameters_of(*each.letter, each.slot, key);
-    return {insert_sql(key), {parameters.begin(), parameters.end()}};
+    auto parameters = parameters_of(*each.letter, each.slot, key);
+    return {
+        insert_sql(key),
+        {std::make_move_iterator(parameters.begin()), std::make_move_iterator(parameters.end())}};
 }
 
 statement noting(const letter_to_store& each) {
@@ -246,7 +257,8 @@ bool is_marked(const letter_to_store& each) {
 }
 
 /// Marked as walrelay's own where that is needed.
-std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters, bool names_slot,
+std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
+                                      const std::vector<letter_key>& keys,
                                       std::size_t error_bytes) {
     const bool marked = std::ranges::any_of(letters, is_marked);
     std::vector<statement> all{{wait_for_others_sql}};
@@ -257,17 +269,14 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
         const auto add = [&](statement insert) {
             all.push_back(with_status(each, std::move(insert), error_bytes));
         };
-        if (!names_slot) {
-            add(inserting(each, letter_key::without_slot));
-            continue;
-        }
-        if (each.letter->retry) {
+        if (each.letter->retry && keys.front() != letter_key::without_slot) {
             all.push_back({lock_letter_sql, {std::to_string(each.letter->retry->letter)}});
             all.push_back(reopening(*each.letter, each.slot));
             add(noting(each));
         }
-        add(inserting(each, letter_key::position));
-        add(inserting(each, letter_key::position_and_slot));
+        for (const auto key : keys) {
+            add(inserting(each, key));
+        }
     }
     if (marked) {
         all.push_back({empty_control_sql});
@@ -321,12 +330,34 @@ awaitable<answer> run_shortened(connection& sql, const letter_to_store& each, Ma
     }
 }
 
-awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
+awaitable<answer> insert_by(connection& sql, const letter_to_store& each,
+                            std::vector<letter_key> keys) {
     const std::vector<letter_to_store> alone{each};
-    const auto make = [&alone, names_slot](std::size_t error_bytes) {
-        return transaction_of(alone, names_slot, error_bytes);
+    const auto make = [&](std::size_t error_bytes) {
+        return transaction_of(alone, keys, error_bytes);
     };
     co_return co_await run_shortened(sql, each, make);
+}
+
+/// One of megabytes goes once, and a second time only where its position is another slot's.
+awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
+    constexpr std::size_t large_bytes = std::size_t{1} << 20U;
+    auto keys = names_slot ? keys_with_slot : std::vector{letter_key::without_slot};
+    if (!names_slot || each.letter->event.size() < large_bytes) {
+        co_return co_await insert_by(sql, each, std::move(keys));
+    }
+    keys.pop_back();
+    auto done = co_await insert_by(sql, each, std::move(keys));
+    if (done.has_error()) {
+        co_return done;
+    }
+    std::vector<std::string> which{to_string(each.letter->where), each.slot};
+    auto taken = co_await sql.ask(is_of_another_sql, std::move(which));
+    if (taken.has_error() || taken->empty() || !taken->flag(0, 0)) {
+        co_return taken.has_error() ? std::move(taken) : std::move(done);
+    }
+    std::vector<letter_key> the_other{letter_key::position_and_slot};
+    co_return co_await insert_by(sql, each, std::move(the_other));
 }
 
 /// The status alone.
@@ -365,8 +396,7 @@ bool is_about_slot(const server_report& report) {
 
 awaitable<result<void>> store(connection& sql, const letter_to_store& each,
                               std::vector<table_name> outboxes) {
-    if (size_of(parameters_of(*each.letter, each.slot, letter_key::position)) >
-        stored_bytes_limit) {
+    if (size_of(*each.letter) > stored_bytes_limit) {
         co_return too_large(*each.letter);
     }
     auto done = co_await insert(sql, each);
@@ -397,12 +427,12 @@ awaitable<result<void>> store(connection& sql, const letter_to_store& each,
 awaitable<bool> store_together(connection& sql, const std::vector<letter_to_store>& letters) {
     std::size_t bytes = 0;
     for (const auto& each : letters) {
-        bytes += size_of(parameters_of(*each.letter, each.slot, letter_key::position));
+        bytes += size_of(*each.letter);
     }
     if (bytes > stored_bytes_limit) {
         co_return false;
     }
-    auto all = transaction_of(letters, true, std::string::npos);
+    auto all = transaction_of(letters, keys_with_slot, std::string::npos);
     const auto done = co_await sql.ask_together(std::move(all));
     co_return !done.has_error();
 }

@@ -86,6 +86,8 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
             event, filled, row_too_large(filled.id, here, event.row.too_large_bytes), now.done);
     }
     if (!made) {
+        // Room for the letter: a body that no broker takes can be as large as the row.
+        std::string().swap(filled.body);
         return set_aside(event, filled, made.error(), now.done);
     }
     keep(event, into.vacant_row());

@@ -62,6 +62,21 @@ TEST_P(LargeRow, TakesThreeTimesItsSizeOfMemoryAtMost) {
     EXPECT_EQ(letter("event IS NULL"), "t");
 }
 
+/// One that delivery.max_row_bytes lets pass, and that no broker takes: its letter holds all of it.
+/// docs/sizing.md and app/memory_limit have these figures.
+TEST_P(LargeRow, IsHeldAFewTimesWhereItIsKept) {
+    constexpr std::size_t size = std::size_t{60} << 20U;
+    constexpr std::uint64_t for_all_else = std::uint64_t{64} << 20U;
+    const std::uint64_t times = bench.plugin() == "wal2json" ? 8 : 6;
+    bench.start();
+    insert_of(size);
+    bench.execute(insert_events(1, 1));
+    ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
+    EXPECT_LT(peak_bytes(), times * size + for_all_else);
+    bench.stop();
+    EXPECT_EQ(letter("length(event::text) > " + std::to_string(size)), "t");
+}
+
 INSTANTIATE_TEST_SUITE_P(BothPlugins, LargeRow, both_plugins(), plugin_name);
 
 }  // namespace
