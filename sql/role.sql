@@ -1,5 +1,7 @@
 -- A role of least privilege for walrelay, and what only an administrator can make for it. Runs in
--- psql as it is, as a superuser in the database of the outbox, and again without harm:
+-- psql as it is, in the database of the outbox, and again without harm: as a superuser, or, where a
+-- managed service has none, as a role with CREATEROLE that owns the outbox and may create in the
+-- database. What that role may not do is said, and everything else is done:
 --
 --     psql -d app -f sql/role.sql
 --     psql -d app -v role=relay -v outbox=public.outbox -v slot=relay -f sql/role.sql
@@ -13,10 +15,20 @@
 \if :{?publication} \else \set publication walrelay \endif
 \if :{?writer} \else \set writer :role _writer \endif
 
--- run, init: REPLICATION is what reading the WAL takes; it is a right to read all of it.
+-- run, init: REPLICATION is what reading the WAL takes; it is a right to read all of it. Amazon RDS
+-- and Aurora give it by membership. Before PostgreSQL 16 only a superuser can give the attribute.
 SELECT format('CREATE ROLE %I LOGIN', :'role')
  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
-ALTER ROLE :"role" REPLICATION;
+SELECT format('GRANT rds_replication TO %I', :'role')
+ WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication') \gexec
+SELECT format('DO $do$ BEGIN EXECUTE %L; EXCEPTION WHEN insufficient_privilege THEN '
+              'RAISE WARNING USING MESSAGE = %L; END $do$',
+              format('ALTER ROLE %I REPLICATION', :'role'),
+              format('the role %I may not replicate yet: this session may not give it that right; '
+                     'have an administrator run ALTER ROLE %I REPLICATION, or see docs/managed.md '
+                     'for the way of your service', :'role', :'role'))
+ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication')
+   AND NOT (SELECT rolreplication FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'role') \gexec
 SELECT format('GRANT USAGE ON SCHEMA %s TO %I', relnamespace::regnamespace, :'role')
   FROM pg_class WHERE oid = :'outbox'::regclass \gexec

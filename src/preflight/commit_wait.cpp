@@ -1,5 +1,7 @@
 #include "preflight/commit_wait.hpp"
 
+#include "preflight/managed.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -57,10 +59,11 @@ void look_at_commit_wait(const std::vector<outbox_table>& wanted, const postgres
                   : std::string("every connection, also walrelay's")) +
         ": commits of the applications can wait until walrelay confirms them, for "
         "as long as the broker or walrelay is down";
-    const std::string remedy =
-        "name only the standby servers: ALTER SYSTEM SET synchronous_standby_names = '...'; SELECT "
-        "pg_reload_conf(); (where no standby is meant: ''); application_name in postgres.conninfo "
-        "gives walrelay another name";
+    const auto remedy =
+        "name only the standby servers: " +
+        how_to_set(facts.service, {"synchronous_standby_names", "'...'"}) +
+        " (where no standby is meant: ''); application_name in postgres.conninfo gives walrelay "
+        "another name";
     const auto table = std::ranges::find_if(wanted, &outbox_table::needs_visible_rows);
     if (table == wanted.end()) {
         found.warning("commits_wait", what, remedy);

@@ -21,7 +21,7 @@ protected:
     /// What psql prints; the test fails unless it exits with 0.
     std::string psql(const std::string& file, const names& variables = {}) {
         command what{.program = "psql",
-                     .arguments = {"-X", "-q", "-d", shared_postgres().conninfo(bench.database())},
+                     .arguments = {"-X", "-q", "-d", conninfo_},
                      .folder = bench.folder(),
                      .name = "psql" + std::to_string(++runs_)};
         for (const auto& each : variables) {
@@ -30,6 +30,7 @@ protected:
         what.arguments.insert(what.arguments.end(), {"-f", WALRELAY_SQL_FOLDER "/" + file});
         child_process run(what);
         EXPECT_EQ(run.wait_exit(patience), 0) << file << ": " << run.standard_error();
+        said_ = run.standard_error();
         return run.standard_output();
     }
     void psql_all(const names& files) {
@@ -48,6 +49,9 @@ protected:
 
     relay_bench bench{shared_postgres(), shared_nats(), "pgoutput"};
     postgres_session writer_ = bench.session();
+    std::string conninfo_ = shared_postgres().conninfo(bench.database());
+    /// By the last file, as warnings.
+    std::string said_;
 
 private:
     int runs_ = 0;
@@ -122,6 +126,53 @@ TEST_F(SqlFiles, PartitionsAreMadeAheadAndDropped) {
         "INSERT INTO outbox_events_partitioned (aggregate_type, aggregate_id, "
         "event_type, event_data) VALUES ('a', '1', 'b', '{}')");
     EXPECT_EQ(writer_.value_of("SELECT count(*) FROM outbox_events_partitioned_rest"), "0");
+}
+
+/// As managed services have it: nobody is a superuser, and the administrator may make roles.
+TEST_F(SqlFiles, RoleIsMadeWithoutASuperuser) {
+    const auto& own = bench.name();
+    const auto administrator = own + "_admin";
+    writer_.execute("CREATE ROLE " + administrator + " LOGIN CREATEROLE; ALTER DATABASE " +
+                    bench.database() + " OWNER TO " + administrator +
+                    "; GRANT CREATE ON SCHEMA public TO " + administrator);
+    conninfo_ += " user=" + administrator;
+    psql("outbox.sql");
+    const names its_own = {"role=" + own, "publication=" + own};
+    psql("role.sql", its_own);
+    const auto replicates = [&] {
+        return writer_.value_of("SELECT rolreplication FROM pg_roles WHERE rolname = '" + own +
+                                "'");
+    };
+    EXPECT_EQ(replicates(), "f");
+    EXPECT_NE(said_.find("ALTER ROLE " + own + " REPLICATION"), std::string::npos) << said_;
+    EXPECT_NE(said_.find("docs/managed.md"), std::string::npos) << said_;
+    EXPECT_EQ(
+        writer_.value_of("SELECT has_table_privilege('" + own + "', 'walrelay.witness', 'INSERT')"),
+        "t")
+        << "all that can be done is done";
+    // With that one statement of the service all is there.
+    writer_.execute("ALTER ROLE " + own + " REPLICATION");
+    psql("role.sql", its_own);
+    EXPECT_EQ(said_.find("may not replicate"), std::string::npos) << said_;
+    bench.set_conninfo(shared_postgres().conninfo(bench.database()) + " user=" + own);
+    const auto checked = bench.command({"check"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
+}
+
+TEST_F(SqlFiles, RoleBecomesAMemberWhereTheServiceWantsThat) {
+    postgres_server server;
+    server.session("postgres")
+        .execute(
+            "CREATE ROLE rds_replication; CREATE ROLE administrator LOGIN CREATEROLE; "
+            "GRANT rds_replication TO administrator WITH ADMIN OPTION");
+    server.session("postgres").execute("CREATE DATABASE app OWNER administrator");
+    conninfo_ = server.conninfo("app") + " user=administrator";
+    server.session("app").execute("GRANT CREATE ON SCHEMA public TO administrator");
+    psql_all({"outbox.sql", "role.sql"});
+    EXPECT_EQ(said_.find("may not replicate"), std::string::npos) << said_;
+    EXPECT_EQ(server.session("app").value_of(
+                  "SELECT pg_has_role('walrelay', 'rds_replication', 'MEMBER')"),
+              "t");
 }
 
 TEST_F(SqlFiles, InboxClaimsAMessageOnceAndOnlyIfItCommits) {

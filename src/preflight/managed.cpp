@@ -1,0 +1,82 @@
+#include "preflight/managed.hpp"
+
+#include "core/sql_text.hpp"
+
+namespace walrelay::preflight {
+namespace {
+
+/// Without SQL's quotes: services take a plain value.
+std::string plain(const std::string& value) {
+    const bool is_quoted = value.size() > 1 && value.front() == '\'' && value.back() == '\'';
+    return is_quoted ? value.substr(1, value.size() - 2) : value;
+}
+
+std::string flag_of_google(const std::string& name, const std::string& value) {
+    return "set the database flag " + name + " = " + value +
+           " of the instance, in the console or with gcloud (--database-flags replaces all flags: "
+           "name those that are set as well)";
+}
+
+}  // namespace
+
+std::string how_to_set(managed_service service, const setting_change& what) {
+    const bool restarts = what.when == takes_effect::on_restart;
+    const auto value = plain(what.value);
+    switch (service) {
+        case managed_service::none:
+            break;
+        case managed_service::rds:
+            return "set " + what.name + " = " + value +
+                   " in the DB parameter group of the instance (Aurora: of the cluster)" +
+                   (restarts ? ", then reboot it" : "");
+        case managed_service::cloud_sql:
+        case managed_service::alloydb:
+            return flag_of_google(what.name, value) + (restarts ? ", then restart it" : "");
+        case managed_service::azure:
+            return "set the server parameter " + what.name + " = " + value +
+                   ", in the portal or with az postgres flexible-server parameter set" +
+                   (restarts ? ", then restart the server" : "");
+        case managed_service::neon:
+            return "have Neon set " + what.name + " = " + value + ", if it can be set there";
+        case managed_service::supabase:
+            return "supabase --experimental postgres-config update --config " + what.name + "=" +
+                   value;
+    }
+    return "ALTER SYSTEM SET " + what.name + " = " + what.value +
+           (restarts ? "; then restart PostgreSQL" : "; SELECT pg_reload_conf();");
+}
+
+std::string how_to_decode(managed_service service) {
+    switch (service) {
+        case managed_service::rds:
+            return how_to_set(service, {"rds.logical_replication", "1", takes_effect::on_restart});
+        case managed_service::cloud_sql:
+            return how_to_set(service,
+                              {"cloudsql.logical_decoding", "on", takes_effect::on_restart});
+        case managed_service::alloydb:
+            return how_to_set(service,
+                              {"alloydb.logical_decoding", "on", takes_effect::on_restart});
+        case managed_service::neon:
+            return "turn logical replication on in the settings of the project in Neon's console, "
+                   "which restarts its computes and cannot be turned off again";
+        case managed_service::none:
+        case managed_service::azure:
+        case managed_service::supabase:
+            break;
+    }
+    return how_to_set(service, {"wal_level", "logical", takes_effect::on_restart});
+}
+
+std::string how_to_let_replicate(managed_service service, std::string_view role) {
+    if (service == managed_service::rds) {
+        return "GRANT rds_replication TO " + quote_identifier(role) + ";";
+    }
+    if (service == managed_service::neon) {
+        return "use a role that Neon's console, command line or API has made: those may replicate, "
+               "roles that are made in SQL may not";
+    }
+    return grant_replication_sql(role) +
+           (service == managed_service::none ? "" : " as the administrator of the database");
+}
+
+}  // namespace walrelay::preflight
