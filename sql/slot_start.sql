@@ -24,8 +24,17 @@ BEGIN
             -- The consistent point: the slot brings what is committed from here on.
             lsn      pg_lsn NOT NULL,
             -- The transactions that were committed there.
-            snapshot pg_snapshot NOT NULL
+            snapshot pg_snapshot NOT NULL,
+            -- Which of the rows from before were published: none, pending or all; NULL is not known.
+            published text
         );
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
+                        JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
+                       WHERE c.relname = 'slot_start' AND c.relnamespace = to_regnamespace('walrelay')
+                         AND a.attname = 'published' AND NOT a.attisdropped)
+    THEN
+        -- A table that 0.2.0 has made.
+        ALTER TABLE walrelay.slot_start ADD COLUMN IF NOT EXISTS published text;
     END IF;
 END
 $$;

@@ -8,6 +8,7 @@
 #include "postgres/tables/witness_store.hpp"
 #include "preflight/kept_positions.hpp"
 #include "relay/checkpoint/evidence.hpp"
+#include "relay/intake/size_limits.hpp"
 #include "relay/machine/stream_owner.hpp"
 #include "relay/machine/tail_trust.hpp"
 #include "servers/broker_side.hpp"
@@ -52,6 +53,17 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
     co_await (*broker)->try_reading();
     co_await (*broker)->look_at_account();
     found = preflight::broker_findings(expected, (*broker)->facts());
+    const auto& facts = (*broker)->facts();
+    if (const auto none = relay::leaves_no_room(facts, settings.nats.stream)) {
+        found.push_back(
+            {finding_severity::error, "no_room_for_messages", none->what, none->remedy});
+    }
+    if (!facts.stream) {
+        const auto others = co_await servers::streams_in_the_way(on.blocking, settings);
+        if (!others.empty()) {
+            found.push_back(preflight::subjects_are_taken(expected, others));
+        }
+    }
     if (!tried) {
         found.push_back(finding_of(tried.error()));
     }
@@ -193,6 +205,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     }
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
+    wanted.tries_replication = true;
     const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};
@@ -205,6 +218,9 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
         const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
                                                  stream->description);
         found.insert(found.begin(), taken.begin(), taken.end());
+    }
+    if (const auto read = co_await servers::read_dead_letters(*sql, settings, *facts); !read) {
+        found.push_back(finding_of(read.error()));
     }
     if (stream && facts->slot && can_start(found)) {
         const auto tail = co_await look_at_tail(on, *sql, settings, *stream, facts->database);

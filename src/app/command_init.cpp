@@ -314,6 +314,7 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
                                               bool new_slot) {
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
+    wanted.tries_replication = true;
     auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -332,6 +333,10 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
         co_await servers::known_run(sql, settings, *facts, preflight::earlier_run_of(stream));
     if (const auto forbids = objections(settings, *facts, stream, new_slot, known_run)) {
         co_return *forbids;
+    }
+    const auto letters = co_await servers::read_dead_letters(sql, settings, *facts);
+    if (!letters) {
+        co_return letters.error();
     }
     co_return std::move(facts);
 }
@@ -388,6 +393,10 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     }
     const auto earlier =
         co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(*stream));
+    if (new_slot) {
+        // An earlier slot has sent them.
+        std::ranges::for_each(facts->tables, [](table_facts& each) { each.rows.reset(); });
+    }
     const bool run_makes_slot =
         !(new_slot && earlier) &&
         preflight::choose_backfill(servers::expectations_of(settings), *facts, earlier, false)

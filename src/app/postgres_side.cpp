@@ -246,6 +246,13 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
+    if (!facts.slot) {
+        // What is refused later would leave a slot behind, which keeps WAL.
+        const auto letters = co_await servers::read_dead_letters(sql, settings, facts);
+        if (!letters) {
+            co_return letters.error();
+        }
+    }
     const auto plugin = co_await servers::provision(on, sql, settings, facts);
     if (!plugin) {
         co_return plugin.error();

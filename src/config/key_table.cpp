@@ -57,7 +57,8 @@ const std::vector<key> table{
                                   {"all", snapshot_mode::all}}),
      "Which of the rows that were in the tables before the slot was created are published "
      "first: none, those of each table's `pending`, or all of them. Whatever published rows of "
-     "these tables before must have stopped when walrelay starts with it."},
+     "these tables before must have stopped when walrelay starts with it. With a slot that was "
+     "made without them it is refused, as such rows are published by a replay."},
     {"postgres", "failover", "--failover",
      choice(&postgres::failover, {{"auto", std::nullopt}, {"true", true}, {"false", false}}),
      "Whether the slot is created as a failover slot, of which standbys keep a copy, so that it "

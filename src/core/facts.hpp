@@ -80,6 +80,12 @@ struct generated_column {
     bool stored = true;
 };
 
+struct row_count {
+    std::uint64_t count = 0;
+    /// Else it is what the statistics say, of a table that is too large to be counted.
+    bool is_exact = true;
+};
+
 /// From pg_class and pg_attribute, for one configured table.
 struct table_facts {
     table_name table = {};
@@ -90,6 +96,9 @@ struct table_facts {
     bool ordinary = false;  // an ordinary or partitioned table, not a view or foreign table
     bool unlogged = false;
     bool readable = true;  // the role has SELECT
+    /// Rows that are there; counted only where there is no slot, and nothing where that is not
+    /// allowed or would take long.
+    std::optional<row_count> rows = {};
     /// Its updates can be published: primary key or REPLICA IDENTITY, in every partition. Without,
     /// PostgreSQL refuses UPDATEs to the writers once a publication publishes them.
     bool identified = true;
@@ -204,6 +213,10 @@ struct writer_facts {
     bool marks = false;
 };
 
+/// Who runs the server, where that shows: with such a service some settings and rights have another
+/// way. Only advice depends on it, since roles and settings can be named by anybody.
+enum class managed_service { none, rds, cloud_sql, alloydb, azure, neon, supabase };
+
 struct postgres_facts {
     std::int32_t version_number = 0;  // server_version_num, 150020 for 15.20
     history origin = {};
@@ -214,7 +227,14 @@ struct postgres_facts {
     std::string encoding = {};  // server_encoding
     std::string wal_level = {};
     std::string role = {};
-    bool role_replicates = false;  // REPLICATION or SUPERUSER
+    /// By REPLICATION or SUPERUSER; or the server takes its replication connection all the same, as
+    /// services do that give the right by membership.
+    bool role_replicates = false;
+    /// The first of both: functions of slots ask for it.
+    bool role_has_replication = false;
+    /// Why it takes none, where one was tried: the role, or a pooler that is in between.
+    std::optional<error> replication_refused = {};
+    managed_service service = managed_service::none;
     /// Nothing where the relay's own role changes rows.
     std::optional<writer_facts> writer = {};
     [[nodiscard]] const std::string& writing_role() const { return writer ? writer->role : role; }
@@ -252,6 +272,10 @@ struct postgres_facts {
     /// fragment of the configuration looks there.
     std::vector<std::string> open_schemas = {};
     std::optional<slot_facts> slot = {};
+    /// Which of the rows from before it were published when it was made: none, pending or all, as
+    /// walrelay.slot_start keeps it; empty where it keeps nothing of the slot, nothing where that
+    /// is not known.
+    std::optional<std::string> slot_began_with = {};
     /// A copy of it, which a change of its plugin has left (postgres/slot_switch).
     bool slot_waits = false;
     /// A copy of a kept one, which a rewind that broke off has left (postgres/slot_rewind).

@@ -27,6 +27,34 @@ std::string edit(const expectations& wanted, const std::string& options) {
     return "nats stream edit " + wanted.stream + " " + options;
 }
 
+/// Of the stream that is still to be made. The server refuses one whose subjects overlap.
+void look_at_subjects_to_be(const expectations& wanted, findings_list& found) {
+    for (const auto& table : wanted.tables) {
+        const auto mapper = outbox::table_mapper::make(table);
+        if (!mapper || wanted.stream_subjects.empty()) {
+            continue;
+        }
+        const auto pattern = mapper->subject_pattern();
+        const auto covers = [&](const std::string& each) { return subject_covers(each, pattern); };
+        if (std::ranges::any_of(wanted.stream_subjects, covers)) {
+            continue;
+        }
+        std::vector<std::string> more;
+        std::ranges::copy_if(
+            wanted.stream_subjects, std::back_inserter(more),
+            [&](const std::string& each) { return !subject_covers(pattern, each); });
+        more.push_back(pattern);
+        found.error("subjects_not_covered",
+                    "stream " + wanted.stream + ", which is still to be made, would take " +
+                        joined(wanted.stream_subjects, ",") +
+                        " (nats.subjects): not the subjects "
+                        "of " +
+                        to_string(table.table) + " (" + pattern + ")",
+                    "set nats.subjects = [\"" + joined(more, "\", \"") +
+                        "\"], or let outbox.subject begin with what is there");
+    }
+}
+
 void look_at_subjects(const expectations& wanted, const stream_facts& stream,
                       findings_list& found) {
     for (const auto& table : wanted.tables) {
@@ -311,6 +339,17 @@ std::vector<std::string> subjects_to_try(const expectations& wanted, const broke
     return subjects;
 }
 
+finding subjects_are_taken(const expectations& wanted, const std::vector<std::string>& streams) {
+    return {finding_severity::error, "stream_not_creatable",
+            "stream " + wanted.stream +
+                " does not exist yet, and cannot be created: of its "
+                "subjects (" +
+                joined(wanted.stream_subjects, ",") + ") some are those of stream " +
+                joined(streams, ","),
+            "set nats.subjects and outbox.subject to subjects that no other stream has; or name "
+            "that stream in nats.stream, if walrelay is to write into it"};
+}
+
 std::vector<finding> broker_findings(const expectations& wanted, const broker_facts& facts) {
     findings_list found;
     look_at_transport(facts, found);
@@ -324,6 +363,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
         look_at_account(wanted, *facts.account, found);
     }
     if (!facts.stream) {
+        look_at_subjects_to_be(wanted, found);
         found.note("stream_missing", "stream " + wanted.stream + " does not exist yet",
                    "walrelay init (or run) creates it");
         return found.take();

@@ -9,6 +9,7 @@
 #include "preflight/commit_wait.hpp"
 #include "preflight/descendants.hpp"
 #include "preflight/guards.hpp"
+#include "preflight/managed.hpp"
 #include "preflight/names.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
@@ -24,6 +25,28 @@
 namespace walrelay::preflight {
 namespace {
 
+/// A pooler in between, or pg_hba.conf, refuses roles that may replicate.
+void look_at_replication(const postgres_facts& facts, findings_list& found) {
+    if (!facts.role_replicates && !facts.role_has_replication) {
+        found.error(
+            "role_without_replication",
+            "role " + facts.role + " may not replicate: it has no REPLICATION attribute, " +
+                (facts.replication_refused ? "and the server refused its replication connection (" +
+                                                 facts.replication_refused->server_said + ")"
+                                           : "which a replication connection takes"),
+            how_to_let_replicate(facts.service, facts.role));
+    } else if (facts.replication_refused) {
+        const auto& why = *facts.replication_refused;
+        found.error(
+            "replication_refused",
+            "no replication connection can be opened, by which slots are read: " + why.what +
+                (why.server_said.empty() ? "" : " (server: " + why.server_said + ")"),
+            why.remedy.empty() ? "see that postgres.conninfo names PostgreSQL itself, and "
+                                 "that max_wal_senders leaves one free"
+                               : why.remedy);
+    }
+}
+
 void look_at_server(const postgres_facts& facts, findings_list& found) {
     constexpr int oldest_version = 130000;
     constexpr int version_that_decodes_on_standby = 160000;
@@ -35,7 +58,7 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
     if (facts.wal_level != "logical") {
         found.error("wal_level_not_logical",
                     "wal_level is " + facts.wal_level + ", logical decoding needs logical",
-                    "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL");
+                    how_to_decode(facts.service));
     }
     if (facts.encoding != "UTF8") {
         found.error("encoding_not_utf8",
@@ -51,11 +74,7 @@ void look_at_server(const postgres_facts& facts, findings_list& found) {
                     "point postgres.conninfo at the primary, e.g. with "
                     "target_session_attrs=read-write");
     }
-    if (!facts.role_replicates) {
-        found.error("role_without_replication",
-                    "role " + facts.role + " has no REPLICATION attribute",
-                    grant_replication_sql(facts.role));
-    }
+    look_at_replication(facts, found);
 }
 
 /// A body without payload tells consumers that something happened, and not what: mostly the column
@@ -376,7 +395,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     look_at_plugin(wanted, facts, found);
     look_at_failover_version(wanted, facts, found);
     if (facts.slot) {
-        look_at_slot(wanted, facts, found);
+        look_at_slot(wanted, facts, earlier, found);
     } else {
         look_for_missing_slot(wanted, facts, earlier, found);
     }

@@ -35,6 +35,8 @@ struct expectations {
     std::string api = "$JS.API";
     /// Of the stream where walrelay makes it; nothing is unlimited.
     std::optional<std::uint64_t> stream_max_bytes = {};
+    /// The subjects that it has then.
+    std::vector<std::string> stream_subjects = {};
 };
 
 /// How it is known that walrelay has run before on a stream.
@@ -76,6 +78,16 @@ enum class backfill_reason {
 [[nodiscard]] std::vector<finding> postgres_findings(const expectations& wanted,
                                                      const postgres_facts& facts,
                                                      const std::optional<earlier_run>& earlier);
+
+/// Of tables with rows that a slot which is made now begins after, so that it never sends them: a
+/// warning for each. Part of the above where there is no slot and no sign of an earlier one.
+[[nodiscard]] std::vector<finding> rows_before_slot(const expectations& wanted,
+                                                    const postgres_facts& facts);
+
+/// Where the stream is still to be made and other streams have some of its subjects: the server
+/// would refuse it.
+[[nodiscard]] finding subjects_are_taken(const expectations& wanted,
+                                         const std::vector<std::string>& streams);
 
 /// Whether the stream shows an earlier run: what `postgres_findings` wants to know.
 [[nodiscard]] std::optional<earlier_run> earlier_run_of(const std::optional<stream_facts>& stream);

@@ -6,6 +6,7 @@
 #include "core/finding.hpp"
 #include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
+#include "preflight/managed.hpp"
 
 namespace walrelay::preflight {
 namespace {
@@ -44,9 +45,9 @@ void look_at_held_delivery(const expectations& wanted, const postgres_facts& fac
                 ": slot " + wanted.slot +
                 " sends no row before that standby has confirmed it, so delivery waits",
             "start the standby whose primary_slot_name is " + each.name +
-                "; or, if it is gone for good, take the name out of "
-                "synchronized_standby_slots with ALTER SYSTEM SET, then SELECT "
-                "pg_reload_conf(); rows may then reach the stream before any standby");
+                "; or, if it is gone for good, take the name out: " +
+                how_to_set(facts.service, {"synchronized_standby_slots", "'<the others>'"}) +
+                " Rows may then reach the stream before any standby");
     }
 }
 
@@ -102,11 +103,42 @@ void look_at_two_phase(const expectations& wanted, const slot_facts& slot, findi
     }
 }
 
-void note_missing_slot(const expectations& wanted, const std::optional<backfill_reason>& backfill,
-                       findings_list& found) {
+/// A snapshot is taken where walrelay makes the slot, and at no other time: with a slot that began
+/// without it the setting would do nothing.
+void look_at_snapshot(const expectations& wanted, const postgres_facts& facts,
+                      const std::optional<earlier_run>& earlier, findings_list& found) {
+    if (!wanted.snapshot || !facts.slot_began_with) {
+        return;
+    }
+    const auto what = "postgres.snapshot asks for the rows from before slot " + wanted.slot +
+                      ", which was there before it could be taken: they were not published, and "
+                      "the slot never sends them";
+    const auto make_again =
+        "with every relay stopped: " + drop_slot_sql(wanted.slot) +
+        " DELETE FROM walrelay.witness WHERE slot = " + quote_literal(wanted.slot) +
+        "; after which walrelay run takes the snapshot and makes the slot again";
+    if (*facts.slot_began_with == "none") {
+        const std::string replay =
+            "publish them with a replay: walrelay replay --table <table> --rows <condition> "
+            "--execute, under new message ids; then, or where they are not wanted, set "
+            "postgres.snapshot = \"none\"";
+        found.error("snapshot_on_slot", what,
+                    earlier ? replay : replay + "; or, as nothing was relayed yet, " + make_again);
+    } else if (facts.slot_began_with->empty() && !earlier) {
+        found.error("snapshot_on_slot",
+                    what + "; it was not made by walrelay, and nothing was relayed from it yet",
+                    make_again + "; or set postgres.snapshot = \"none\"");
+    }
+}
+
+void note_missing_slot(const expectations& wanted, const postgres_facts& facts,
+                       const std::optional<backfill_reason>& backfill, findings_list& found) {
     const auto missing = "slot " + wanted.slot + " does not exist";
     if (!backfill) {
         found.note("slot_missing", missing + " yet", "walrelay init (or run) creates it");
+        for (auto& each : rows_before_slot(wanted, facts)) {
+            found.warning(each.code, std::move(each.what), std::move(each.remedy));
+        }
     } else if (*backfill == backfill_reason::slot_lost) {
         found.warning("slot_gone",
                       missing + " any more, and stream " + wanted.stream + " shows an earlier run",
@@ -121,6 +153,25 @@ void note_missing_slot(const expectations& wanted, const std::optional<backfill_
 }
 
 }  // namespace
+
+std::vector<finding> rows_before_slot(const expectations& wanted, const postgres_facts& facts) {
+    findings_list found;
+    for (const auto& table : facts.tables) {
+        if (!table.rows || table.rows->count == 0) {
+            continue;
+        }
+        const auto count = (table.rows->is_exact ? "" : "about ") +
+                           std::to_string(table.rows->count) +
+                           (table.rows->count == 1 ? " row" : " rows");
+        found.warning("rows_before_slot",
+                      "table " + to_string(table.table) + " has " + count + ", which slot " +
+                          wanted.slot + " will never send: it begins after them",
+                      "where they are still to be published, set postgres.snapshot = \"all\" (or "
+                      "\"pending\", with outbox.pending) before the slot is made; where they were "
+                      "published by somebody else, nothing");
+    }
+    return found.take();
+}
 
 bool is_known_plugin(const std::string& name) {
     return name == to_string(output_plugin::wal2json) || name == to_string(output_plugin::pgoutput);
@@ -164,7 +215,8 @@ void look_at_failover_version(const expectations& wanted, const postgres_facts& 
     }
 }
 
-void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found) {
+void look_at_slot(const expectations& wanted, const postgres_facts& facts,
+                  const std::optional<earlier_run>& earlier, findings_list& found) {
     const auto& slot = *facts.slot;
     if (facts.slot_waits) {
         found.warning("slot_copy_left",
@@ -209,6 +261,7 @@ void look_at_slot(const expectations& wanted, const postgres_facts& facts, findi
     }
     look_at_two_phase(wanted, slot, found);
     look_at_failover(wanted, facts, found);
+    look_at_snapshot(wanted, facts, earlier, found);
 }
 
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
@@ -239,7 +292,7 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
             how_to_close_a_gap + and_new_slot(""));
         return;
     }
-    note_missing_slot(wanted, backfill, found);
+    note_missing_slot(wanted, facts, backfill, found);
     // With a backfill a temporary one beside the lasting one.
     const int needed = backfill ? 2 : 1;
     if (facts.slots_free < needed) {
@@ -248,10 +301,12 @@ void look_for_missing_slot(const expectations& wanted, const postgres_facts& fac
             facts.slots_free <= 0 ? "all replication slots are taken"
                                   : "only one replication slot is free, and publishing rows that "
                                     "are there already needs two for a moment",
-            "raise max_replication_slots with ALTER SYSTEM SET and restart PostgreSQL; or drop a "
-            "slot whose consumer is gone for good, which destroys what it holds for it (SELECT * "
-            "FROM pg_replication_slots WHERE NOT active shows those whose consumer is gone or "
-            "away)");
+            "raise max_replication_slots: " +
+                how_to_set(facts.service,
+                           {"max_replication_slots", "<more>", takes_effect::on_restart}) +
+                "; or drop a slot whose consumer is gone for good, which destroys what it holds "
+                "for it (SELECT * FROM pg_replication_slots WHERE NOT active shows those whose "
+                "consumer is gone or away)");
     }
 }
 

@@ -23,7 +23,8 @@ namespace walrelay::preflight {
                                                const std::string& create_publication);
 
 /// For a slot that exists.
-void look_at_slot(const expectations& wanted, const postgres_facts& facts, findings_list& found);
+void look_at_slot(const expectations& wanted, const postgres_facts& facts,
+                  const std::optional<earlier_run>& earlier, findings_list& found);
 /// For one that does not.
 void look_for_missing_slot(const expectations& wanted, const postgres_facts& facts,
                            const std::optional<earlier_run>& earlier, findings_list& found);

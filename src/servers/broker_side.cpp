@@ -91,6 +91,11 @@ boost::asio::awaitable<result<asked_message>> look_at_message(nats::connect_opti
     co_return nats::message_of(to);
 }
 
+boost::asio::awaitable<std::vector<std::string>> look_for_streams(
+    nats::connect_options to, std::vector<std::string> subjects) {
+    co_return nats::streams_of(to, subjects);
+}
+
 boost::asio::awaitable<result<void>> hand_over(nats::connect_options to) {
     co_return nats::step_down(to);
 }
@@ -135,6 +140,11 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     const bool makes = policy == missing_stream::create || policy == missing_stream::make_anew;
     if (!connection->facts().stream && makes) {
         // What forbids a first run forbids to make any.
+        const auto findings =
+            preflight::broker_findings(expectations_of(settings), connection->facts());
+        if (auto forbids = to_error(findings, errc::broker_unsuitable)) {
+            co_return *forbids;
+        }
         const bool is_new_beginning = policy == missing_stream::make_anew;
         const auto looked = co_await look_before_making(executor, settings, is_new_beginning);
         if (!looked) {
@@ -190,6 +200,13 @@ boost::asio::awaitable<result<broker_facts>> facts_of_broker(boost::asio::any_io
                                                              const config::settings& settings) {
     auto to = nats_options_of(settings);
     auto looking = look_at_facts(std::move(to));
+    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
+                                             boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<std::vector<std::string>> streams_in_the_way(
+    boost::asio::any_io_executor blocking, const config::settings& settings) {
+    auto looking = look_for_streams(nats_options_of(settings), settings.nats.subjects);
     co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
                                              boost::asio::use_awaitable);
 }

@@ -61,6 +61,11 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<result<broker_facts>> facts_of_broker(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
+/// Those that have some of nats.subjects: beside them the configured one cannot be made. None where
+/// the broker does not tell.
+[[nodiscard]] boost::asio::awaitable<std::vector<std::string>> streams_in_the_way(
+    boost::asio::any_io_executor blocking, const config::settings& settings);
+
 /// Asks the stream's leader to hand over. That it cannot be asked is told in the log.
 [[nodiscard]] boost::asio::awaitable<void> ask_to_step_down(boost::asio::any_io_executor blocking,
                                                             const config::settings& settings);

@@ -126,6 +126,7 @@ awaitable<result<postgres_facts>> inspect(boost::asio::any_io_executor executor,
         }
         wanted.writer = &writer.emplace(std::move(*opened));
     }
+    wanted.replication = connect_options_of(settings);
     co_return co_await postgres::inspect(sql, std::move(wanted));
 }
 

@@ -6,6 +6,7 @@
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/provisioner.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/slot_start.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "preflight/preflight.hpp"
@@ -41,7 +42,7 @@ awaitable<result<lsn>> make_slot_and_keep_start(executors on, postgres::connecti
         co_return made.error();
     }
     const auto begins = made->consistent_point;
-    co_await keep_start(sql, settings, std::move(*made));
+    co_await keep_start(sql, settings, std::move(*made), "none");
     co_return begins;
 }
 
@@ -113,6 +114,17 @@ postgres_facts as_completed(postgres_facts facts) {
     return facts;
 }
 
+awaitable<result<std::vector<position>>> read_dead_letters(postgres::connection& sql,
+                                                           const config::settings& settings,
+                                                           const postgres_facts& facts) {
+    if (settings.delivery.on_poison != config::poison_policy::dead_letter ||
+        !facts.dead_letters.exists || !facts.schema_flaws.empty()) {
+        co_return std::vector<position>{};
+    }
+    const auto from = facts.slot && facts.slot->confirmed ? *facts.slot->confirmed : facts.current;
+    co_return co_await postgres::dead_letters_after(sql, from, settings.postgres.slot);
+}
+
 awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor,
                                            const config::settings& settings,
                                            bool is_new_beginning) {
@@ -138,6 +150,10 @@ awaitable<result<void>> look_before_making(boost::asio::any_io_executor executor
     const auto findings = preflight::postgres_findings(expected, completed, std::nullopt);
     if (!can_start(findings)) {
         co_return *to_error(findings, errc::postgres_unsuitable);
+    }
+    const auto letters = co_await read_dead_letters(*sql, settings, *facts);
+    if (!letters) {
+        co_return letters.error();
     }
     const bool publishes = preflight::choose_plugin(expected, *facts) == output_plugin::pgoutput;
     if (publishes && !facts->publication) {
@@ -219,11 +235,11 @@ awaitable<result<void>> make_publication(postgres::connection& sql,
 }
 
 awaitable<void> keep_start(postgres::connection& sql, const config::settings& settings,
-                           postgres::snapshot_slot made) {
+                           postgres::snapshot_slot made, std::string published) {
     auto slot = settings.postgres.slot;
     auto tables = published_tables_of(settings);
     const auto kept = co_await postgres::keep_slot_start(sql, std::move(made), std::move(slot),
-                                                         std::move(tables));
+                                                         std::move(published), std::move(tables));
     if (!kept) {
         log<"slot_start_not_kept">(
             "walrelay verify --since-slot will not know what was there before slot " +
@@ -235,9 +251,13 @@ awaitable<void> keep_start(postgres::connection& sql, const config::settings& se
 awaitable<result<output_plugin>> provision(executors on, postgres::connection& sql,
                                            const config::settings& settings,
                                            const postgres_facts& facts) {
-    auto plugin = preflight::choose_plugin(expectations_of(settings), facts);
+    const auto expected = expectations_of(settings);
+    auto plugin = preflight::choose_plugin(expected, facts);
     if (facts.slot) {
         co_return plugin;
+    }
+    for (const auto& each : preflight::rows_before_slot(expected, facts)) {
+        log_finding(each);
     }
     if (plugin == output_plugin::wal2json) {
         const auto made = co_await make_slot(on, sql, settings, facts, plugin);

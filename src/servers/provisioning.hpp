@@ -12,6 +12,8 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace walrelay::servers {
 
@@ -23,16 +25,22 @@ namespace walrelay::servers {
 [[nodiscard]] boost::asio::awaitable<result<void>> look_before_making(
     boost::asio::any_io_executor executor, const config::settings& settings, bool is_new_beginning);
 
+/// Those that the slot may still send; none where nothing becomes one, or where there is no table
+/// yet. Errors: also of a role that may not read it, with which no relay starts.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<position>>> read_dead_letters(
+    postgres::connection& sql, const config::settings& settings, const postgres_facts& facts);
+
 /// Makes publication and slot where they are missing. The plugin is the one the slot then has.
 [[nodiscard]] boost::asio::awaitable<result<output_plugin>> provision(
     executors on, postgres::connection& sql, const config::settings& settings,
     const postgres_facts& facts);
 
 /// Keeps what a slot that was made with a snapshot begins with, outside of a transaction. The relay
-/// goes on without it.
+/// goes on without it. `published` as in postgres/slot_start.
 [[nodiscard]] boost::asio::awaitable<void> keep_start(postgres::connection& sql,
                                                       const config::settings& settings,
-                                                      postgres::snapshot_slot made);
+                                                      postgres::snapshot_slot made,
+                                                      std::string published);
 
 /// Makes walrelay.control, and with `may_alter` adds it to the publication, where they are missing
 /// and the role may. Returns whether the facts are to be read again. What it may not do, the

@@ -29,7 +29,8 @@ preflight::expectations expectations_of(const config::settings& settings) {
             settings.postgres.failover,
             settings.delivery.on_poison == config::poison_policy::dead_letter,
             api_prefix_of(settings),
-            settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt};
+            settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt,
+            settings.nats.subjects};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {
@@ -131,8 +132,10 @@ config::settings with_tables_only(config::settings settings) {
 }
 
 postgres::inspection_request inspection_of(const config::settings& settings) {
-    return {settings.postgres.slot, settings.postgres.publication, table_names_of(settings),
-            settings.outbox};
+    postgres::inspection_request wanted{settings.postgres.slot, settings.postgres.publication,
+                                        table_names_of(settings), settings.outbox};
+    wanted.takes_snapshot = settings.postgres.snapshot != config::snapshot_mode::none;
+    return wanted;
 }
 
 result<std::vector<outbox::table_mapper>> mappers_of(const config::settings& settings) {

@@ -7,6 +7,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -29,9 +31,8 @@ std::optional<std::string> refusal_in(const simdjson::padded_string& answer) {
     return std::string(said);
 }
 
-result<simdjson::padded_string> ask(natsConnection* connection, const connect_options& to,
-                                    const std::string& verb, const std::string& body) {
-    const auto subject = to.api + ".STREAM." + verb + "." + to.stream;
+result<simdjson::padded_string> ask_at(natsConnection* connection, const connect_options& to,
+                                       const std::string& subject, const std::string& body) {
     natsMsg* raw = nullptr;
     const auto status = natsConnection_RequestString(&raw, connection, subject.c_str(),
                                                      body.c_str(), to.timeout.count());
@@ -46,6 +47,11 @@ result<simdjson::padded_string> ask(natsConnection* connection, const connect_op
                      std::move(*said)};
     }
     return text;
+}
+
+result<simdjson::padded_string> ask(natsConnection* connection, const connect_options& to,
+                                    const std::string& verb, const std::string& body) {
+    return ask_at(connection, to, to.api + ".STREAM." + verb + "." + to.stream, body);
 }
 
 /// The configuration in the answer to a request for a stream's state, without its description.
@@ -116,6 +122,40 @@ result<void> remove_stream(const connect_options& to) {
     }
     const auto removed = ask(connection->get(), to, "DELETE", "");
     return removed ? result<void>{} : cause_of(connection->get(), to, removed.error());
+}
+
+std::vector<std::string> streams_of(const connect_options& to,
+                                    const std::vector<std::string>& subjects) {
+    // Who may not ask is not answered.
+    constexpr std::chrono::milliseconds patience{1000};
+    auto shortly = to;
+    shortly.timeout = std::min(to.timeout, patience);
+    std::vector<std::string> names;
+    const auto connection = connect_blocking(shortly);
+    for (const auto& subject : subjects) {
+        const auto answer = connection
+                                ? ask_at(connection->get(), shortly, to.api + ".STREAM.NAMES",
+                                         "{\"subject\":" + json_string(subject) + "}")
+                                : connection.error();
+        if (!answer) {
+            break;
+        }
+        json::parser parser;
+        json::document document;
+        json::array streams;
+        if (parser.iterate(*answer).get(document) != simdjson::SUCCESS ||
+            document["streams"].get_array().get(streams) != simdjson::SUCCESS) {
+            continue;
+        }
+        for (auto each : streams) {
+            std::string_view name;
+            if (each.get(name) == simdjson::SUCCESS &&
+                std::ranges::find(names, name) == names.end()) {
+                names.emplace_back(name);
+            }
+        }
+    }
+    return names;
 }
 
 result<void> step_down(const connect_options& to) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace walrelay::nats {
 
@@ -28,6 +29,11 @@ namespace walrelay::nats {
 
 /// Deletes `to.stream` with all its messages and consumers. Errors: as above.
 [[nodiscard]] result<void> remove_stream(const connect_options& to);
+
+/// The streams that have one of the subjects, also in part (STREAM.NAMES). None where that is not
+/// told, as to a user who may not ask.
+[[nodiscard]] std::vector<std::string> streams_of(const connect_options& to,
+                                                  const std::vector<std::string>& subjects);
 
 /// What the broker says of itself and of `to.stream`, without the stream's last messages but one.
 /// Errors: broker_unavailable, broker_unsuitable (no permission, a file that cannot be used).

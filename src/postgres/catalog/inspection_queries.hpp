@@ -7,7 +7,8 @@ namespace walrelay::postgres::queries {
 
 /// One row on the server and this session. output_plugin_libraries is NULL where the server does
 /// not have it, and where the role may not see it (pg_read_all_settings). The walsenders are
-/// counted by the function, because its view joins what ordinary roles see in part only.
+/// counted by the function, because its view joins what ordinary roles see in part only. The last
+/// column is a role by which a managed service shows, if there is one; sources: docs/managed.md.
 inline constexpr const char* server = R"sql(
 SELECT current_setting('server_version_num')::int4,
        pg_is_in_recovery(),
@@ -24,7 +25,10 @@ SELECT current_setting('server_version_num')::int4,
        (SELECT setting::int8 FROM pg_settings WHERE name = 'wal_sender_timeout'),
        (SELECT setting FROM pg_settings WHERE name = 'output_plugin_libraries'),
        current_setting('synchronous_standby_names'),
-       current_setting('application_name')
+       current_setting('application_name'),
+       (SELECT min(rolname) FROM pg_roles
+         WHERE rolname IN ('rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser',
+                           'azure_pg_admin', 'neon_superuser', 'supabase_admin'))
 )sql";
 
 /// Walrelay's own tables by name: whether each is there, whether the role has the rights $2 on it
@@ -44,6 +48,12 @@ SELECT c.oid IS NOT NULL,
                 ON n.oid = c.relnamespace AND n.nspname = 'walrelay')
     ON c.relname = asked.name
  ORDER BY asked.place
+)sql";
+
+/// Which rows from before the slot $1 were published, see sql/slot_start.sql. By way of jsonb,
+/// because the column came after 0.2.0.
+inline constexpr const char* slot_began_with = R"sql(
+SELECT to_jsonb(s) ->> 'published' FROM walrelay.slot_start AS s WHERE slot = $1
 )sql";
 
 /// System identifier and timeline, where the role may call these functions. The timeline is that of

@@ -6,6 +6,7 @@
 #include "postgres/catalog/outbox_guards.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/plugin_probe.hpp"
+#include "postgres/catalog/row_counter.hpp"
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/table_inspection.hpp"
@@ -14,7 +15,10 @@
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/sqlstate.hpp"
 
+#include <boost/asio/this_coro.hpp>
+
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +29,20 @@ namespace {
 error no_answer() {
     return {errc::postgres_unsuitable, "PostgreSQL gave no answer to a query on itself",
             "use PostgreSQL 13 to 18"};
+}
+
+managed_service service_of(std::string_view role) {
+    using each_service = std::pair<std::string_view, managed_service>;
+    constexpr auto known = std::to_array<each_service>({
+        {"rds_superuser", managed_service::rds},
+        {"cloudsqlsuperuser", managed_service::cloud_sql},
+        {"alloydbsuperuser", managed_service::alloydb},
+        {"azure_pg_admin", managed_service::azure},
+        {"neon_superuser", managed_service::neon},
+        {"supabase_admin", managed_service::supabase},
+    });
+    const auto* const found = std::ranges::find(known, role, &each_service::first);
+    return found == known.end() ? managed_service::none : found->second;
 }
 
 boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_facts& facts) {
@@ -44,16 +62,42 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
     facts.encoding = rows->text(0, 4);
     facts.wal_level = rows->text(0, 5);
     facts.role = rows->text(0, 6);
-    facts.role_replicates = rows->flag(0, 7);
+    facts.role_has_replication = rows->flag(0, 7);
+    facts.role_replicates = facts.role_has_replication;
     facts.slots_free = reader.number<std::int32_t>(0, 8);
     facts.senders_free = reader.number<std::int32_t>(0, 9);
     facts.sender_timeout = std::chrono::milliseconds{reader.number<std::int64_t>(0, 10)};
     facts.output_plugin_libraries = rows->at(0, 11);
     facts.synchronous_standbys = rows->text(0, 12);
     facts.application_name = rows->text(0, 13);
+    facts.service = service_of(rows->text(0, 14));
     if (reader.failure().has_value()) {
         co_return *reader.failure();
     }
+    co_return result<void>{};
+}
+
+/// The attribute is what PostgreSQL asks for; services ask for a membership of their own, and only
+/// the server knows. Where the session's role is another one than the one that signed in (SET
+/// ROLE), the attribute of either says nothing of the other.
+boost::asio::awaitable<result<void>> try_replication(const inspection_request& request,
+                                                     postgres_facts& facts) {
+    if (!request.replication || (facts.role_has_replication && !request.tries_replication)) {
+        co_return result<void>{};
+    }
+    auto options = *request.replication;
+    options.kind = connection_kind::replication;
+    const auto opened =
+        co_await connection::open(co_await boost::asio::this_coro::executor, std::move(options));
+    if (opened) {
+        facts.role_replicates = true;
+        co_return result<void>{};
+    }
+    if (opened.error().code != errc::postgres_refused && !facts.role_has_replication) {
+        co_return opened.error();
+    }
+    facts.role_replicates = facts.role_has_replication;
+    facts.replication_refused = opened.error();
     co_return result<void>{};
 }
 
@@ -114,6 +158,20 @@ boost::asio::awaitable<result<void>> inspect_write_backs(connection& asking,
     facts.open_schemas = path->open_schemas;
     co_return co_await probe_write_backs(sql, request.write_backs, path->text,
                                          request.writer != nullptr, facts.tables);
+}
+
+boost::asio::awaitable<result<void>> inspect_pending(connection& sql,
+                                                     const inspection_request& request,
+                                                     postgres_facts& facts) {
+    if (!request.takes_snapshot || facts.slot) {
+        co_return result<void>{};
+    }
+    auto tables = request.tables;
+    auto path = co_await find_fragment_path(sql, std::move(tables));
+    if (!path) {
+        co_return path.error();
+    }
+    co_return co_await probe_pending(sql, request.write_backs, path->text, facts.tables);
 }
 
 /// Leaves {0, 0} where the role may not ask.
@@ -183,6 +241,18 @@ boost::asio::awaitable<result<void>> inspect_slot(connection& sql, std::string s
             {standbys->text(row, 0), standbys->flag(row, 1), standbys->flag(row, 2)});
     }
     co_return result<void>{};
+}
+
+boost::asio::awaitable<void> inspect_beginning(connection& sql, std::string slot,
+                                               postgres_facts& facts) {
+    if (!facts.slot || !facts.slot_starts.usable || !facts.schema_flaws.empty()) {
+        co_return;
+    }
+    std::vector<std::string> which{std::move(slot)};
+    const auto rows = co_await sql.ask(queries::slot_began_with, std::move(which));
+    if (!rows.has_error()) {
+        facts.slot_began_with = rows->empty() ? std::optional(std::string()) : rows->at(0, 0);
+    }
 }
 
 /// Whether it is worth the try to decode with the publication.
@@ -297,6 +367,9 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
     postgres_facts facts;
     auto step = co_await inspect_server(sql, facts);
     if (step.has_value()) {
+        step = co_await try_replication(request, facts);
+    }
+    if (step.has_value()) {
         step = co_await inspect_origin(sql, facts);
     }
     if (step.has_value()) {
@@ -319,6 +392,9 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         step = co_await inspect_write_backs(sql, request, facts);
     }
     if (step.has_value()) {
+        step = co_await inspect_pending(sql, request, facts);
+    }
+    if (step.has_value()) {
         step = co_await probe_tables(sql, facts);
     }
     if (step.has_value()) {
@@ -328,6 +404,11 @@ boost::asio::awaitable<result<postgres_facts>> inspect(connection& sql,
         co_return step.error();
     }
     facts.wal2json = co_await trouble_with_wal2json(sql, request.slot, facts);
+    if (!facts.slot) {
+        co_await count_rows(sql, facts);
+    } else if (request.takes_snapshot) {
+        co_await inspect_beginning(sql, request.slot, facts);
+    }
     co_return facts;
 }
 

@@ -120,14 +120,8 @@ boost::asio::awaitable<plugin_trouble> try_temporary_slot(connection& sql,
     co_return found;
 }
 
-}  // namespace
-
-boost::asio::awaitable<plugin_trouble> trouble_with_wal2json(connection& sql, std::string slot,
-                                                             const postgres_facts& known) {
-    if (known.output_plugin_libraries.has_value() &&
-        !lists_library(*known.output_plugin_libraries, "wal2json")) {
-        co_return plugin_trouble::not_allowed;
-    }
+boost::asio::awaitable<plugin_trouble> try_wal2json(connection& sql, std::string slot,
+                                                    const postgres_facts& known) {
     if (!known.role_replicates || known.in_recovery || known.wal_level != "logical") {
         co_return plugin_trouble::none;
     }
@@ -146,6 +140,21 @@ boost::asio::awaitable<plugin_trouble> trouble_with_wal2json(connection& sql, st
     std::vector<std::string> which{std::move(slot)};
     const auto sqlstate = co_await try_for(sql, "5000", peek_shortly, std::move(which));
     co_return trouble_of(sqlstate);
+}
+
+}  // namespace
+
+boost::asio::awaitable<plugin_trouble> trouble_with_wal2json(connection& sql, std::string slot,
+                                                             const postgres_facts& known) {
+    if (known.output_plugin_libraries.has_value() &&
+        !lists_library(*known.output_plugin_libraries, "wal2json")) {
+        co_return plugin_trouble::not_allowed;
+    }
+    const auto tried = co_await try_wal2json(sql, std::move(slot), known);
+    // Functions of slots can refuse the role as well, which replication commands do not.
+    const bool may_be_the_role =
+        tried == plugin_trouble::not_allowed && !known.role_has_replication;
+    co_return may_be_the_role ? plugin_trouble::none : tried;
 }
 
 boost::asio::awaitable<bool> publication_is_younger(connection& sql, std::string slot,

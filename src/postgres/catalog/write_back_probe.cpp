@@ -69,7 +69,9 @@ bool is_unsafe(const table_facts& table, bool has_writer) {
 
 /// NULL suits every type of parameter.
 statement explain_of(const wanted_statement& wanted) {
-    const std::size_t count = wanted.setting == "outbox.on_dead_letter" ? 3 : 1;
+    const std::size_t count = wanted.setting == "outbox.on_dead_letter" ? 3
+                              : wanted.setting == "outbox.pending"      ? 0
+                                                                        : 1;
     statement explained{"EXPLAIN " + wanted.sql};
     explained.parameters.resize(count);
     return explained;
@@ -120,6 +122,25 @@ awaitable<result<void>> probe_write_backs(connection& sql, std::vector<outbox_ta
             if (!probed) {
                 co_return probed.error();
             }
+        }
+    }
+    co_return result<void>{};
+}
+
+awaitable<result<void>> probe_pending(connection& sql, std::vector<outbox_table> asked,
+                                      std::string search_path, std::vector<table_facts>& tables) {
+    for (std::size_t index = 0; index < asked.size() && index < tables.size(); ++index) {
+        const auto& table = asked[index];
+        if (table.pending.empty() || !tables[index].ordinary ||
+            !tables[index].foreign_reading.empty()) {
+            continue;
+        }
+        wanted_statement reading{
+            "outbox.pending", "SELECT",
+            "SELECT FROM " + quote_table(table.table) + " WHERE (" + table.pending + "\n)"};
+        const auto probed = co_await probe(sql, std::move(reading), search_path, tables[index]);
+        if (!probed) {
+            co_return probed.error();
         }
     }
     co_return result<void>{};

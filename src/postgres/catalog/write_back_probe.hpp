@@ -23,4 +23,11 @@ namespace walrelay::postgres {
     connection& sql, std::vector<outbox_table> asked, std::string search_path, bool has_writer,
     std::vector<table_facts>& tables);
 
+/// The same for the condition by which a snapshot reads the rows that are still to be sent, through
+/// the session that will.
+[[nodiscard]] boost::asio::awaitable<result<void>> probe_pending(connection& sql,
+                                                                 std::vector<outbox_table> asked,
+                                                                 std::string search_path,
+                                                                 std::vector<table_facts>& tables);
+
 }  // namespace walrelay::postgres

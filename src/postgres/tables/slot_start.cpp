@@ -5,6 +5,7 @@
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,17 @@ namespace {
 
 using boost::asio::awaitable;
 
+/// A slot of that name was there before: what was published then was published.
 constexpr const char* keep_sql = R"sql(
+INSERT INTO walrelay.slot_start AS kept (slot, lsn, snapshot, published)
+VALUES ($1, $2::pg_lsn, $3::pg_snapshot, nullif($4, 'unknown'))
+    ON CONFLICT (slot) DO UPDATE
+       SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot,
+           published = CASE WHEN $4 IN ('pending', 'all') THEN $4 ELSE kept.published END
+)sql";
+
+/// Where the table is of 0.2.0 and the role may not alter it.
+constexpr const char* keep_in_old_table_sql = R"sql(
 INSERT INTO walrelay.slot_start (slot, lsn, snapshot) VALUES ($1, $2::pg_lsn, $3::pg_snapshot)
     ON CONFLICT (slot) DO UPDATE
        SET made_at = now(), lsn = excluded.lsn, snapshot = excluded.snapshot
@@ -82,14 +93,33 @@ std::string later_than(const std::string& snapshot, std::uint64_t next) {
         low, epoch, before, quote_literal(snapshot));
 }
 
+namespace {
+
+awaitable<answer> write(connection& sql, std::vector<std::string> values,
+                        std::vector<table_name> outboxes) {
+    auto once_more = values;
+    auto kept = co_await sql.ask(keep_sql, std::move(values));
+    if (!kept.has_error() || kept.error().sqlstate != sqlstate::undefined_column) {
+        co_return kept;
+    }
+    const auto completed = co_await create_table(sql, own_table::slot_start, std::move(outboxes));
+    if (completed) {
+        co_return co_await sql.ask(keep_sql, std::move(once_more));
+    }
+    once_more.pop_back();
+    co_return co_await sql.ask(keep_in_old_table_sql, std::move(once_more));
+}
+
+}  // namespace
+
 awaitable<result<void>> keep_slot_start(connection& sql, snapshot_slot from, std::string slot,
-                                        std::vector<table_name> outboxes) {
+                                        std::string published, std::vector<table_name> outboxes) {
     const auto there = co_await has_table(sql, own_table::slot_start);
     if (!there) {
         co_return there.error();
     }
     if (!*there) {
-        auto made = co_await create_table(sql, own_table::slot_start, std::move(outboxes));
+        const auto made = co_await create_table(sql, own_table::slot_start, outboxes);
         if (!made) {
             co_return made.error();
         }
@@ -98,8 +128,9 @@ awaitable<result<void>> keep_slot_start(connection& sql, snapshot_slot from, std
     if (!snapshot) {
         co_return snapshot.error();
     }
-    std::vector<std::string> values{std::move(slot), to_string(from.consistent_point), *snapshot};
-    const auto kept = co_await sql.ask(keep_sql, std::move(values));
+    std::vector<std::string> values{std::move(slot), to_string(from.consistent_point), *snapshot,
+                                    std::move(published)};
+    const auto kept = co_await write(sql, std::move(values), std::move(outboxes));
     if (kept.has_error()) {
         co_return explain_use(kept.error(), sql, own_table::slot_start);
     }

@@ -29,9 +29,12 @@ struct slot_start {
 
 /// Keeps what `from` begins with as that of `slot`, while the exported snapshot is still there:
 /// outside of a transaction through a connection of connection_kind::sql, which is not the one that
-/// made the slot. Makes the table where it is missing. Errors: those of own_tables.hpp.
+/// made the slot. `published` is which of the rows from before are in the stream: none, pending,
+/// all or unknown; the first and the last take nothing back that an earlier slot of this name has
+/// published. Makes the table where it is missing. Errors: those of own_tables.hpp.
 [[nodiscard]] boost::asio::awaitable<result<void>> keep_slot_start(
-    connection& sql, snapshot_slot from, std::string slot, std::vector<table_name> outboxes);
+    connection& sql, snapshot_slot from, std::string slot, std::string published,
+    std::vector<table_name> outboxes);
 
 /// Nothing where it was not kept, or on another server than this. Within the transaction whose rows
 /// are to be judged.

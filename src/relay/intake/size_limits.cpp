@@ -32,6 +32,29 @@ std::uint64_t wire_bytes(const message& content) {
     return total;
 }
 
+std::optional<error> leaves_no_room(const broker_facts& facts, const std::string& stream) {
+    constexpr std::size_t position_bytes = 50;
+    message smallest;
+    smallest.id = "1";
+    smallest.add_header("Walrelay-Position", std::string(position_bytes, '0'));
+    const auto smallest_bytes = wire_bytes(smallest);
+    if (facts.max_payload_bytes != 0 && facts.max_payload_bytes < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "the broker's max_payload = " + std::to_string(facts.max_payload_bytes) +
+                         " leaves no room for any message; no row is read before it does",
+                     "set max_payload in nats-server.conf, usually 1MB, then: nats-server --signal "
+                     "reload"};
+    }
+    const auto of_stream = facts.stream ? facts.stream->max_message_bytes : -1;
+    if (of_stream >= 0 && static_cast<std::uint64_t>(of_stream) < smallest_bytes) {
+        return error{errc::broker_unavailable,
+                     "max_msg_size = " + std::to_string(of_stream) + " of stream " + stream +
+                         " leaves no room for any message; no row is read before it does",
+                     "nats stream edit " + stream + " --max-msg-size=-1"};
+    }
+    return std::nullopt;
+}
+
 std::uint64_t size_limits::least() const {
     constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
     const auto payload = max_payload_bytes == 0 ? unlimited : max_payload_bytes;

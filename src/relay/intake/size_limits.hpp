@@ -2,9 +2,12 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "core/message.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace walrelay::relay {
 
@@ -22,5 +25,10 @@ struct size_limits {
 /// What a publish of this message puts on the wire as headers and body, in bytes; exact for the
 /// headers that nats.c writes ("Name: value" CR LF each, after "NATS/1.0" CR LF).
 [[nodiscard]] std::uint64_t wire_bytes(const message& content);
+
+/// Why no message of walrelay fits, not even the smallest: no row is read before that is changed. A
+/// limit under which nothing passes is nobody's wish for dead letters.
+[[nodiscard]] std::optional<error> leaves_no_room(const broker_facts& facts,
+                                                  const std::string& stream);
 
 }  // namespace walrelay::relay

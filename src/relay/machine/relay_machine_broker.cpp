@@ -3,6 +3,7 @@
 #include "core/assert.hpp"
 #include "core/joined.hpp"
 #include "core/progress.hpp"
+#include "relay/intake/size_limits.hpp"
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/relay_words.hpp"
 
@@ -17,32 +18,8 @@ error has_vanished(const std::string& stream) {
     return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
 }
 
-/// No row is read before this is fixed. A limit under which no message fits is nobody's wish for
-/// dead letters.
 std::optional<error> unusable(const broker_facts& facts, const std::string& stream) {
-    if (!facts.stream) {
-        return has_vanished(stream);
-    }
-    constexpr std::size_t position_bytes = 50;
-    message smallest;
-    smallest.id = "1";
-    smallest.add_header("Walrelay-Position", std::string(position_bytes, '0'));
-    const auto smallest_bytes = wire_bytes(smallest);
-    const auto of_stream = facts.stream->max_message_bytes;
-    if (facts.max_payload_bytes != 0 && facts.max_payload_bytes < smallest_bytes) {
-        return error{errc::broker_unavailable,
-                     "the broker's max_payload = " + std::to_string(facts.max_payload_bytes) +
-                         " leaves no room for any message; no row is read before it does",
-                     "set max_payload in nats-server.conf, usually 1MB, then: nats-server --signal "
-                     "reload"};
-    }
-    if (of_stream >= 0 && static_cast<std::uint64_t>(of_stream) < smallest_bytes) {
-        return error{errc::broker_unavailable,
-                     "max_msg_size = " + std::to_string(of_stream) + " of stream " + stream +
-                         " leaves no room for any message; no row is read before it does",
-                     "nats stream edit " + stream + " --max-msg-size=-1"};
-    }
-    return std::nullopt;
+    return facts.stream ? leaves_no_room(facts, stream) : has_vanished(stream);
 }
 
 error slot_lacks_some(std::string what) {

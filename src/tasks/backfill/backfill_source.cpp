@@ -26,6 +26,14 @@ field as_in_a_change(const postgres::cell& value, type_oid type) {
     return type == oid::bytea ? digits_of_bytea(*value) : std::string_view(*value);
 }
 
+/// What of the rows from before the slot is in the stream then: healing is of later ones.
+const char* published_of(preflight::backfill_reason reason, config::snapshot_mode mode) {
+    if (reason == preflight::backfill_reason::slot_lost) {
+        return "unknown";
+    }
+    return mode == config::snapshot_mode::all ? "all" : "pending";
+}
+
 }  // namespace
 
 backfill_source::backfill_source(servers::executors on, const config::settings& settings,
@@ -257,7 +265,8 @@ backfill_source::outcome<> backfill_source::adopt() {
     auto adopted = co_await postgres::adopt_snapshot_slot(*sql_, std::move(from), std::move(slot));
     // Healed rows stay those that the stream must have: the next healing begins where this one has.
     if (adopted && !search_->knows_start()) {
-        co_await servers::keep_start(*sql_, settings_, slot_);
+        std::string published = published_of(reason_, settings_.postgres.snapshot);
+        co_await servers::keep_start(*sql_, settings_, slot_, std::move(published));
     }
     if (adopted && preflight::choose_failover(servers::expectations_of(settings_), facts_)) {
         co_await make_failover_slot();

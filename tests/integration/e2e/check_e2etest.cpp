@@ -355,6 +355,67 @@ TEST_F(CheckOfBroker, NamesLinesThatAreTooShortForItself) {
     EXPECT_THAT(run.errors, AllOf(HasSubstr("max_control_line"), HasSubstr("4096")));
 }
 
+/// The server of a service that gives the right by membership cannot be had here. What can be had
+/// is a role whose session has another one's rights: the catalog says no, and the server lets it
+/// in.
+TEST_P(Check, BelievesTheServerAndNotTheAttribute) {
+    bench.create_table();
+    const auto& own = bench.name();
+    bench.execute("CREATE ROLE " + own + "_app; CREATE ROLE " + own +
+                  " LOGIN REPLICATION IN ROLE " + own + "_app; ALTER ROLE " + own +
+                  " SET role = '" + own + "_app'; ALTER DATABASE " + bench.database() +
+                  " OWNER TO " + own + "_app; ALTER TABLE outbox_events OWNER TO " + own + "_app");
+    bench.set_conninfo(bench.conninfo() + " user=" + own);
+    expect_clean();
+    bench.start();
+    bench.execute(insert_event(1));
+    ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
+    bench.stop();
+}
+
+TEST_F(CheckOfBroker, AdvisesAsTheServiceDoesThings) {
+    postgres_server postgres(postgres_options{.settings = {"wal_level = replica"}});
+    relay_bench own(postgres, shared_nats(), "pgoutput");
+    own.create_table();
+    own.execute("CREATE ROLE rds_superuser; CREATE ROLE relay LOGIN");
+    own.set_conninfo(own.conninfo() + " user=relay");
+    const auto run = own.command({"check"});
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_THAT(run.output, HasSubstr("rds.logical_replication = 1 in the DB parameter group"));
+    EXPECT_THAT(run.output, HasSubstr("GRANT rds_replication TO \"relay\";"));
+    EXPECT_THAT(run.output, Not(HasSubstr("ALTER SYSTEM")));
+}
+
+TEST_P(Check, SaysHowManyRowsANewSlotNeverSends) {
+    bench.create_table();
+    bench.execute(insert_events(1, 3));
+    const auto named = HasSubstr("table public.outbox_events has 3 rows, which slot " +
+                                 bench.name() + " will never send");
+    EXPECT_THAT(findings(), named);
+    const auto made = bench.command({"init"});
+    EXPECT_EQ(made.exit_code, 0) << made.errors;
+    EXPECT_THAT(made.errors, named);
+    expect_clean();
+    // Asked for too late: it would do nothing.
+    bench.set_postgres("snapshot = 'all'\n");
+    const auto late = AllOf(HasSubstr("was there before it could be taken"),
+                            HasSubstr("walrelay replay --table"));
+    EXPECT_THAT(bench.command({"check"}).output, late);
+    const auto run = bench.command({"run"});
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_THAT(run.errors, late);
+    // One of the two ways out: nothing was relayed yet.
+    bench.execute("SELECT pg_drop_replication_slot('" + bench.name() +
+                  "'); DELETE FROM walrelay.witness WHERE slot = '" + bench.name() + "'");
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(3)) << bench.relay().log();
+    bench.stop();
+    // With a slot that began with them it may stay set.
+    bench.start();
+    bench.stop();
+    expect_clean();
+}
+
 INSTANTIATE_TEST_SUITE_P(, Check, both_plugins(), plugin_name);
 
 }  // namespace

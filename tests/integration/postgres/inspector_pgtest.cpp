@@ -88,6 +88,65 @@ TEST_F(Inspector, NeedsNoRights) {
     EXPECT_EQ(facts->tables.front().columns.size(), 2U);
 }
 
+/// The attribute is of the role that signs in, whatever role the session then has: what counts is
+/// whether the server takes the connection.
+TEST_F(Inspector, TriesToReplicateWhereTheCatalogDoesNotTell) {
+    use_own_server();
+    writer_->execute(
+        "CREATE ROLE application; CREATE ROLE relay LOGIN REPLICATION; CREATE ROLE plain LOGIN;"
+        "GRANT application TO relay; ALTER ROLE relay SET role = 'application'");
+    const auto look_as = [&](const std::string& role) {
+        auto wanted = options(postgres::connection_kind::sql);
+        wanted.conninfo += " user=" + role;
+        auto sql = run(postgres::connection::open(context_.get_executor(), wanted));
+        EXPECT_TRUE(sql.has_value());
+        postgres::inspection_request request{slot_, publication_, {{"public", "events"}}};
+        request.replication = wanted;
+        const auto facts = run(postgres::inspect(*sql, request));
+        EXPECT_TRUE(facts.has_value()) << to_string(facts.error());
+        return *facts;
+    };
+    const auto member = look_as("relay");
+    EXPECT_EQ(member.role, "application");
+    EXPECT_FALSE(member.role_has_replication);
+    EXPECT_TRUE(member.role_replicates);
+    EXPECT_EQ(member.wal2json, plugin_trouble::none) << "not known, and not forbidden";
+    const auto plain = look_as("plain");
+    EXPECT_FALSE(plain.role_replicates);
+    ASSERT_TRUE(plain.replication_refused.has_value());
+    EXPECT_THAT(plain.replication_refused->server_said, HasSubstr("start"));
+}
+
+TEST_F(Inspector, KnowsTheServiceByItsRoles) {
+    use_own_server();
+    EXPECT_EQ(facts_of().service, managed_service::none);
+    writer_->execute("CREATE ROLE rds_superuser");
+    EXPECT_EQ(facts_of().service, managed_service::rds);
+}
+
+TEST_F(Inspector, CountsRowsWhereThereIsNoSlot) {
+    writer_->execute(
+        "INSERT INTO events SELECT n, 'x' FROM generate_series(1, 7) AS n;"
+        "CREATE TABLE heir () INHERITS (events); INSERT INTO heir VALUES (8, 'x')");
+    const auto rows = facts_of().tables.front().rows;
+    ASSERT_TRUE(rows.has_value());
+    EXPECT_EQ(rows->count, 7U);
+    EXPECT_TRUE(rows->is_exact);
+    writer_->execute(
+        "INSERT INTO events SELECT n, 'x' FROM generate_series(10, 100200) AS n; ANALYZE events");
+    const auto many = facts_of().tables.front().rows;
+    ASSERT_TRUE(many.has_value());
+    EXPECT_NEAR(static_cast<double>(many->count), 100'198.0, 1'000.0);
+    EXPECT_FALSE(many->is_exact);
+    // Somebody alters it: nobody waits for that.
+    postgres_session altering(options(postgres::connection_kind::sql).conninfo);
+    altering.execute("BEGIN; LOCK TABLE events");
+    EXPECT_EQ(facts_of().tables.front().rows, std::nullopt);
+    altering.execute("ROLLBACK");
+    (void)make_slot(output_plugin::pgoutput);
+    EXPECT_EQ(facts_of().tables.front().rows, std::nullopt);
+}
+
 TEST_F(Inspector, SurvivesARoleThatMayNotAskForTheOrigin) {
     use_own_server();
     writer_->execute(

@@ -53,6 +53,109 @@ TEST(PostgresPreflight, FindsARoleWithoutReplication) {
     EXPECT_EQ(only_error(facts).remedy, "ALTER ROLE \"relay\" REPLICATION;");
 }
 
+TEST(PostgresPreflight, NamesWhatTheServiceHasInPlaceOfASuperuser) {
+    auto facts = sound_facts();
+    facts.service = managed_service::rds;
+    facts.role_replicates = false;
+    EXPECT_EQ(only_error(facts).remedy, "GRANT rds_replication TO \"relay\";");
+    facts.service = managed_service::neon;
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("Neon's console"));
+    facts.service = managed_service::azure;
+    EXPECT_EQ(only_error(facts).remedy,
+              "ALTER ROLE \"relay\" REPLICATION; as the administrator of the database");
+
+    facts.role_replicates = true;
+    facts.wal_level = "replica";
+    EXPECT_THAT(only_error(facts).remedy, HasSubstr("server parameter wal_level = logical"));
+    const auto remedy = [&](managed_service service) {
+        facts.service = service;
+        return only_error(facts).remedy;
+    };
+    EXPECT_THAT(remedy(managed_service::rds), HasSubstr("rds.logical_replication = 1 in the DB"));
+    EXPECT_THAT(remedy(managed_service::cloud_sql), HasSubstr("cloudsql.logical_decoding = on"));
+    EXPECT_THAT(remedy(managed_service::alloydb), HasSubstr("alloydb.logical_decoding = on"));
+    EXPECT_THAT(remedy(managed_service::neon), HasSubstr("turn logical replication on"));
+    EXPECT_THAT(remedy(managed_service::supabase), HasSubstr("--config wal_level=logical"));
+
+    facts.wal_level = "logical";
+    facts.slot.reset();
+    facts.slots_free = 0;
+    facts.service = managed_service::rds;
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_THAT(found, SizeIs(2)) << "it is missing, and none is free";
+    EXPECT_THAT(found[1].remedy, testing::Not(HasSubstr("ALTER SYSTEM")));
+}
+
+/// The server decides, and not the attribute.
+TEST(PostgresPreflight, BelievesAServerThatLetsTheRoleReplicate) {
+    auto facts = sound_facts();
+    facts.role_has_replication = false;
+    facts.role_replicates = true;
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), IsEmpty());
+}
+
+TEST(PostgresPreflight, SaysWhoRefusesAReplicationConnection) {
+    auto facts = sound_facts();
+    facts.role_has_replication = true;
+    facts.replication_refused = {errc::postgres_refused, "a pooler answers", "connect past it",
+                                 "unsupported startup parameter"};
+    const auto found = only_error(facts);
+    EXPECT_EQ(found.code.text(), "replication_refused");
+    EXPECT_THAT(found.what, HasSubstr("a pooler answers (server: unsupported startup parameter)"));
+    EXPECT_EQ(found.remedy, "connect past it");
+    facts.role_has_replication = facts.role_replicates = false;
+    facts.replication_refused->server_said = "permission denied to start WAL sender";
+    EXPECT_THAT(only_error(facts).what, HasSubstr("(permission denied to start WAL sender)"));
+}
+
+TEST(PostgresPreflight, CountsRowsThatANewSlotNeverSends) {
+    auto facts = sound_facts();
+    facts.slot.reset();
+    facts.tables[0].rows = row_count{3, true};
+    const auto found = postgres_findings(wanted(), facts, {});
+    ASSERT_THAT(found, SizeIs(2));
+    EXPECT_EQ(found[0].code.text(), "slot_missing");
+    EXPECT_EQ(found[1].code.text(), "rows_before_slot");
+    EXPECT_EQ(found[1].severity, finding_severity::warning);
+    EXPECT_THAT(found[1].what, HasSubstr("table public.outbox has 3 rows, which slot walrelay"));
+    EXPECT_THAT(found[1].remedy, HasSubstr("postgres.snapshot"));
+
+    facts.tables[0].rows = row_count{2'000'000, false};
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}).at(1).what,
+                HasSubstr("has about 2000000 rows"));
+    facts.tables[0].rows = row_count{0, true};
+    EXPECT_THAT(postgres_findings(wanted(), facts, {}), SizeIs(1));
+    facts.tables[0].rows = row_count{3, true};
+    auto asked = wanted();
+    asked.snapshot = true;
+    EXPECT_THAT(postgres_findings(asked, facts, {}), SizeIs(1)) << "they are published";
+}
+
+TEST(PostgresPreflight, RefusesASnapshotThatComesTooLate) {
+    auto facts = sound_facts();
+    auto asked = wanted();
+    asked.snapshot = true;
+    const earlier_run ran{"it ends with position 0/1-1-1", false, true};
+    facts.slot_began_with = "none";
+    const auto new_slot = only_error(facts, asked);
+    EXPECT_EQ(new_slot.code.text(), "snapshot_on_slot");
+    EXPECT_THAT(new_slot.remedy, HasSubstr("walrelay replay --table"));
+    EXPECT_THAT(new_slot.remedy, HasSubstr("pg_drop_replication_slot('walrelay')"));
+    const auto used_slot = only_error(facts, asked, ran);
+    EXPECT_THAT(used_slot.remedy, testing::Not(HasSubstr("pg_drop_replication_slot")))
+        << "it holds what the stream does not have";
+
+    facts.slot_began_with = "";
+    EXPECT_EQ(only_error(facts, asked).code.text(), "snapshot_on_slot");
+    EXPECT_THAT(postgres_findings(asked, facts, ran), IsEmpty()) << "not known, and it has run";
+    for (const auto* const known : {"pending", "all"}) {
+        facts.slot_began_with = known;
+        EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+    }
+    facts.slot_began_with.reset();
+    EXPECT_THAT(postgres_findings(asked, facts, {}), IsEmpty());
+}
+
 TEST(PostgresPreflight, FindsAStandbyThatIsTooOldToDecode) {
     auto facts = sound_facts();
     facts.in_recovery = true;
