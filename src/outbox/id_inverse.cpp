@@ -124,10 +124,35 @@ bool may_be_encoded(std::string_view id) {
     return false;
 }
 
-bool stays_as_it_is(std::string_view text) {
+std::string encoded(std::string_view text) {
     std::string value;
     append_header_value(value, text);
-    return value == text;
+    return value;
+}
+
+bool stays_as_it_is(std::string_view text) {
+    return encoded(text) == text;
+}
+
+/// Each `%XY` is the byte again.
+std::string decoded(std::string_view text) {
+    constexpr std::size_t length = 3;
+    constexpr int hexadecimal = 16;
+    std::string bytes;
+    while (!text.empty()) {
+        const bool is_byte = text.size() >= length && text[0] == '%' && is_upper_hex(text[1]) &&
+                             is_upper_hex(text[2]);
+        if (!is_byte) {
+            bytes += text.front();
+            text.remove_prefix(1);
+            continue;
+        }
+        unsigned char byte = 0;
+        std::from_chars(text.data() + 1, text.data() + length, byte, hexadecimal);
+        bytes += static_cast<char>(byte);
+        text.remove_prefix(length);
+    }
+    return bytes;
 }
 
 error not_to_be_turned_round(const table_plan& plan) {
@@ -178,13 +203,29 @@ result<id_inverse> id_inverse::make(const outbox_table& table, const std::vector
     return made;
 }
 
-std::optional<std::string_view> id_inverse::text_in(std::string_view id) const {
+std::optional<std::string_view> id_inverse::between(std::string_view id) const {
     const bool framed = id.size() > prefix_.size() + suffix_.size() && id.starts_with(prefix_) &&
                         id.ends_with(suffix_);
-    if (!framed || may_be_encoded(id) || !stays_as_it_is(id)) {
+    return framed ? std::optional(
+                        id.substr(prefix_.size(), id.size() - prefix_.size() - suffix_.size()))
+                  : std::nullopt;
+}
+
+std::optional<std::string_view> id_inverse::text_in(std::string_view id) const {
+    return may_be_encoded(id) || !stays_as_it_is(id) ? std::nullopt : between(id);
+}
+
+std::optional<id_inverse::encoded_value> id_inverse::encoded_value_of(std::string_view id,
+                                                                      std::size_t which) const {
+    const bool is_alone = alternatives_.size() == 1 && !only_uuids_;
+    const auto whole = decoded(id);
+    const auto text = between(whole);
+    const auto as_it_is = between(id);
+    if (!is_alone || alternatives_.at(which).form != value_form::any || whole == id ||
+        encoded(whole) != id || !text || !as_it_is) {
         return std::nullopt;
     }
-    return id.substr(prefix_.size(), id.size() - prefix_.size() - suffix_.size());
+    return encoded_value{std::string(*text), std::string(*as_it_is)};
 }
 
 bool id_inverse::is_of_another_type(std::string_view id) const {

@@ -47,6 +47,16 @@ public:
     /// where the id can be that of more than one text.
     [[nodiscard]] std::optional<std::string> value_of(std::string_view id, std::size_t which) const;
 
+    /// The same of an id that is the encoded form of a text (outbox/header_value): blanks at either
+    /// end, as those of char(n), or control characters. A row whose text is `unless` would have the
+    /// same id: only where there is none it is that of the other one.
+    struct encoded_value {
+        std::string text;
+        std::string unless;
+    };
+    [[nodiscard]] std::optional<encoded_value> encoded_value_of(std::string_view id,
+                                                                std::size_t which) const;
+
     /// Whether the id has its place between the words of the template, and no column there can have
     /// its text: their types may be others by now.
     [[nodiscard]] bool is_of_another_type(std::string_view id) const;
@@ -58,6 +68,7 @@ public:
 
 private:
     [[nodiscard]] std::optional<std::string_view> text_in(std::string_view id) const;
+    [[nodiscard]] std::optional<std::string_view> between(std::string_view id) const;
     [[nodiscard]] bool may_begin_with(std::string_view text) const;
 
     std::string prefix_;

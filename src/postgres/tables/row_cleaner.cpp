@@ -41,13 +41,17 @@ bool is_no_value(std::string_view sqlstate) {
     return sqlstate.starts_with("22");
 }
 
+/// As the output function of its type writes it: a cast takes the blanks of char(n) away, and makes
+/// true of a boolean's t.
+std::string text_of(const std::string& column) {
+    return fmt::format("pg_catalog.format('%s', {})", quote_identifier(column));
+}
+
 /// By the value, so that an index serves, and by its text, because 7 and 007 are one number.
 std::string condition_of(const rows_by_value& rows, const std::string& type) {
-    const auto column = quote_identifier(rows.column);
-    auto condition = fmt::format(
-        "{0} = ANY ($1::pg_catalog.text[]::{1}[]) AND {0}::pg_catalog.text = ANY "
-        "($1::pg_catalog.text[])",
-        column, type);
+    auto condition =
+        fmt::format("{} = ANY ($1::pg_catalog.text[]::{}[]) AND {} = ANY ($1::pg_catalog.text[])",
+                    quote_identifier(rows.column), type, text_of(rows.column));
     for (const auto& each : rows.null_columns) {
         condition += fmt::format(" AND {} IS NULL", quote_identifier(each));
     }
@@ -161,9 +165,8 @@ awaitable<result<void>> row_cleaner::remove(rows_by_value rows, std::string type
 
 awaitable<result<void>> row_cleaner::find_pending(rows_by_value rows, std::string type,
                                                   cleaned_rows& done) {
-    auto sql = fmt::format("SELECT {}::pg_catalog.text FROM {} WHERE {} AND ({}\n)",
-                           quote_identifier(rows.column), quote_table(table_->table),
-                           condition_of(rows, type), table_->pending);
+    auto sql = fmt::format("SELECT {} FROM {} WHERE {} AND ({}\n)", text_of(rows.column),
+                           quote_table(table_->table), condition_of(rows, type), table_->pending);
     std::vector<std::string> which{array_literal(rows.values)};
     const auto found = co_await sql_.ask(std::move(sql), std::move(which));
     if (found.has_error()) {
@@ -208,6 +211,25 @@ awaitable<result<cleaned_rows>> row_cleaner::clean(rows_by_value rows) {
         }
     }
     co_return done;
+}
+
+awaitable<result<std::vector<std::string>>> row_cleaner::there_among(rows_by_value rows) {
+    const auto type = co_await type_of(rows.column);
+    if (!type) {
+        co_return type.error();
+    }
+    auto sql = fmt::format("SELECT {} FROM {} WHERE {}", text_of(rows.column),
+                           quote_table(table_->table), condition_of(rows, *type));
+    std::vector<std::string> which{array_literal(rows.values)};
+    const auto found = co_await sql_.ask(std::move(sql), std::move(which));
+    if (found.has_error()) {
+        co_return explain_refusal(found.error());
+    }
+    std::vector<std::string> there;
+    for (std::size_t row = 0; row < found->size(); ++row) {
+        there.push_back(found->text(row, 0));
+    }
+    co_return there;
 }
 
 awaitable<result<std::vector<std::string>>> row_cleaner::dead_among(std::vector<std::string> ids) {

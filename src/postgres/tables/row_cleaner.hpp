@@ -42,6 +42,9 @@ public:
     /// row. Errors: those that pass (postgres_lost, postgres_unavailable; nothing was deleted), and
     /// postgres_unsuitable with the GRANT or what else an operator has to do.
     [[nodiscard]] boost::asio::awaitable<result<cleaned_rows>> clean(rows_by_value rows);
+    /// Those of the values of which there are rows. Errors: as above.
+    [[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> there_among(
+        rows_by_value rows);
     /// Those of the ids that are message ids of dead letters.
     [[nodiscard]] boost::asio::awaitable<result<std::vector<std::string>>> dead_among(
         std::vector<std::string> ids);

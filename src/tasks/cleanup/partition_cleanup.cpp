@@ -208,7 +208,7 @@ bool partition_cleanup::is_of_the_table(std::string_view message_id) const {
     }
     const auto row = outbox::row_of_message(message_id).id;
     for (std::size_t which = 0; which < inverse_->alternatives().size(); ++which) {
-        if (inverse_->value_of(row, which)) {
+        if (inverse_->value_of(row, which) || inverse_->encoded_value_of(row, which)) {
             return true;
         }
     }

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -302,6 +301,29 @@ row_cleanup::outcome<> row_cleanup::leave_dead_letters(due_rows& rows) {
     co_return result<void>{};
 }
 
+/// Where there is a row that has the id as its text, the message may be that one's.
+row_cleanup::outcome<> row_cleanup::leave_ambiguous(const postgres::rows_by_value& of,
+                                                    encoded_rows& rows) {
+    if (rows.empty()) {
+        co_return result<void>{};
+    }
+    postgres::rows_by_value others{of.column, of.null_columns, {}};
+    for (const auto& [unless, row] : rows) {
+        others.values.push_back(unless);
+    }
+    const auto there = co_await cleaner_->there_among(std::move(others));
+    if (!there) {
+        co_return there.error();
+    }
+    for (const auto& each : *there) {
+        rows.erase(each);
+        log<"row_kept">("two rows of " + to_string(table_.table) + " have the message id " + each +
+                            ", one of them as it stands and one in its encoded form: both stay",
+                        with<"table">(table_.table), with<"id">(each));
+    }
+    co_return result<void>{};
+}
+
 row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
                                                               const due_rows& rows,
                                                               std::vector<bool>& kept) {
@@ -311,14 +333,26 @@ row_cleanup::outcome<std::uint64_t> row_cleanup::clean_column(std::size_t which,
         wanted.null_columns.push_back(columns[before].column);
     }
     std::multimap<std::string, std::size_t> messages_of;
+    encoded_rows encoded;
     for (const auto& row : rows) {
         if (auto value = inverse_.value_of(row.id, which)) {
             messages_of.emplace(*value, row.message);
             wanted.values.push_back(std::move(*value));
+        } else if (auto of_other = inverse_.encoded_value_of(row.id, which)) {
+            encoded.emplace(std::move(of_other->unless),
+                            std::pair(std::move(of_other->text), row.message));
         } else if (inverse_.is_of_another_type(row.id)) {
             // Looked at again: by then the new type of the column is known.
             kept[row.message] = true;
         }
+    }
+    auto certain = co_await leave_ambiguous(wanted, encoded);
+    if (!certain) {
+        co_return certain.error();
+    }
+    for (auto& [unless, row] : encoded) {
+        messages_of.emplace(row.first, row.second);
+        wanted.values.push_back(std::move(row.first));
     }
     const auto cleaned = co_await cleaner_->clean(std::move(wanted));
     if (!cleaned) {

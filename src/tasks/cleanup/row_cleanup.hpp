@@ -21,9 +21,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace walrelay::tasks {
@@ -70,6 +72,10 @@ private:
                                                std::size_t end);
     void tell_stranger(const nats::passed_message& message, const std::string& why);
     outcome<> leave_dead_letters(due_rows& rows);
+    /// By the text that another row with the same message id would have: text and message.
+    using encoded_rows = std::multimap<std::string, std::pair<std::string, std::size_t>>;
+    /// Takes those out whose message can be that of another row.
+    outcome<> leave_ambiguous(const postgres::rows_by_value& of, encoded_rows& rows);
     /// Those that have their id from that column. Marks the messages whose rows are to be looked at
     /// again; returns how many are gone.
     outcome<std::uint64_t> clean_column(std::size_t which, const due_rows& rows,

@@ -94,6 +94,63 @@ TEST_P(Cleanup, KilledInTheMiddleItGoesOn) {
     EXPECT_EQ(bench.messages().size(), rows + 90);
 }
 
+/// Blanks of char(n), and characters that no header may have, are encoded in a message id.
+TEST_P(Cleanup, IdsOfEveryTypeAreFoundAgain) {
+    struct key {
+        const char* table;
+        const char* type;
+        std::vector<std::string> values;
+        std::size_t left;
+    };
+    const std::vector<key> keys = {
+        {"padded", "char(8)", {"'ab'", "'abcdefgh'", "'a b'"}, 0},
+        {"flags", "boolean", {"true", "false"}, 0},
+        {"texts", "text", {"' a'", "E'a\\nb'", "'100%'", "'x '"}, 2},
+        {"moments", "timestamptz", {"'2024-05-01 12:00:00.5+02'"}, 0},
+        {"amounts", "numeric", {"1.50", "17"}, 0},
+    };
+    std::string sections;
+    for (const auto& each : keys) {
+        bench.execute("CREATE TABLE " + std::string(each.table) + " (id " + each.type +
+                      " PRIMARY KEY, aggregate_type text DEFAULT '" + each.table +
+                      "', event_type text DEFAULT 'made', event_data text DEFAULT '{}')");
+        sections += outbox(std::string(one_second) + "message_id = '" + each.table + "-{id}'\n",
+                           each.table);
+    }
+    bench.set_outbox(sections);
+    // Never published, and its id would be that of 'x '.
+    bench.execute("INSERT INTO texts (id) VALUES ('x%20')");
+    bench.start();
+    std::uint64_t rows = 0;
+    for (const auto& each : keys) {
+        for (const auto& value : each.values) {
+            bench.execute("INSERT INTO " + std::string(each.table) + " (id) VALUES (" + value +
+                          ")");
+            ++rows;
+        }
+    }
+    ASSERT_TRUE(bench.wait_for_messages(rows)) << bench.relay().log();
+    for (const auto& each : keys) {
+        EXPECT_TRUE(eventually(
+            patience, [&] { return count("true", each.table) == std::to_string(each.left); }))
+            << each.table << ": " << count("true", each.table) << bench.relay().log();
+    }
+    EXPECT_TRUE(
+        bench.relay().wait_for_log("two rows of public.texts have the message id", patience));
+}
+
+TEST_P(Cleanup, IdsOfAnArrayAreRefusedAtTheStart) {
+    bench.execute(
+        "ALTER TABLE outbox_events DROP CONSTRAINT outbox_events_pkey, "
+        "ALTER id TYPE text[] USING ARRAY[id::text]");
+    bench.set_outbox(outbox(one_second));
+    const auto checked = bench.command({"check"});
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_NE(checked.output.find("PostgreSQL refuses outbox.delete_after"), std::string::npos)
+        << checked.output;
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+}
+
 TEST_P(Cleanup, LockedRowsAreLeftForLaterAndHoldNobodyUp) {
     bench.set_outbox(outbox(one_second));
     bench.start();

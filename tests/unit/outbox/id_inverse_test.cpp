@@ -95,6 +95,25 @@ TEST(IdInverse, IdThatSeveralTextsHaveIsNobodys) {
     EXPECT_EQ(value("{name}", "a%0Ab"), std::nullopt);
 }
 
+TEST(IdInverse, EncodedIdIsOfOneTextUnlessAnotherRowHasItAsItIs) {
+    const auto text = [](const std::string& template_text, std::string_view id) {
+        const auto found = make(template_text).encoded_value_of(id, 0);
+        return found ? std::optional(std::pair(found->text, found->unless)) : std::nullopt;
+    };
+    EXPECT_EQ(text("{name}", "ab  %20"), std::pair(std::string("ab   "), std::string("ab  %20")))
+        << "char(5): only the last blank has to be encoded";
+    EXPECT_EQ(text("{name}", "%20a%0Ab%2550"),
+              std::pair(std::string(" a\nb%50"), std::string("%20a%0Ab%2550")));
+    EXPECT_EQ(text("order-{name}", "order-a%20"),
+              std::pair(std::string("a "), std::string("a%20")));
+    // No text is encoded like that.
+    EXPECT_EQ(text("{name}", "a%41"), std::nullopt);
+    EXPECT_EQ(text("{name}", "a%20b%0A"), std::nullopt) << "a blank in the middle stays";
+    EXPECT_EQ(text("{name}", "50% off"), std::nullopt);
+    EXPECT_EQ(text("{id}", "17%20"), std::nullopt) << "no number has blanks";
+    EXPECT_EQ(text("{name|other}", "a%20"), std::nullopt) << "of either column";
+}
+
 TEST(IdInverse, ValueThatCouldBeInTwoColumnsIsBelievedOnlyAsUuid) {
     const auto numbers = make("{name|id}");
     EXPECT_EQ(numbers.value_of("17", 0), std::nullopt);
