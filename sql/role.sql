@@ -22,13 +22,14 @@ SELECT format('CREATE ROLE %I LOGIN', :'role')
 SELECT format('GRANT rds_replication TO %I', :'role')
  WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication') \gexec
 SELECT format('DO $do$ BEGIN EXECUTE %L; EXCEPTION WHEN insufficient_privilege THEN '
-              'RAISE WARNING USING MESSAGE = %L; END $do$',
+              '%s; END $do$',
               format('ALTER ROLE %I REPLICATION', :'role'),
+              CASE WHEN EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication') THEN 'NULL'
+                   ELSE format('RAISE WARNING USING MESSAGE = %L',
               format('the role %I may not replicate yet: this session may not give it that right; '
                      'have an administrator run ALTER ROLE %I REPLICATION, or see docs/managed.md '
-                     'for the way of your service', :'role', :'role'))
- WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication')
-   AND NOT (SELECT rolreplication FROM pg_roles WHERE rolname = :'role') \gexec
+                     'for the way of your service', :'role', :'role')) END)
+ WHERE NOT (SELECT rolreplication FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'role') \gexec
 SELECT format('GRANT USAGE ON SCHEMA %s TO %I', relnamespace::regnamespace, :'role')
   FROM pg_class WHERE oid = :'outbox'::regclass \gexec

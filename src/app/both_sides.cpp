@@ -205,7 +205,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     }
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
-    wanted.tries_replication = true;
+    wanted.trial = postgres::replication_trial::always;
     const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
     if (!facts) {
         co_return std::vector{finding_of(facts.error())};
@@ -276,6 +276,7 @@ awaitable<std::optional<std::vector<finding>>> look_in_passing(servers::executor
         co_return known();
     }
     auto wanted = servers::inspection_of(settings);
+    wanted.trial = postgres::replication_trial::never;
     const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
     if (!facts) {
         // The server is there: it refuses something, or postgres.writer cannot sign in.

@@ -92,6 +92,12 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
         co_return broker.error();
     }
     const auto& facts = (*broker)->facts();
+    if (!facts.stream) {
+        const auto forbids = co_await servers::forbids_to_make(on.blocking, settings, facts);
+        if (forbids) {
+            co_return *forbids;
+        }
+    }
     if (policy == servers::missing_stream::leave && facts.stream) {
         const auto findings = preflight::broker_findings(servers::expectations_of(settings), facts);
         if (!can_start(findings)) {
@@ -314,7 +320,7 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
                                               bool new_slot) {
     auto wanted = servers::inspection_of(settings);
     wanted.to_publish = servers::tables_to_publish(settings);
-    wanted.tries_replication = true;
+    wanted.trial = postgres::replication_trial::always;
     auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
     if (!facts) {
         co_return facts.error();
@@ -394,8 +400,9 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     const auto earlier =
         co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(*stream));
     if (new_slot) {
-        // An earlier slot has sent them.
+        // An earlier slot has sent them, or began with them.
         std::ranges::for_each(facts->tables, [](table_facts& each) { each.rows.reset(); });
+        facts->slot_began_with = "unknown";
     }
     const bool run_makes_slot =
         !(new_slot && earlier) &&

@@ -69,7 +69,9 @@ std::string how_to_decode(managed_service service) {
 
 std::string how_to_let_replicate(managed_service service, std::string_view role) {
     if (service == managed_service::rds) {
-        return "GRANT rds_replication TO " + quote_identifier(role) + ";";
+        return "GRANT rds_replication TO " + quote_identifier(role) +
+               "; (on a server of your own that only has a role of that name: " +
+               grant_replication_sql(role) + ")";
     }
     if (service == managed_service::neon) {
         return "use a role that Neon's console, command line or API has made: those may replicate, "

@@ -47,7 +47,7 @@ void look_at_held_delivery(const expectations& wanted, const postgres_facts& fac
             "start the standby whose primary_slot_name is " + each.name +
                 "; or, if it is gone for good, take the name out: " +
                 how_to_set(facts.service, {"synchronized_standby_slots", "'<the others>'"}) +
-                " Rows may then reach the stream before any standby");
+                " (rows may then reach the stream before any standby)");
     }
 }
 
@@ -111,23 +111,23 @@ void look_at_snapshot(const expectations& wanted, const postgres_facts& facts,
         return;
     }
     const auto what = "postgres.snapshot asks for the rows from before slot " + wanted.slot +
-                      ", which was there before it could be taken: they were not published, and "
-                      "the slot never sends them";
-    const auto make_again =
-        "with every relay stopped: " + drop_slot_sql(wanted.slot) +
-        " DELETE FROM walrelay.witness WHERE slot = " + quote_literal(wanted.slot) +
-        "; after which walrelay run takes the snapshot and makes the slot again";
+                      ", which was there before it could be taken: ";
+    const std::string replay =
+        "publish them with a replay: walrelay replay --table <table> --rows <condition> --execute, "
+        "under new message ids; then, or where they are not wanted, set postgres.snapshot = "
+        "\"none\"";
     if (*facts.slot_began_with == "none") {
-        const std::string replay =
-            "publish them with a replay: walrelay replay --table <table> --rows <condition> "
-            "--execute, under new message ids; then, or where they are not wanted, set "
-            "postgres.snapshot = \"none\"";
-        found.error("snapshot_on_slot", what,
-                    earlier ? replay : replay + "; or, as nothing was relayed yet, " + make_again);
-    } else if (facts.slot_began_with->empty() && !earlier) {
         found.error("snapshot_on_slot",
-                    what + "; it was not made by walrelay, and nothing was relayed from it yet",
-                    make_again + "; or set postgres.snapshot = \"none\"");
+                    what + "they were not published, and the slot never sends them",
+                    earlier ? replay
+                            : replay +
+                                  "; or, where nothing was relayed yet, walrelay drop, which "
+                                  "shows first what goes, then walrelay run, which takes the "
+                                  "snapshot and makes the slot again");
+    } else if (facts.slot_began_with->empty() && !earlier) {
+        found.warning(
+            "snapshot_on_slot",
+            what + "whether they were published is not known, as walrelay did not make it", replay);
     }
 }
 

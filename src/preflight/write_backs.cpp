@@ -30,7 +30,8 @@ std::string where_names_are_found(const std::vector<std::string>& open_schemas,
 
 void look_at_refused(const refused_statement& refused, const table_facts& facts,
                      const postgres_facts& all, findings_list& found) {
-    const auto& role = all.writing_role();
+    // Rows of before the slot are read by the relay's own role.
+    const auto& role = refused.setting == "outbox.pending" ? all.role : all.writing_role();
     const auto name = to_string(facts.table);
     if (!refused.missing_right.empty()) {
         found.error("statement_not_allowed",

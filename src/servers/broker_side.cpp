@@ -5,6 +5,7 @@
 #include "nats/requests/stream_request.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "relay/checkpoint/evidence.hpp"
+#include "relay/intake/size_limits.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
@@ -121,6 +122,19 @@ error not_marked(const config::settings& settings, const error& why,
 
 }  // namespace
 
+boost::asio::awaitable<std::optional<error>> forbids_to_make(boost::asio::any_io_executor blocking,
+                                                             const config::settings& settings,
+                                                             const broker_facts& facts) {
+    const auto expected = expectations_of(settings);
+    auto findings = preflight::broker_findings(expected, facts);
+    const auto others = co_await streams_in_the_way(std::move(blocking), settings);
+    if (!others.empty()) {
+        findings.push_back(preflight::subjects_are_taken(expected, others));
+    }
+    auto why = to_error(findings, errc::broker_unsuitable);
+    co_return why ? std::move(why) : relay::leaves_no_room(facts, settings.nats.stream);
+}
+
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
     boost::asio::any_io_executor executor, boost::asio::any_io_executor blocking,
     const config::settings& settings, std::uint64_t epoch, nats::connection_events events,
@@ -140,9 +154,8 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     const bool makes = policy == missing_stream::create || policy == missing_stream::make_anew;
     if (!connection->facts().stream && makes) {
         // What forbids a first run forbids to make any.
-        const auto findings =
-            preflight::broker_findings(expectations_of(settings), connection->facts());
-        if (auto forbids = to_error(findings, errc::broker_unsuitable)) {
+        const auto forbids = co_await forbids_to_make(blocking, settings, connection->facts());
+        if (forbids) {
             co_return *forbids;
         }
         const bool is_new_beginning = policy == missing_stream::make_anew;

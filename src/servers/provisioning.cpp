@@ -42,7 +42,7 @@ awaitable<result<lsn>> make_slot_and_keep_start(executors on, postgres::connecti
         co_return made.error();
     }
     const auto begins = made->consistent_point;
-    co_await keep_start(sql, settings, std::move(*made), "none");
+    co_await keep_start(sql, settings, std::move(*made), facts.slot_began_with.value_or("none"));
     co_return begins;
 }
 

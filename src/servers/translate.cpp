@@ -135,6 +135,7 @@ postgres::inspection_request inspection_of(const config::settings& settings) {
     postgres::inspection_request wanted{settings.postgres.slot, settings.postgres.publication,
                                         table_names_of(settings), settings.outbox};
     wanted.takes_snapshot = settings.postgres.snapshot != config::snapshot_mode::none;
+    wanted.takes_pending = settings.postgres.snapshot == config::snapshot_mode::pending;
     return wanted;
 }
 

@@ -149,7 +149,7 @@ std::vector<std::string> streams_of(const connect_options& to,
         }
         for (auto each : streams) {
             std::string_view name;
-            if (each.get(name) == simdjson::SUCCESS &&
+            if (each.get(name) == simdjson::SUCCESS && name != to.stream &&
                 std::ranges::find(names, name) == names.end()) {
                 names.emplace_back(name);
             }

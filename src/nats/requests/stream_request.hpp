@@ -30,8 +30,8 @@ namespace walrelay::nats {
 /// Deletes `to.stream` with all its messages and consumers. Errors: as above.
 [[nodiscard]] result<void> remove_stream(const connect_options& to);
 
-/// The streams that have one of the subjects, also in part (STREAM.NAMES). None where that is not
-/// told, as to a user who may not ask.
+/// Other streams than `to.stream` that have one of the subjects, also in part (STREAM.NAMES). None
+/// where that is not told, as to a user who may not ask.
 [[nodiscard]] std::vector<std::string> streams_of(const connect_options& to,
                                                   const std::vector<std::string>& subjects);
 

@@ -82,13 +82,19 @@ boost::asio::awaitable<result<void>> inspect_server(connection& sql, postgres_fa
 /// ROLE), the attribute of either says nothing of the other.
 boost::asio::awaitable<result<void>> try_replication(const inspection_request& request,
                                                      postgres_facts& facts) {
-    if (!request.replication || (facts.role_has_replication && !request.tries_replication)) {
+    if (request.trial == replication_trial::never) {
+        facts.role_replicates = true;
+        co_return result<void>{};
+    }
+    const bool is_known =
+        facts.role_has_replication && request.trial == replication_trial::where_unknown;
+    if (!request.replication || is_known) {
         co_return result<void>{};
     }
     auto options = *request.replication;
     options.kind = connection_kind::replication;
-    const auto opened =
-        co_await connection::open(co_await boost::asio::this_coro::executor, std::move(options));
+    const auto executor = co_await boost::asio::this_coro::executor;
+    const auto opened = co_await connection::open(executor, std::move(options));
     if (opened) {
         facts.role_replicates = true;
         co_return result<void>{};
@@ -163,7 +169,7 @@ boost::asio::awaitable<result<void>> inspect_write_backs(connection& asking,
 boost::asio::awaitable<result<void>> inspect_pending(connection& sql,
                                                      const inspection_request& request,
                                                      postgres_facts& facts) {
-    if (!request.takes_snapshot || facts.slot) {
+    if (!request.takes_pending || facts.slot) {
         co_return result<void>{};
     }
     auto tables = request.tables;

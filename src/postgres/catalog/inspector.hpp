@@ -15,6 +15,14 @@
 
 namespace walrelay::postgres {
 
+enum class replication_trial {
+    /// Where the catalog does not show that the role may have such a connection.
+    where_unknown,
+    always,
+    /// The relay that asks streams already.
+    never,
+};
+
 struct inspection_request {
     std::string slot;
     std::string publication;
@@ -28,14 +36,14 @@ struct inspection_request {
     /// The session of the role that writes back, whose rights count for it; null: the one that
     /// asks. Of the same database, and open as long as the request.
     connection* writer = nullptr;
-    /// How to open a replication connection: one is tried, for a moment, where the catalog does not
-    /// show that the role may have it. Nothing: the catalog alone counts.
+    /// How to open a replication connection, which is tried for a moment; nothing: the catalog
+    /// alone counts.
     std::optional<connect_options> replication = {};
-    /// It is tried also where the catalog shows it.
-    bool tries_replication = false;
-    /// Rows from before the slot are wanted: what it began with is asked for, and the condition by
-    /// which they are read is tried.
+    replication_trial trial = replication_trial::where_unknown;
+    /// Rows from before the slot are wanted: what it began with is asked for.
     bool takes_snapshot = false;
+    /// Those for which `pending` is true: the condition is tried.
+    bool takes_pending = false;
 };
 
 /// All facts through a connection of connection_kind::sql. Needs no right besides CONNECT, but:

@@ -60,8 +60,7 @@ error explain_state(const server_report& report, const server_context& context) 
             "PostgreSQL does not write what logical decoding needs: wal_level is not "
             "logical",
             "ALTER SYSTEM SET wal_level = logical; then restart PostgreSQL; a managed service has "
-            "a "
-            "switch of its own for it, which walrelay check names");
+            "a switch of its own for it, which walrelay check names");
     }
     if (mentions(report, "was not created in this database")) {
         return unsuitable(fmt::format("the slot {} belongs to another database than {}",
