@@ -222,10 +222,25 @@ awaitable<result<std::vector<std::string>>> row_cleaner::there_among(rows_by_val
                            quote_table(table_->table), condition_of(rows, *type));
     std::vector<std::string> which{array_literal(rows.values)};
     const auto found = co_await sql_.ask(std::move(sql), std::move(which));
+    std::vector<std::string> there;
+    if (found.has_error() && outlook_for(found.error().sqlstate) == outlook::of_a_row) {
+        // A value that the column cannot have is that of no row.
+        for (const auto& value : rows.values) {
+            if (rows.values.size() == 1) {
+                break;
+            }
+            rows_by_value one{rows.column, rows.null_columns, {value}};
+            auto looked = co_await there_among(std::move(one));
+            if (!looked) {
+                co_return looked.error();
+            }
+            there.insert(there.end(), looked->begin(), looked->end());
+        }
+        co_return there;
+    }
     if (found.has_error()) {
         co_return explain_refusal(found.error());
     }
-    std::vector<std::string> there;
     for (std::size_t row = 0; row < found->size(); ++row) {
         there.push_back(found->text(row, 0));
     }

@@ -317,8 +317,9 @@ row_cleanup::outcome<> row_cleanup::leave_ambiguous(const postgres::rows_by_valu
     }
     for (const auto& each : *there) {
         rows.erase(each);
-        log<"row_kept">("two rows of " + to_string(table_.table) + " have the message id " + each +
-                            ", one of them as it stands and one in its encoded form: both stay",
+        log<"row_kept">("a row of " + to_string(table_.table) + " has the id " + each +
+                            ", which is the encoded form of another id as well: their messages "
+                            "cannot be told apart, and no row of either id is deleted",
                         with<"table">(table_.table), with<"id">(each));
     }
     co_return result<void>{};
