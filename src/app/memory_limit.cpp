@@ -87,7 +87,7 @@ std::uint64_t limit_for(std::uint64_t row_bytes, std::uint64_t window_bytes) {
 }
 
 std::uint64_t largest_row_within(std::uint64_t limit, std::uint64_t window_bytes) {
-    constexpr std::uint64_t least_bytes = std::uint64_t{64} << 10U;
+    constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20U;
     const auto taken = program_bytes + window_bytes;
     return std::max(least_bytes, limit > taken ? (limit - taken) / times_held : 0);
 }

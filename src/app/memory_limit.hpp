@@ -14,7 +14,8 @@ namespace walrelay::app {
 
 /// The largest row, as the WAL has it, whose content can be kept within `limit` bytes while a
 /// window of `window_bytes` is full: libpq, the decoder and a dead letter hold it up to eight times
-/// (docs/sizing.md). At least 64 KiB.
+/// (docs/sizing.md). At least 8 MiB, the largest message that NATS advises: what can be published
+/// is not set aside.
 [[nodiscard]] std::uint64_t largest_row_within(std::uint64_t limit, std::uint64_t window_bytes);
 
 /// The limit within which a row of `row_bytes` fits.

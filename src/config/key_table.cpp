@@ -129,7 +129,8 @@ const std::vector<key> table{
      "larger message still passes alone."},
     {"delivery", "max_row_bytes", "", size(&delivery::max_row_bytes, {least_bytes, most_bytes}),
      "A row that has more bytes than this in the WAL stream becomes a dead letter without its "
-     "content, `64KiB` to `1GiB`."},
+     "content, `64KiB` to `1GiB`. A relay whose control group has too little memory for it takes "
+     "less, `8MiB` at least, and says so when it starts."},
     {"delivery", "ack_timeout", "", duration(&delivery::ack_timeout, 100ms),
      "How long an ack may take before walrelay starts over with a new connection; at least "
      "`100ms`."},

@@ -339,11 +339,15 @@ awaitable<answer> insert_by(connection& sql, const letter_to_store& each,
     co_return co_await run_shortened(sql, each, make);
 }
 
-/// One of megabytes goes once, and a second time only where its position is another slot's.
-awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
+bool is_large(const letter_to_store& each) {
     constexpr std::size_t large_bytes = std::size_t{1} << 20U;
+    return each.letter->event.size() >= large_bytes;
+}
+
+/// A large one goes once, and a second time only where its position is another slot's.
+awaitable<answer> insert(connection& sql, const letter_to_store& each, bool names_slot = true) {
     auto keys = names_slot ? keys_with_slot : std::vector{letter_key::without_slot};
-    if (!names_slot || each.letter->event.size() < large_bytes) {
+    if (!names_slot || !is_large(each)) {
         co_return co_await insert_by(sql, each, std::move(keys));
     }
     keys.pop_back();
@@ -429,7 +433,7 @@ awaitable<bool> store_together(connection& sql, const std::vector<letter_to_stor
     for (const auto& each : letters) {
         bytes += size_of(*each.letter);
     }
-    if (bytes > stored_bytes_limit) {
+    if (bytes > stored_bytes_limit || std::ranges::any_of(letters, is_large)) {
         co_return false;
     }
     auto all = transaction_of(letters, keys_with_slot, std::string::npos);

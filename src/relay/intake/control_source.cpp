@@ -54,7 +54,8 @@ result<void> control_source::set_large_aside(const row_insert& row, const contro
                     "a row that was to be replayed has " + std::to_string(row.too_large_bytes) +
                         " bytes as walrelay.control holds it, more than delivery.max_row_bytes = " +
                         std::to_string(options_.max_row_bytes),
-                    "raise delivery.max_row_bytes, then replay the row again"};
+                    "raise delivery.max_row_bytes (where the log has row_limit_lowered: the memory "
+                    "limit of the process), then replay the row again"};
     return events_.set_stranger_aside(source, row, why, now);
 }
 

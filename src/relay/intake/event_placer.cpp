@@ -290,7 +290,8 @@ error event_placer::row_too_large(std::string_view id, commit_position where,
                 std::to_string(bytes) + " bytes, more than delivery.max_row_bytes = " +
                 std::to_string(options_.max_row_bytes),
             "let its writer keep large content elsewhere and refer to it; or raise "
-            "delivery.max_row_bytes and the broker's max_payload, and insert the row again"};
+            "delivery.max_row_bytes (where the log has row_limit_lowered: the memory limit of the "
+            "process) and the broker's max_payload, and insert the row again"};
 }
 
 }  // namespace walrelay::relay
