@@ -95,7 +95,10 @@ std::string relay_bench::configuration() const {
 
 relay_start relay_bench::start_with(const std::vector<std::string>& words) {
     const auto file = folder() / "walrelay.toml";
-    std::ofstream(file) << configuration();
+    // In one step: a program that was started a moment ago may be reading it.
+    const auto written = folder() / ("walrelay.toml." + std::to_string(commands_ + 1));
+    std::ofstream(written) << configuration();
+    std::filesystem::rename(written, file);
     relay_start how{.program = WALRELAY_BINARY,
                     .arguments = words,
                     .folder = folder(),
