@@ -93,8 +93,7 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
     }
     const auto& facts = (*broker)->facts();
     if (!facts.stream) {
-        const auto forbids = co_await servers::forbids_to_make(on.blocking, settings, facts);
-        if (forbids) {
+        if (const auto forbids = servers::forbids_to_make(settings, facts)) {
             co_return *forbids;
         }
     }

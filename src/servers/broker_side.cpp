@@ -122,17 +122,10 @@ error not_marked(const config::settings& settings, const error& why,
 
 }  // namespace
 
-boost::asio::awaitable<std::optional<error>> forbids_to_make(boost::asio::any_io_executor blocking,
-                                                             const config::settings& settings,
-                                                             const broker_facts& facts) {
-    const auto expected = expectations_of(settings);
-    auto findings = preflight::broker_findings(expected, facts);
-    const auto others = co_await streams_in_the_way(std::move(blocking), settings);
-    if (!others.empty()) {
-        findings.push_back(preflight::subjects_are_taken(expected, others));
-    }
+std::optional<error> forbids_to_make(const config::settings& settings, const broker_facts& facts) {
+    const auto findings = preflight::broker_findings(expectations_of(settings), facts);
     auto why = to_error(findings, errc::broker_unsuitable);
-    co_return why ? std::move(why) : relay::leaves_no_room(facts, settings.nats.stream);
+    return why ? std::move(why) : relay::leaves_no_room(facts, settings.nats.stream);
 }
 
 boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker(
@@ -154,8 +147,7 @@ boost::asio::awaitable<result<std::unique_ptr<nats::connection>>> prepare_broker
     const bool makes = policy == missing_stream::create || policy == missing_stream::make_anew;
     if (!connection->facts().stream && makes) {
         // What forbids a first run forbids to make any.
-        const auto forbids = co_await forbids_to_make(blocking, settings, connection->facts());
-        if (forbids) {
+        if (const auto forbids = forbids_to_make(settings, connection->facts())) {
             co_return *forbids;
         }
         const bool is_new_beginning = policy == missing_stream::make_anew;

@@ -61,11 +61,10 @@ struct wanted_messages {
 [[nodiscard]] boost::asio::awaitable<result<broker_facts>> facts_of_broker(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
-/// Why the stream, which is still to be made, cannot be, or would be of no use: its subjects, those
-/// of other streams, limits below any message. Nothing where nothing shows.
-[[nodiscard]] boost::asio::awaitable<std::optional<error>> forbids_to_make(
-    boost::asio::any_io_executor blocking, const config::settings& settings,
-    const broker_facts& facts);
+/// Why the stream, which is still to be made, would be of no use: its subjects, or limits below any
+/// message. Nothing where nothing shows.
+[[nodiscard]] std::optional<error> forbids_to_make(const config::settings& settings,
+                                                   const broker_facts& facts);
 
 /// Those that have some of nats.subjects: beside them the configured one cannot be made. None where
 /// the broker does not tell.
