@@ -15,7 +15,7 @@ struct run_once {
 };
 
 /// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
-[[nodiscard]] int command_run(const config::settings& settings, run_once first_start);
+[[nodiscard]] int command_run(const config::settings& configured, run_once first_start);
 struct init_options {
     /// Shows what would be made, and makes nothing: "all", "sql" or "stream"; empty: makes it.
     std::string print_only = {};

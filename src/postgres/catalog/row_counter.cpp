@@ -34,6 +34,7 @@ std::string count_sql(const table_facts& table) {
 
 awaitable<std::optional<std::uint64_t>> estimate(connection& sql, const table_facts& table) {
     std::vector<std::string> oids;
+    oids.reserve(table.leaf_oids.size() + 1);
     for (const auto oid : table.leaf_oids) {
         oids.push_back(std::to_string(oid));
     }
