@@ -16,11 +16,13 @@
 \if :{?writer} \else \set writer :role _writer \endif
 
 -- run, init: REPLICATION is what reading the WAL takes; it is a right to read all of it. Amazon RDS
--- and Aurora give it by membership. Before PostgreSQL 16 only a superuser can give the attribute.
+-- and Aurora give it by membership, and have no superuser: where there is one, a role of that name can
+-- be anybody's. Before PostgreSQL 16 only a superuser can give the attribute.
 SELECT format('CREATE ROLE %I LOGIN', :'role')
  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 SELECT format('GRANT rds_replication TO %I', :'role')
- WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication') \gexec
+ WHERE EXISTS (SELECT FROM pg_roles WHERE rolname = 'rds_replication')
+   AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) \gexec
 SELECT format('DO $do$ BEGIN EXECUTE %L; EXCEPTION WHEN insufficient_privilege THEN '
               '%s; END $do$',
               format('ALTER ROLE %I REPLICATION', :'role'),

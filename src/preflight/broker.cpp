@@ -27,58 +27,38 @@ std::string edit(const expectations& wanted, const std::string& options) {
     return "nats stream edit " + wanted.stream + " " + options;
 }
 
-/// Of the stream that is still to be made. The server refuses one whose subjects overlap.
-void look_at_subjects_to_be(const expectations& wanted, findings_list& found) {
-    for (const auto& table : wanted.tables) {
-        const auto mapper = outbox::table_mapper::make(table);
-        if (!mapper || wanted.stream_subjects.empty()) {
-            continue;
-        }
-        const auto pattern = mapper->subject_pattern();
-        const auto covers = [&](const std::string& each) { return subject_covers(each, pattern); };
-        if (std::ranges::any_of(wanted.stream_subjects, covers)) {
-            continue;
-        }
-        std::vector<std::string> more;
-        std::ranges::copy_if(
-            wanted.stream_subjects, std::back_inserter(more),
-            [&](const std::string& each) { return !subject_covers(pattern, each); });
-        more.push_back(pattern);
-        found.error("subjects_not_covered",
-                    "stream " + wanted.stream + ", which is still to be made, would take " +
-                        joined(wanted.stream_subjects, ",") +
-                        " (nats.subjects): not the subjects "
-                        "of " +
-                        to_string(table.table) + " (" + pattern + ")",
-                    "set nats.subjects = [\"" + joined(more, "\", \"") +
-                        "\"], or let outbox.subject begin with what is there");
-    }
-}
-
-void look_at_subjects(const expectations& wanted, const stream_facts& stream,
-                      findings_list& found) {
+/// `subjects`: those of the stream, or what it is to be made with.
+void look_at_subjects(const expectations& wanted, const std::vector<std::string>& subjects,
+                      bool is_there, findings_list& found) {
     for (const auto& table : wanted.tables) {
         const auto mapper = outbox::table_mapper::make(table);
         if (!mapper) {
             continue;  // a finding of the PostgreSQL side
         }
         const auto pattern = mapper->subject_pattern();
-        const bool covered =
-            std::any_of(stream.subjects.begin(), stream.subjects.end(),
-                        [&](const std::string& each) { return subject_covers(each, pattern); });
-        if (covered) {
+        const auto covers = [&](const std::string& each) { return subject_covers(each, pattern); };
+        if (std::ranges::any_of(subjects, covers)) {
             continue;
         }
         // The server refuses a stream whose subjects overlap.
         std::vector<std::string> more;
-        std::copy_if(stream.subjects.begin(), stream.subjects.end(), std::back_inserter(more),
-                     [&](const std::string& each) { return !subject_covers(pattern, each); });
+        std::ranges::copy_if(subjects, std::back_inserter(more), [&](const std::string& each) {
+            return !subject_covers(pattern, each);
+        });
         more.push_back(pattern);
-        found.error("subjects_not_covered",
-                    "stream " + wanted.stream + " (subjects " + joined(stream.subjects, ",") +
-                        ") does not cover the subjects of " + to_string(table.table) + " (" +
-                        pattern + ")",
-                    edit(wanted, "--subjects=" + for_a_shell(joined(more, ","))));
+        const auto of_table = "the subjects of " + to_string(table.table) + " (" + pattern + ")";
+        if (is_there) {
+            found.error("subjects_not_covered",
+                        "stream " + wanted.stream + " (subjects " + joined(subjects, ",") +
+                            ") does not cover " + of_table,
+                        edit(wanted, "--subjects=" + for_a_shell(joined(more, ","))));
+        } else {
+            found.error("subjects_not_covered",
+                        "stream " + wanted.stream + ", which is still to be made, would take " +
+                            joined(subjects, ",") + " (nats.subjects): not " + of_table,
+                        "set nats.subjects = [\"" + joined(more, "\", \"") +
+                            "\"], or let outbox.subject begin with what is there");
+        }
     }
 }
 
@@ -363,7 +343,9 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
         look_at_account(wanted, *facts.account, found);
     }
     if (!facts.stream) {
-        look_at_subjects_to_be(wanted, found);
+        if (!wanted.stream_subjects.empty()) {
+            look_at_subjects(wanted, wanted.stream_subjects, false, found);
+        }
         found.note("stream_missing", "stream " + wanted.stream + " does not exist yet",
                    "walrelay init (or run) creates it");
         return found.take();
@@ -372,7 +354,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
     look_at_policies(wanted, *facts.stream, found);
     look_at_room(wanted, *facts.stream, found);
     look_at_clean_up(wanted, *facts.stream, found);
-    look_at_subjects(wanted, *facts.stream, found);
+    look_at_subjects(wanted, facts.stream->subjects, true, found);
     return found.take();
 }
 

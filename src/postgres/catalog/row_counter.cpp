@@ -32,42 +32,34 @@ std::string count_sql(const table_facts& table) {
                        counted_at_most + 1);
 }
 
-awaitable<std::optional<std::uint64_t>> estimate(connection& sql, const table_facts& table) {
+std::optional<std::uint64_t> number_in(const answer& rows) {
+    if (rows.has_error() || rows->empty()) {
+        return std::nullopt;
+    }
+    fact_reader reader{*rows};
+    const auto number = reader.number<std::uint64_t>(0, 0);
+    return reader.failure() ? std::nullopt : std::optional(number);
+}
+
+std::string oids_of(const table_facts& table) {
     std::vector<std::string> oids;
     oids.reserve(table.leaf_oids.size() + 1);
     for (const auto oid : table.leaf_oids) {
         oids.push_back(std::to_string(oid));
     }
     oids.push_back(std::to_string(table.oid));
-    std::vector<std::string> which{array_literal(oids)};
-    const auto rows = co_await sql.ask(estimate_sql, std::move(which));
-    if (rows.has_error() || rows->empty()) {
-        co_return std::nullopt;
-    }
-    fact_reader reader{*rows};
-    const auto tuples = reader.number<std::uint64_t>(0, 0);
-    if (reader.failure()) {
-        co_return std::nullopt;
-    }
-    co_return tuples;
+    return array_literal(oids);
 }
 
 awaitable<std::optional<row_count>> count(connection& sql, const table_facts& table) {
     std::vector<statement> both{{in_passing}, {count_sql(table)}};
-    const auto rows = co_await sql.ask_together(std::move(both));
-    if (rows.has_error() || rows->empty()) {
-        co_return std::nullopt;
+    const auto counted = number_in(co_await sql.ask_together(std::move(both)));
+    if (!counted || *counted <= counted_at_most) {
+        co_return counted ? std::optional(row_count{*counted, true}) : std::nullopt;
     }
-    fact_reader reader{*rows};
-    const auto counted = reader.number<std::uint64_t>(0, 0);
-    if (reader.failure()) {
-        co_return std::nullopt;
-    }
-    if (counted <= counted_at_most) {
-        co_return row_count{counted, true};
-    }
-    const auto about = co_await estimate(sql, table);
-    co_return row_count{std::max(counted, about.value_or(0)), false};
+    std::vector<std::string> which{oids_of(table)};
+    const auto about = number_in(co_await sql.ask(estimate_sql, std::move(which)));
+    co_return row_count{std::max(*counted, about.value_or(0)), false};
 }
 
 }  // namespace

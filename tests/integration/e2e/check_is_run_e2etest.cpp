@@ -239,15 +239,10 @@ protected:
             make_own_tables(bench);
             bench.set_conninfo(bench.conninfo() + " user=" + bench.name());
         }
-        for (const auto& each : of.sql) {
+        auto statements = of.sql;
+        statements.insert(statements.end(), of.grants.begin(), of.grants.end());
+        for (const auto& each : statements) {
             // A pair can be one that no database takes.
-            try {
-                bench.execute(named(each));
-            } catch (const std::runtime_error&) {
-                return;
-            }
-        }
-        for (const auto& each : of.grants) {
             try {
                 bench.execute(named(each));
             } catch (const std::runtime_error&) {
