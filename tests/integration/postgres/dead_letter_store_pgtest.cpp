@@ -112,6 +112,21 @@ TEST_F(DeadLetterStore, KeepsALetterOfEachSlotThatSetsARowAside) {
     EXPECT_TRUE(nobody->empty());
 }
 
+/// One of megabytes goes to the server once, and again only where another slot has its position.
+TEST_F(DeadLetterStore, KeepsALargeLetterOfEachSlotAndBesideSmallOnes) {
+    auto sql = connect();
+    auto large = sample(1);
+    large.event = R"([{"name":"id","type":25,"value":")" + std::string(2'000'000, 'x') + "\"}]";
+    const std::vector<dead_letter> both{large, sample(2)};
+    for (const auto* const slot : {"relay", "other", "relay", "other"}) {
+        const auto kept = store_with(sql, both, slot);
+        ASSERT_TRUE(kept.has_value()) << to_string(kept.error());
+    }
+    EXPECT_EQ(stored("count(*)"), "4");
+    EXPECT_EQ(stored("count(*) FILTER (WHERE length(event::text) > 2000000)"), "2");
+    EXPECT_EQ(stored("count(DISTINCT slot)"), "2");
+}
+
 /// As 0.2.0 made it.
 constexpr const char* earlier_table =
     "CREATE SCHEMA walrelay; CREATE TABLE walrelay.dead_letter (id bigint GENERATED ALWAYS AS "
