@@ -265,9 +265,12 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     const auto index = index_of(to_string(where), id);
     const auto& event = source_.events()[index];
     auto& now = fate_of(index);
-    // Too large by now, and sent by another relay, or known to another server that led the stream.
+    // Too large by now, and sent by another relay, or known to another server that led the stream,
+    // or recognised by its id alone, which takes a publish: before it stand somebody else's
+    // messages.
     const bool seems_unsent = event.defect == poison::sometimes_too_large &&
-                              (profile_.rate(hazard::tail_stale) > 0 || profile_.relays > 1);
+                              (profile_.rate(hazard::tail_stale) > 0 || profile_.relays > 1 ||
+                               profile_.harm_interval > sim_time(0));
     if (seems_unsent && now == fate::stored) {
         written_.resize(source_.events().size(), false);
         written_[index] = true;

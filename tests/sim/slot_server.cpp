@@ -391,8 +391,11 @@ void replication_session::send_status(const std::string& update) {
     const auto self = server_.handle_of(*this);
     // The tail of a backfill says nothing of the rows of a slot that was dropped before it, and a
     // server that was left nothing of the rows of the next; a relay that has not noticed tells
-    // nobody.
-    if (self || (!server_.profile_.backfills && incarnation_ == server_.source_.incarnation())) {
+    // nobody. Where the slot stood when the session began is no news, also after a crash of the
+    // server has set the slot back.
+    const bool is_heard =
+        self || (!server_.profile_.backfills && incarnation_ == server_.source_.incarnation());
+    if (is_heard && flushed > began_at_) {
         server_.checker_.on_confirmed(flushed, "by the relay");
     }
     if (!self) {

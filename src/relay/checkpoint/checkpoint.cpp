@@ -33,6 +33,7 @@ void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> 
     seen_ = evidence_of(facts, stream_);
     seen_->late_rows = late_rows;
     asking_.reset();
+    state_ = state_ == state::proved ? state::unknown : state_;
 }
 
 void checkpoint::message_stored(const stored_message& newest) {
@@ -73,7 +74,8 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
 void checkpoint::stream_lost() {
     seen_.reset();
     asking_.reset();
-    // What was proved of the slot stays so: while only other tables write, it may be told.
+    // What was proved of the slot's rows is kept for slot_lost; nothing is told by it, see
+    // may_tell.
     state_ = state_ == state::comparing ? state::unknown : state_;
 }
 
@@ -107,6 +109,10 @@ void checkpoint::prove() {
 bool checkpoint::may_publish() const {
     const bool is_judged = state_ == state::comparing || state_ == state::proved;
     return is_judged && seen_ && !is_waiting();
+}
+
+bool checkpoint::may_tell() const {
+    return state_ == state::proved && seen_;
 }
 
 wall_time checkpoint::stream_created() const {

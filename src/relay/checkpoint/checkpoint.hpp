@@ -111,8 +111,10 @@ public:
     [[nodiscard]] bool may_publish() const;
     /// Nor is any row read: an answer decides what it is.
     [[nodiscard]] bool is_waiting() const { return asking_ || keeper_.is_replacing(); }
-    /// The slot may be told what is confirmed, as far as the witness names it.
-    [[nodiscard]] bool may_tell() const { return state_ == state::proved; }
+    /// The slot may be told what is confirmed, as far as the witness names it. Nothing while the
+    /// broker is away, not even what was acked before: what took the broker away may have taken the
+    /// messages, and the slot is the last that has them.
+    [[nodiscard]] bool may_tell() const;
 
     /// In this process, at any time.
     [[nodiscard]] bool was_proved() const { return was_proved_; }

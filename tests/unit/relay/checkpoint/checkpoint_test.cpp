@@ -85,6 +85,19 @@ TEST_F(Checkpoint, IsUnknownUntilBothSidesAreThere) {
     is(state::unknown);
 }
 
+TEST_F(Checkpoint, TellsNothingWhileTheBrokerIsAwayNorBeforeItIsJudgedAgain) {
+    slot_at(1008);
+    stream_ends(10, 1000);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.may_tell());
+    it.stream_lost();
+    EXPECT_FALSE(it.may_tell());
+    stream_ends(10, 1000);
+    EXPECT_FALSE(it.may_tell());
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.may_tell());
+}
+
 TEST_F(Checkpoint, ReadsTheMessageThatTheWitnessNames) {
     slot_at(1008);
     stream_ends(12, 1200);
