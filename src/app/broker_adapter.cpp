@@ -145,6 +145,18 @@ std::optional<error> broker_adapter::other_limits(const nats::stream_glance& see
     return std::nullopt;
 }
 
+bool broker_adapter::goes_over_to(const std::string& leader) {
+    if (leader.empty() || leader == connection_->server_name()) {
+        leader_tried_.clear();
+        return false;
+    }
+    if (leader == leader_tried_ || !driver_.is_at_rest() || !connection_->may_reach(leader)) {
+        return false;
+    }
+    leader_tried_ = leader;
+    return true;
+}
+
 asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_time created,
                                                    relay::size_limits limits) {
     constexpr std::chrono::seconds pause{5};
@@ -168,6 +180,11 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
         } else if (is_there) {
             if (const auto why = other_limits(**known, limits)) {
                 driver_.broker_failed(epoch, *why);
+            } else if (goes_over_to((*known)->leader)) {
+                driver_.broker_failed(
+                    epoch, {errc::broker_lost, "server " + (*known)->leader + " leads stream " +
+                                                   settings_.nats.stream +
+                                                   " now, and is published to from now on"});
             }
         }
     }

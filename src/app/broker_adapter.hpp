@@ -46,6 +46,9 @@ private:
     /// they were.
     [[nodiscard]] std::optional<error> other_limits(const nats::stream_glance& seen,
                                                     relay::size_limits known);
+    /// Another server leads the stream than the one that is published to, and nothing is on its
+    /// way: once for each such server. Who publishes beside the leader takes a hop more.
+    [[nodiscard]] bool goes_over_to(const std::string& leader);
     void show_stream(const std::optional<stream_usage>& usage);
     boost::asio::awaitable<void> look_at_message(relay::read_message wanted);
     boost::asio::awaitable<void> write_mark(relay::mark_stream wanted, std::string description);
@@ -62,6 +65,8 @@ private:
     /// The largest max_payload for which a connection was made again: servers of a cluster need not
     /// have the same.
     std::uint64_t payload_tried_ = 0;
+    /// The leader for which that was done last.
+    std::string leader_tried_;
 };
 
 }  // namespace walrelay::app

@@ -349,6 +349,8 @@ struct stream_facts {
     std::chrono::nanoseconds max_age{0};           // 0 is for ever
     std::chrono::nanoseconds duplicate_window{0};  // of Nats-Msg-Id
     std::int64_t replicas = 1;
+    /// The name of the server that leads it; empty where there is no cluster, or it is not told.
+    std::string leader = {};
     wall_time created = {};
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;

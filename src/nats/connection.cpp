@@ -5,6 +5,7 @@
 #include "nats/requests/handles.hpp"
 #include "nats/requests/stream_reader.hpp"
 #include "nats/requests/stream_reading.hpp"
+#include "nats/session/server_session.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -104,6 +105,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
     if (!looked) {
         co_return looked.error();
     }
+    options.leader = looked->stream ? looked->stream->leader : "";
     auto linked = co_await publish_link::open(executor, options, epoch, std::move(events));
     if (!linked) {
         co_return linked.error();
@@ -164,6 +166,14 @@ asio::awaitable<void> connection::look_at_account() {
 result<void> connection::publish(const message& content, std::uint64_t index,
                                  std::optional<std::uint64_t> expected_last_sequence) {
     return link_->publish(content, index, expected_last_sequence);
+}
+
+const std::string& connection::server_name() const {
+    return link_->server_name();
+}
+
+bool connection::may_reach(const std::string& name) const {
+    return may_be_reached(options_, name);
 }
 
 void connection::flush() {

@@ -26,8 +26,9 @@ namespace walrelay::nats {
 /// All calls on the executor.
 class connection {
 public:
-    /// Reads what the broker says of the stream, then connects for the publishes. `blocking` runs
-    /// the library's blocking calls. `epoch` goes into every reply. errc::broker_unavailable where
+    /// Reads what the broker says of the stream, then connects for the publishes: to the server
+    /// that leads the stream, where that one is among those that may be used. `blocking` runs the
+    /// library's blocking calls. `epoch` goes into every reply. errc::broker_unavailable where
     /// waiting may help, errc::broker_unsuitable where it does not (no permission, a file that
     /// cannot be read).
     [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<connection>>> open(
@@ -40,6 +41,10 @@ public:
     ~connection();
 
     [[nodiscard]] const broker_facts& facts() const { return facts_; }
+    /// See publish_link.
+    [[nodiscard]] const std::string& server_name() const;
+    /// Whether another connection might be one to the server of that name.
+    [[nodiscard]] bool may_reach(const std::string& name) const;
     /// Makes the stream and reads the facts again.
     [[nodiscard]] boost::asio::awaitable<result<void>> create_stream(stream_definition definition);
 

@@ -52,15 +52,16 @@ bool makes_streams(stream_reader& reader) {
 
 }  // namespace
 
-nats_cluster::nats_cluster(const cluster_wiring& wiring) {
+nats_cluster::nats_cluster(const cluster_wiring& wiring, const std::vector<std::string>& settings) {
     cluster_ports ports{};
     for (auto& port : ports) {
         port = free_port();
     }
     for (std::size_t index = 0; index < size; ++index) {
-        servers_.at(index) = std::make_unique<nats_server>(
-            nats_options{.settings = {"server_name: " + name_of(index),
-                                      cluster_settings(index, ports, wiring)}});
+        nats_options options{.settings = settings};
+        options.settings.push_back("server_name: " + name_of(index));
+        options.settings.push_back(cluster_settings(index, ports, wiring));
+        servers_.at(index) = std::make_unique<nats_server>(options);
     }
     stream_reader reader(urls());
     if (!eventually(patience, [&] { return makes_streams(reader); })) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace walrelay::test {
 
@@ -26,7 +27,9 @@ class nats_cluster {
 public:
     static constexpr std::size_t size = 3;
 
-    explicit nats_cluster(const cluster_wiring& wiring = {});
+    /// `settings` are lines for the configuration of each server.
+    explicit nats_cluster(const cluster_wiring& wiring = {},
+                          const std::vector<std::string>& settings = {});
 
     [[nodiscard]] nats_server& server(std::size_t index) { return *servers_.at(index); }
     /// The server with that name, as JetStream tells it; throws if there is none.

@@ -79,7 +79,15 @@ std::string nats_server::url() const {
 }
 
 void nats_server::stop() {
-    process_->signal(SIGTERM);
+    end_with(SIGTERM);
+}
+
+void nats_server::retire() {
+    end_with(SIGUSR2);
+}
+
+void nats_server::end_with(int signal) {
+    process_->signal(signal);
     if (!process_->wait_exit(patience)) {
         process_->kill_9();
     }

@@ -35,6 +35,9 @@ public:
 
     /// Asks it to stop and waits for it.
     void stop();
+    /// Asks it to send its clients away first (lame duck mode), and waits for its end. Its
+    /// configuration says how long that may take.
+    void retire();
     void kill_9();
     /// Stopped in its tracks: connections stay open and nothing answers, until resume().
     void freeze();
@@ -52,6 +55,7 @@ public:
     [[nodiscard]] std::string log() const { return process_->standard_error(); }
 
 private:
+    void end_with(int signal);
     [[nodiscard]] bool answers() const;
 
     temporary_folder folder_;

@@ -34,6 +34,9 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     connect_options options;
     std::shared_ptr<wire_socket> socket;
     telling_server server;
+    std::string server_name;
+    /// It has answered a publish.
+    bool was_of_use = false;
     asio::steady_timer timer;  // until the next ping
     connection_events events;
     std::uint64_t epoch = 0;
@@ -81,6 +84,7 @@ publish_link::state::state(asio::any_io_executor executor, connect_options how,
     : options(std::move(how)),
       socket(std::move(opened.socket)),
       server(std::move(opened.server)),
+      server_name(std::move(opened.met.name)),
       timer(executor),
       max_payload_bytes(opened.met.max_payload_bytes),
       told_in_clear(opened.told_in_clear) {}
@@ -198,6 +202,7 @@ void publish_link::state::take_message(const wire_operation& received) {
     const char* const end = digits.data() + digits.size();
     const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
     if (failure == std::errc{} && stop == end) {
+        was_of_use = true;
         events.on_reply(answer);
     }
 }
@@ -248,6 +253,7 @@ void publish_link::state::lose(error why) {
 publish_link::publish_link(std::shared_ptr<state> opened) : state_(std::move(opened)) {}
 
 publish_link::~publish_link() {
+    learned_servers::shared().parted(state_->server_name, state_->was_of_use);
     state_->over = true;
     state_->timer.cancel();
     state_->socket->close();
@@ -305,6 +311,10 @@ void publish_link::ask_stream() {
 
 std::uint64_t publish_link::max_payload_bytes() const {
     return state_->max_payload_bytes;
+}
+
+const std::string& publish_link::server_name() const {
+    return state_->server_name;
 }
 
 bool publish_link::told_in_clear() const {

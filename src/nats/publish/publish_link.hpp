@@ -13,13 +13,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace walrelay::nats {
 
 /// All calls on the executor.
 class publish_link {
 public:
-    /// Logs in to the first server that lets us, beginning with another one at each epoch. Errors:
+    /// Logs in to the first server that lets us, beginning with the leader of the options, else
+    /// with another one at each epoch. Errors:
     /// broker_unavailable, broker_unsuitable (no permission, a file or an address that cannot be
     /// used).
     [[nodiscard]] static boost::asio::awaitable<result<std::unique_ptr<publish_link>>> open(
@@ -39,6 +41,8 @@ public:
     void ask_stream();
     /// What its server takes; 0 where it does not say. A connection whose server lowers it ends.
     [[nodiscard]] std::uint64_t max_payload_bytes() const;
+    /// What its server calls itself; empty where it does not say.
+    [[nodiscard]] const std::string& server_name() const;
     /// See broker_facts.
     [[nodiscard]] bool told_in_clear() const;
     /// As of connection::is_full.

@@ -220,6 +220,9 @@ void copy_state(const jsStreamInfo& info, stream_facts& stream) {
     stream.last_sequence = info.State.LastSeq;
     stream.message_count = info.State.Msgs;
     stream.byte_count = info.State.Bytes;
+    if (info.Cluster != nullptr && info.Cluster->Leader != nullptr) {
+        stream.leader = info.Cluster->Leader;
+    }
     if (info.State.LastTime > 0) {
         stream.last_stored = to_wall_time(info.State.LastTime);
     }

@@ -213,7 +213,8 @@ result<std::optional<stream_glance>> glance_at(const connect_options& to) {
                           {seen->message_count, seen->byte_count, seen->last_sequence},
                           {seen->max_messages, seen->max_bytes, seen->discard_new},
                           seen->max_message_bytes,
-                          read->max_payload_bytes}}
+                          read->max_payload_bytes,
+                          seen->leader}}
                 : glance{};
 }
 

@@ -50,6 +50,7 @@ struct stream_glance {
     stream_limits limits = {};
     std::int64_t max_message_bytes = -1;  // -1 is unlimited
     std::uint64_t max_payload_bytes = 0;  // of the server that answered, 0 is not known
+    std::string leader = {};              // see stream_facts
 };
 
 /// `to.stream` as it is now; nothing if there is none. Errors: broker_unavailable,

@@ -18,6 +18,9 @@ struct connect_options {
     std::string api = "$JS.API";
     /// Whether servers that the configured ones tell of are tried after these.
     bool discover = true;
+    /// The name of the server that leads the stream: it is tried first where its address is known
+    /// or is found among those of these servers. Empty where any will do.
+    std::string leader = {};
     /// Files, each empty where not used. At most one way of authentication.
     std::string credentials;
     std::string nkey_seed;

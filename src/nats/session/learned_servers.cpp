@@ -74,4 +74,31 @@ std::vector<server_address> learned_servers::others(const connect_options& of) c
     return found == known_.end() ? std::vector<server_address>{} : found->second;
 }
 
+void learned_servers::met(const server_address& server, const std::string& name) {
+    if (name.size() > name_bytes_max) {
+        return;
+    }
+    const std::lock_guard lock(guard_);
+    if (names_.size() >= names_max) {
+        names_.clear();
+    }
+    names_[to_string(server)] = name;
+}
+
+std::optional<std::string> learned_servers::name_of(const server_address& server) const {
+    const std::lock_guard lock(guard_);
+    const auto found = names_.find(to_string(server));
+    return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void learned_servers::parted(const std::string& name, bool was_of_use) {
+    const std::lock_guard lock(guard_);
+    useless_ = was_of_use ? "" : name;
+}
+
+bool learned_servers::take_useless(const std::string& name) {
+    const std::lock_guard lock(guard_);
+    return std::exchange(useless_, "") == name;
+}
+
 }  // namespace walrelay::nats

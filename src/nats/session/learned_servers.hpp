@@ -1,7 +1,8 @@
 // The other servers of a cluster, as those of nats.urls have told of them (connect_urls of an INFO;
 // docs.nats.io, "NATS Protocol"). They are known to the whole process, so that each connection
 // finds them, and forgotten with it. What a server tells is anybody's: a list has a limit, and a
-// server of it gets nothing that one of nats.urls would not get, see `others`.
+// server of it gets nothing that one of nats.urls would not get, see `others`. Beside them the
+// names of the servers, so that the one which leads a stream is found.
 #pragma once
 
 #include "nats/session/connect_options.hpp"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct telling_server {
 class learned_servers {
 public:
     static constexpr std::size_t count_max = 16;
+    static constexpr std::size_t names_max = 64;
 
     /// Those of this process.
     [[nodiscard]] static learned_servers& shared();
@@ -39,9 +42,23 @@ public:
     /// what stands before the @ of that one's address is for it as well.
     [[nodiscard]] std::vector<server_address> others(const connect_options& of) const;
 
+    /// What the server at this address has called itself. Anybody can claim a name: it decides
+    /// which server is tried first, and nothing else.
+    void met(const server_address& server, const std::string& name);
+    /// Nothing where it has not been met.
+    [[nodiscard]] std::optional<std::string> name_of(const server_address& server) const;
+
+    /// A connection to the server of that name has ended, and had answered a publish or not. One
+    /// that had not is tried in its turn the next time, whatever it leads.
+    void parted(const std::string& name, bool was_of_use);
+    /// Whether that name is of a server that is to be passed over, once.
+    [[nodiscard]] bool take_useless(const std::string& name);
+
 private:
     mutable std::mutex guard_;
     std::map<std::string, std::vector<server_address>> known_;  // by nats.urls
+    std::map<std::string, std::string> names_;                  // by address
+    std::string useless_;
 };
 
 }  // namespace walrelay::nats

@@ -79,6 +79,10 @@ result<greeting> parse_greeting(std::string_view json) {
                      "the server does not introduce itself as a NATS server"};
     }
     greeting met;
+    std::string_view name;
+    if (info["server_name"].get(name) == simdjson::SUCCESS) {
+        met.name = name;
+    }
     std::string_view nonce;
     if (info["nonce"].get(nonce) == simdjson::SUCCESS) {
         met.nonce = nonce;
@@ -92,9 +96,9 @@ result<greeting> parse_greeting(std::string_view json) {
     dom::array others;
     if (info["connect_urls"].get(others) == simdjson::SUCCESS) {
         for (const auto other : others) {
-            std::string_view name;
-            if (other.get(name) == simdjson::SUCCESS) {
-                met.others.emplace_back(name);
+            std::string_view address;
+            if (other.get(address) == simdjson::SUCCESS) {
+                met.others.emplace_back(address);
             }
         }
     }

@@ -15,6 +15,8 @@ namespace walrelay::nats {
 
 /// Of an INFO.
 struct greeting {
+    /// What the server calls itself, as JetStream names it too; empty where it does not say.
+    std::string name = {};
     /// To be signed where an NKey or a JWT proves who we are.
     std::string nonce = {};
     std::uint64_t max_payload_bytes = 0;  // 0 where it does not say

@@ -1,14 +1,21 @@
 #include "nats/session/server_session.hpp"
 
+#include "core/rethrow.hpp"
+#include "nats/session/as_outcome.hpp"
 #include "nats/session/connect_error.hpp"
 #include "nats/session/tls_context.hpp"
 #include "nats/session/tls_error.hpp"
 #include "nats/session/wire_lines.hpp"
 #include "nats/session/wire_parser.hpp"
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <exception>
 #include <utility>
+#include <vector>
 
 namespace walrelay::nats {
 
@@ -27,10 +34,15 @@ public:
           timer_(executor) {}
 
     asio::awaitable<result<server_session>> join(server_address server, std::string lines);
+    /// Hears its name, which learned_servers keeps, and goes again. No secret is told.
+    asio::awaitable<void> meet(server_address server);
+    /// From without.
+    void give_up() { socket_->close(); }
 
 private:
     asio::awaitable<result<void>> log_in(const server_address& server, const std::string& lines);
-    asio::awaitable<result<void>> greet();
+    asio::awaitable<result<void>> reach(const server_address& server);
+    asio::awaitable<result<void>> greet(const server_address& server);
     asio::awaitable<result<void>> go_over_to_tls(const server_address& server);
     asio::awaitable<result<void>> await_welcome();
     void adopt(std::string_view info);
@@ -87,8 +99,16 @@ asio::awaitable<result<server_session>> attempt::join(server_address server, std
     co_return done.error();
 }
 
-asio::awaitable<result<void>> attempt::log_in(const server_address& server,
-                                              const std::string& lines) {
+asio::awaitable<void> attempt::meet(server_address server) {
+    const auto self = shared_from_this();
+    start_clock();
+    co_await reach(server);
+    timer_.cancel();
+    socket_->close();
+}
+
+/// Up to the server's first words.
+asio::awaitable<result<void>> attempt::reach(const server_address& server) {
     const auto failure = co_await socket_->reach(server);
     if (failure) {
         co_return unreachable(options_, to_string(server) + ": " + failure.message());
@@ -98,8 +118,13 @@ asio::awaitable<result<void>> attempt::log_in(const server_address& server,
             co_return secured;
         }
     }
-    if (auto greeted = co_await greet(); !greeted) {
-        co_return greeted;
+    co_return co_await greet(server);
+}
+
+asio::awaitable<result<void>> attempt::log_in(const server_address& server,
+                                              const std::string& lines) {
+    if (auto reached = co_await reach(server); !reached) {
+        co_return reached;
     }
     const bool wants = wants_tls(options_, server);
     if (!tls_ && wants && !met_.tls_required && !met_.tls_available) {
@@ -124,7 +149,7 @@ asio::awaitable<result<void>> attempt::log_in(const server_address& server,
     co_return co_await await_welcome();
 }
 
-asio::awaitable<result<void>> attempt::greet() {
+asio::awaitable<result<void>> attempt::greet(const server_address& server) {
     const auto first = co_await next_operation();
     if (!first) {
         co_return first.error();
@@ -134,6 +159,7 @@ asio::awaitable<result<void>> attempt::greet() {
         co_return unreachable(options_, met.error().what);
     }
     met_ = std::move(*met);
+    learned_servers::shared().met(server, met_.name);
     co_return result<void>{};
 }
 
@@ -214,7 +240,93 @@ asio::awaitable<result<wire_operation>> attempt::next_operation() {
     }
 }
 
+/// A server that may let us in.
+struct candidate {
+    server_address server;
+    /// Of nats.urls: only what keeps us from these is worth telling.
+    bool is_configured = true;
+};
+
+result<std::vector<candidate>> candidates_of(const connect_options& options, std::size_t first) {
+    std::vector<candidate> all;
+    for (std::size_t index = 0; index < options.urls.size(); ++index) {
+        auto server = parse_server_address(options.urls[(first + index) % options.urls.size()]);
+        if (!server) {
+            return server.error();
+        }
+        all.push_back({std::move(*server)});
+    }
+    for (auto& server : learned_servers::shared().others(options)) {
+        all.push_back({std::move(server), false});
+    }
+    return all;
+}
+
+std::vector<candidate>::iterator leader_among(std::vector<candidate>& all,
+                                              const std::string& leader) {
+    return std::ranges::find_if(all, [&](const candidate& each) {
+        return learned_servers::shared().name_of(each.server) == leader;
+    });
+}
+
+/// Those that have not been met, until one of them is the leader.
+asio::awaitable<void> meet_the_others(asio::any_io_executor executor,
+                                      const connect_options& options, const secrets& known,
+                                      const std::vector<candidate>& all) {
+    constexpr std::chrono::milliseconds patience{500};
+    auto shortly = options;
+    shortly.timeout = std::min(options.timeout, patience);
+    asio::steady_timer all_met(executor, asio::steady_timer::time_point::max());
+    std::vector<std::shared_ptr<attempt>> meeting;
+    std::size_t left = 0;
+    for (const auto& each : all) {
+        if (!learned_servers::shared().name_of(each.server)) {
+            const auto trying = std::make_shared<attempt>(executor, shortly, known);
+            meeting.push_back(trying);
+            ++left;
+            asio::co_spawn(executor, trying->meet(each.server),
+                           [&, server = each.server](const std::exception_ptr& failure) {
+                               rethrow{}(failure);
+                               if (learned_servers::shared().name_of(server) == options.leader) {
+                                   std::ranges::for_each(meeting, &attempt::give_up);
+                               }
+                               if (--left == 0) {
+                                   all_met.cancel();
+                               }
+                           });
+        }
+    }
+    while (left > 0) {
+        co_await all_met.async_wait(as_outcome);
+    }
+}
+
+asio::awaitable<void> put_leader_first(asio::any_io_executor executor,
+                                       const connect_options& options, const secrets& known,
+                                       std::vector<candidate>& all) {
+    const bool is_useless = learned_servers::shared().take_useless(options.leader);
+    if (options.leader.empty() || is_useless || all.size() < 2) {
+        co_return;
+    }
+    auto leader = leader_among(all, options.leader);
+    if (leader == all.end()) {
+        co_await meet_the_others(executor, options, known, all);
+        leader = leader_among(all, options.leader);
+    }
+    if (leader != all.end()) {
+        std::rotate(all.begin(), leader, leader + 1);
+    }
+}
+
 }  // namespace
+
+bool may_be_reached(const connect_options& options, const std::string& name) {
+    const auto servers = candidates_of(options, 0);
+    return servers && servers->size() > 1 &&
+           std::ranges::any_of(*servers, [&](const candidate& each) {
+               return learned_servers::shared().name_of(each.server).value_or(name) == name;
+           });
+}
 
 asio::awaitable<result<server_session>> open_session(asio::any_io_executor executor,
                                                      connect_options options, std::size_t first,
@@ -224,25 +336,20 @@ asio::awaitable<result<server_session>> open_session(asio::any_io_executor execu
         co_return known.error();
     }
     const secrets_guard wiping(*known);
-    error last = unreachable(options, "nats.urls is empty");
-    for (std::size_t tried = 0; tried < options.urls.size(); ++tried) {
-        auto server = parse_server_address(options.urls[(first + tried) % options.urls.size()]);
-        if (!server) {
-            co_return server.error();
-        }
-        const auto trying = std::make_shared<attempt>(executor, options, *known);
-        auto joined = co_await trying->join(std::move(*server), lines);
-        if (joined) {
-            co_return joined;
-        }
-        last = joined.error();
+    auto servers = candidates_of(options, first);
+    if (!servers) {
+        co_return servers.error();
     }
-    // What keeps us from these is not worth telling: nobody has named them.
-    for (auto& server : learned_servers::shared().others(options)) {
+    co_await put_leader_first(executor, options, *known, *servers);
+    error last = unreachable(options, "nats.urls is empty");
+    for (auto& each : *servers) {
         const auto trying = std::make_shared<attempt>(executor, options, *known);
-        auto joined = co_await trying->join(std::move(server), lines);
+        auto joined = co_await trying->join(std::move(each.server), lines);
         if (joined) {
             co_return joined;
+        }
+        if (each.is_configured) {
+            last = joined.error();
         }
     }
     co_return last;

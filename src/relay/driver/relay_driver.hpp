@@ -43,6 +43,8 @@ public:
 
     /// False where nobody wants this connection any more: it is to be closed silently.
     [[nodiscard]] bool wants_broker(std::uint64_t epoch) const { return epoch == broker_epoch_; }
+    /// See relay_machine.
+    [[nodiscard]] bool is_at_rest() const { return machine_.is_at_rest(); }
     void broker_connected(std::uint64_t epoch, const broker_facts& facts);
     void broker_failed(std::uint64_t epoch, const error& why);
     /// Settles nothing: replies_ended does, after all that one read of the socket has brought.

@@ -177,6 +177,12 @@ public:
     [[nodiscard]] newest_rows_wanted wanted_newest_rows() const {
         return {startup_check_.is_due(), slot_.at_most(), history_};
     }
+    /// Streaming, with nothing on its way to either server: a connection that is made again now
+    /// costs nothing.
+    [[nodiscard]] bool is_at_rest() const {
+        return phase_ == phase::running && !halt_.why() && broker_.is_up() && postgres_.is_up() &&
+               checkpoint_.may_tell() && !backfilling_.is_open() && lane_->empty() && is_settled();
+    }
     /// Another consumer holds the slot; this relay takes over when it is let go.
     [[nodiscard]] bool is_standby() const { return slot_.is_standby(); }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return letters_.count(); }
@@ -298,6 +304,7 @@ private:
                         instant now);
     void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
+    void tell_of_first_transaction();
     void tell_of_sent_again();
     void take_progress(const frame_read& read, instant now);
     void frame_failed(const error& why, instant now);
@@ -313,17 +320,20 @@ private:
     void write_back_what_is_stored(instant now);
     void ask_for_blockers(instant now);
     [[nodiscard]] std::string stalled_text(waiting_write what) const;
-    /// Nothing is in flight to either server.
+    /// Of what was read before, nothing is still to be written to either server.
+    [[nodiscard]] bool is_settled() const {
+        // The next start would compare rows for a mark that is written in part.
+        const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
+        const bool awaits_proof = postgres_.is_up() && broker_.is_up() && proof_.is_open();
+        return write_backs_.rows().empty() && letters_.empty() && !writes_mark && !awaits_proof;
+    }
+    /// Nothing is in flight to either server, and the witness says all that is known.
     /// Without PostgreSQL nothing more is sent, only what is in flight may still be acked.
     [[nodiscard]] bool is_drained() const {
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
-        // The next start would compare rows for a mark that is written in part.
-        const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
         const bool owes_witness =
             postgres_.is_up() && checkpoint_.may_tell() && checkpoint_.keeper().owes(true);
-        const bool awaits_proof = postgres_.is_up() && broker_.is_up() && proof_.is_open();
-        return (lane_->empty() || sends_no_more) && write_backs_.rows().empty() &&
-               letters_.empty() && !writes_mark && !awaits_proof && !owes_witness;
+        return (lane_->empty() || sends_no_more) && is_settled() && !owes_witness;
     }
     void confirm_what_was_held(instant now);
     void ask_for_what_is_held(instant now);

@@ -1,5 +1,6 @@
 // NATS as people run it: a cluster of which one server is configured, a leaf node whose hub has the
 // stream, a context of the nats command, accounts with limits, streams of another use.
+#include "integration/e2e/background_writer.hpp"
 #include "integration/e2e/relay_bench.hpp"
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
@@ -35,6 +36,53 @@ TEST(Discovery, GoesOnWithTheOtherServersOfTheCluster) {
                     [&](const stored_message& message) { events.push_back(seen(message)); });
     EXPECT_TRUE(exactly_once_in_order(bench.committed_ids(), events));
     bench.stop();
+}
+
+TEST(LeaderOfTheStream, IsFollowedWhileNothingIsOnItsWay) {
+    nats_cluster cluster;
+    relay_bench bench(shared_postgres(), cluster.server(0), "pgoutput");
+    bench.create_table();
+    bench.set_nats("replicas = 3\n");
+    bench.start();
+    bench.execute(insert_events(1, 50));
+    ASSERT_TRUE(bench.confirms_messages(50));
+    stream_reader all(cluster.urls());
+    // Where it is at the beginning is left to chance: at one of these it must change.
+    for (std::size_t moves = 0; moves < nats_cluster::size; ++moves) {
+        const auto leader = all.state(bench.stream_name())->leader;
+        all.step_down(bench.stream_name());
+        ASSERT_TRUE(eventually(patience, [&] {
+            const auto now = all.state(bench.stream_name());
+            return now && !now->leader.empty() && now->leader != leader;
+        }));
+        const auto name = all.state(bench.stream_name())->leader;
+        const auto says = "server " + name + " leads stream " + bench.stream_name() + " now";
+        if (eventually(20s, [&] { return bench.relay().log().find(says) != std::string::npos; })) {
+            break;
+        }
+        ASSERT_LT(moves + 1, nats_cluster::size) << "it has not gone over to any leader";
+    }
+    bench.execute(insert_events(51, 100));
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST(LameDuck, ServersGoOneAfterTheOther) {
+    nats_cluster cluster({}, {"lame_duck_duration: \"30s\"", "lame_duck_grace_period: \"100ms\""});
+    relay_bench bench(shared_postgres(), cluster.server(0), "pgoutput");
+    bench.create_table();
+    bench.set_nats("replicas = 3\n");
+    bench.start();
+    stream_reader all(cluster.urls());
+    background_writer writer(bench.conninfo());
+    for (std::size_t index = 0; index < nats_cluster::size; ++index) {
+        const auto before = all.message_count(bench.stream_name());
+        ASSERT_TRUE(all.wait_for(bench.stream_name(), before + 100, patience)) << cluster.log();
+        cluster.server(index).retire();
+        EXPECT_THAT(cluster.server(index).log(), HasSubstr("Entering lame duck mode"));
+        cluster.server(index).start();
+    }
+    writer.stop();
+    bench.expect_relayed(bench.committed_ids());
 }
 
 /// A hub that has the stream, and a leaf node with a JetStream of its own that walrelay connects

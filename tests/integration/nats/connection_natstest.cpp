@@ -1,12 +1,17 @@
 #include "nats_fixture.hpp"
 #include "relay/lane/publish_outcome.hpp"
+#include "support/eventually.hpp"
+#include "support/nats_cluster.hpp"
 
 #include <gmock/gmock.h>
+
+#include <chrono>
 
 namespace walrelay::test {
 namespace {
 
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 class Connection : public nats_fixture {};
 
@@ -130,6 +135,30 @@ TEST_F(Connection, CanBeMadeAgainAndAgain) {
     for (std::uint64_t epoch = 1; epoch <= 20; ++epoch) {
         auto opened = open(options(), epoch);
         ASSERT_TRUE(opened) << to_string(opened.error());
+    }
+}
+
+TEST_F(Connection, GoesToTheServerThatLeadsTheStream) {
+    nats_cluster cluster;
+    stream_reader all(cluster.urls());
+    all.create({.name = "S", .subjects = {"s.>"}, .replicas = 3});
+    auto how = options();
+    how.urls = {cluster.server(0).url()};  // the others are told of
+    for (std::uint64_t epoch = 1; epoch <= nats_cluster::size; ++epoch) {
+        const auto leader = all.state("S")->leader;
+        const auto opened = open(how, epoch);
+        ASSERT_TRUE(opened) << to_string(opened.error());
+        EXPECT_EQ((*opened)->facts().stream->leader, leader);
+        EXPECT_EQ((*opened)->server_name(), leader);
+        replies_.clear();
+        ASSERT_TRUE((*opened)->publish(sample(std::to_string(epoch)), epoch, std::nullopt));
+        (*opened)->flush();
+        run_until([&] { return !replies_.empty(); });
+        all.step_down("S");
+        ASSERT_TRUE(eventually(30s, [&] {
+            const auto now = all.state("S");
+            return now && !now->leader.empty() && now->leader != leader;
+        }));
     }
 }
 

@@ -93,6 +93,31 @@ TEST(LearnedServers, AreNoMoreThanALimitAndNothingThatIsNoServer) {
     EXPECT_THAT(known.others(how), SizeIs(learned_servers::count_max));
 }
 
+TEST(LearnedServers, KnowTheNamesOfThoseThatWereMet) {
+    learned_servers known;
+    const nats::server_address at{.host = "a", .port = "1"};
+    EXPECT_EQ(known.name_of(at), std::nullopt);
+    known.met(at, "n1");
+    EXPECT_EQ(known.name_of(at), "n1");
+    known.met(at, std::string(1000, 'n'));
+    EXPECT_EQ(known.name_of(at), "n1");
+    for (std::size_t each = 0; each < learned_servers::names_max; ++each) {
+        known.met({.host = std::to_string(each), .port = "1"}, "n");
+    }
+    EXPECT_EQ(known.name_of(at), std::nullopt) << "what anybody can fill has a limit";
+}
+
+TEST(LearnedServers, PassAUselessOneOverOnce) {
+    learned_servers known;
+    known.parted("n1", false);
+    EXPECT_TRUE(known.take_useless("n1"));
+    EXPECT_FALSE(known.take_useless("n1"));
+    known.parted("n1", false);
+    EXPECT_FALSE(known.take_useless("n2"));
+    known.parted("n1", true);
+    EXPECT_FALSE(known.take_useless("n1"));
+}
+
 /// Two servers of a cluster, of which the client knows the first.
 class OtherServer : public nats_fixture {
 protected:
@@ -188,6 +213,80 @@ TEST_F(OtherServer, MustHaveACertificateOfItsName) {
     learn_of_the_second(how);
     first_->stop();
     EXPECT_FALSE(open_link(how));
+}
+
+TEST_F(OtherServer, IsTriedFirstWhereItLeads) {
+    start("", "");
+    auto how = to_the_first();
+    how.urls.push_back(second_->url());
+    for (const char* const name : {"a", "b"}) {
+        how.leader = name;
+        const auto linked = open_link(how);
+        ASSERT_TRUE(linked) << to_string(linked.error());
+        EXPECT_EQ((*linked)->server_name(), name);
+        (void)learned_servers::shared().take_useless("");
+    }
+}
+
+TEST_F(OtherServer, IsTriedFirstWhereItLeadsAndNobodyHasNamedIt) {
+    start("", "");
+    learn_of_the_second(to_the_first());
+    auto how = to_the_first();
+    how.leader = "b";
+    const auto linked = open_link(how);
+    ASSERT_TRUE(linked) << to_string(linked.error());
+    EXPECT_EQ((*linked)->server_name(), "b");
+    how.discover = false;
+    const auto alone = open_link(how);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ((*alone)->server_name(), "a");
+}
+
+TEST_F(OtherServer, ThatIsAwayOrNobodyKeepsNoneFromTheRest) {
+    start("", "");
+    auto how = to_the_first();
+    how.urls.push_back(second_->url());
+    how.urls.push_back("nats://127.0.0.1:1");
+    how.leader = "nobody";
+    for (const bool is_away : {false, true}) {
+        if (is_away) {
+            how.leader = "b";
+            second_->stop();
+        }
+        const auto linked = open_link(how);
+        ASSERT_TRUE(linked) << to_string(linked.error());
+        EXPECT_FALSE((*linked)->server_name().empty());
+    }
+}
+
+TEST_F(OtherServer, IsToldNothingWhenItIsAskedForItsName) {
+    const std::string trace = "debug: true\ntrace: true\n";
+    const std::string user = "authorization { user: me, password: s3cret }\n";
+    start(trace + user, trace + user);
+    auto how = to_the_first();
+    how.urls = {"nats://me:s3cret@127.0.0.1:" + std::to_string(first_->port()),
+                "nats://me:s3cret@127.0.0.1:" + std::to_string(second_->port())};
+    how.leader = "a";
+    how.urls = {how.urls.back(), how.urls.front()};
+    const auto linked = open_link(how);
+    ASSERT_TRUE(linked) << to_string(linked.error());
+    EXPECT_EQ((*linked)->server_name(), "a");
+    EXPECT_THAT(second_->log(), HasSubstr("Client connection created"));
+    EXPECT_THAT(second_->log(), Not(HasSubstr("[CONNECT {")));
+}
+
+TEST_F(OtherServer, IsPassedOverOnceAfterItAnsweredNoPublish) {
+    start("", "");
+    auto how = to_the_first();
+    how.urls = {second_->url(), first_->url()};
+    how.leader = "b";
+    std::vector<std::string> names;
+    for (int each = 0; each < 3; ++each) {
+        const auto linked = open_link(how);  // at its end it has published nothing
+        ASSERT_TRUE(linked);
+        names.push_back((*linked)->server_name());
+    }
+    EXPECT_THAT(names, ElementsAre("b", "a", "b"));
 }
 
 TEST_F(OtherServer, IsTriedWithTlsWhereItHasTheRightCertificate) {
