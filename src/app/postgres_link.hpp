@@ -69,6 +69,11 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
         }
         return stream->next_frame();
     }
+    void let_go() override {
+        if (!closed) {
+            stream->let_go();
+        }
+    }
     [[nodiscard]] std::optional<relay::backfill_row> next_row() override {
         return closed ? std::nullopt : rows->next();
     }

@@ -56,6 +56,11 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
     {"standing_by", log_severity::info, "slot error",
      "Another relay holds the slot. This one takes over as soon as the slot is free.", ""},
     {"slot_taken", log_severity::info, "slot", "The slot is free and this relay takes over.", ""},
+    {"first_transaction", log_severity::info, "slot lsn xid",
+     "The transaction with which the slot begins after a start. A relay that was killed was "
+     "reading "
+     "this one or a later one.",
+     ""},
     {"sent_again", log_severity::info, "slot stream lsn position rows",
      "The slot stood before the stream's last message when the relay began, after a crash or "
      "because somebody has put it back. `rows` that the stream has were not published again.",

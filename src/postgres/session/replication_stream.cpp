@@ -96,6 +96,12 @@ result<std::optional<std::string_view>> replication_stream::next_frame() {
     return state_->next_frame();
 }
 
+void replication_stream::let_go() {
+    if (state_ != nullptr) {
+        state_->let_go();
+    }
+}
+
 std::vector<std::string> replication_stream::take_warnings() {
     return state_ == nullptr ? std::vector<std::string>{} : state_->take_warnings();
 }

@@ -66,6 +66,8 @@ public:
     /// The next CopyData message that is here already, without waiting; nothing if there is none
     /// yet. The view lives until the next call, `finish` or `close`. An error if the stream ended.
     [[nodiscard]] result<std::optional<std::string_view>> next_frame();
+    /// Gives the memory of that frame back.
+    void let_go();
 
     /// Waits until the server has sent more, and reads it. To be called once next_frame() has no
     /// more; only one wait at a time.

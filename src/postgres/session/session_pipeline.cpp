@@ -16,6 +16,9 @@ bool send_all(PGconn* handle, const std::vector<statement>& all) {
         for (const auto& parameter : each.parameters) {
             values.push_back(parameter ? parameter->c_str() : nullptr);
         }
+        if (each.lent) {
+            values.at(each.lent->index) = each.lent->text->c_str();
+        }
         if (PQsendQueryParams(handle, each.sql.c_str(), static_cast<int>(values.size()), nullptr,
                               values.data(), nullptr, nullptr, 0) != 1) {
             return false;

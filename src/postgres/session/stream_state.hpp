@@ -23,6 +23,7 @@ public:
     stream_state(std::shared_ptr<session> over, server_context context);
 
     [[nodiscard]] result<std::optional<std::string_view>> next_frame();
+    void let_go() { frame_.reset(); }
     [[nodiscard]] result<void> send(std::string_view message);
     void interrupt() { session_->wake(); }
     void close();

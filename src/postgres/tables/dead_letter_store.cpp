@@ -120,6 +120,10 @@ std::pair<std::string, std::string> headers_of(const dead_letter& letter) {
     return {array_literal(names), array_literal(values)};
 }
 
+/// Which of the parameters is the row itself, by far the largest.
+constexpr std::size_t event_index = 7;
+
+/// Without the row.
 std::vector<std::string> parameters_of(const dead_letter& letter, std::string_view slot,
                                        letter_key key) {
     auto [names, values] = headers_of(letter);
@@ -131,7 +135,7 @@ std::vector<std::string> parameters_of(const dead_letter& letter, std::string_vi
         letter.subject,
         std::move(names),
         std::move(values),
-        letter.event,
+        "",
         letter.reason,
         std::to_string(letter.error_code),
         std::to_string(letter.attempts),
@@ -244,7 +248,8 @@ statement inserting(const letter_to_store& each, letter_key key) {
     auto parameters = parameters_of(*each.letter, each.slot, key);
     return {
         insert_sql(key),
-        {std::make_move_iterator(parameters.begin()), std::make_move_iterator(parameters.end())}};
+        {std::make_move_iterator(parameters.begin()), std::make_move_iterator(parameters.end())},
+        statement::lent_value{event_index, &each.letter->event}};
 }
 
 statement noting(const letter_to_store& each) {

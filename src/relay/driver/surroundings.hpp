@@ -124,6 +124,8 @@ public:
     /// The next one, which lives until the next call; nothing where none is here. Errors: of the
     /// connection.
     [[nodiscard]] virtual result<std::optional<std::string_view>> next_frame() = 0;
+    /// That one is not needed any more: a large one need not wait for the next call.
+    virtual void let_go() {}
 
 protected:
     frame_source() = default;

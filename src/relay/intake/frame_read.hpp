@@ -13,6 +13,9 @@
 
 namespace walrelay::relay {
 
+/// From here on memory counts more than the time that it takes to give it back.
+inline constexpr std::size_t large_frame_bytes = std::size_t{1} << 20U;
+
 struct frame_read {
     /// Set where the frame ended a transaction.
     struct transaction_end {

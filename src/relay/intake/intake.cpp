@@ -91,6 +91,9 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         }
         held_frame_.emplace(frame);
     }
+    if (frame.size() >= large_frame_bytes) {
+        frames_->by().let_go();
+    }
     return done;
 }
 

@@ -113,6 +113,7 @@ public:
     [[nodiscard]] bool in_transaction() const { return transaction_.has_value(); }
     /// Only in a transaction.
     [[nodiscard]] lsn open_commit() const { return transaction_->begin.commit; }
+    [[nodiscard]] std::optional<transaction_id> open_xid() const { return transaction_->begin.xid; }
 
 private:
     void begin(history origin, table_catalog catalog, bool with_snapshot);

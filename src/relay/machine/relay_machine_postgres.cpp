@@ -247,11 +247,26 @@ void relay_machine::frame_was_read(frame_read& read,
     if (startup_check_.wants_rows()) {
         note_delivered(read, newest_before, now);
     }
+    if (sent_again_.awaits_first() && intake_.in_transaction()) {
+        tell_of_first_transaction();
+    }
     take_frame(read, now);
     if (sent_again_.is_open() && !lane_->claim()) {
         tell_of_sent_again();
     }
     ask_for_timeline();
+}
+
+/// Before any of its rows, which may be too large for the memory of this process.
+void relay_machine::tell_of_first_transaction() {
+    sent_again_.met_first();
+    const auto xid = intake_.open_xid();
+    log<"first_transaction">("slot " + options_.slot + " begins with " +
+                                 (xid ? "transaction " + std::to_string(*xid) + ", which commits"
+                                      : "the transaction that commits") +
+                                 " at LSN " + to_string(intake_.open_commit()),
+                             with<"slot">(options_.slot),
+                             with<"lsn">(to_string(intake_.open_commit())), with<"xid">(xid));
 }
 
 void relay_machine::tell_of_sent_again() {

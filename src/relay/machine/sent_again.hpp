@@ -1,5 +1,5 @@
-// Rows that the slot sends again when the relay begins, although the stream has them: after a
-// crash, or because somebody has put the slot back. Pure.
+// With what the slot begins when the relay does, and which rows it sends again although the stream
+// has them: after a crash, or because somebody has put the slot back. Pure.
 #pragma once
 
 #include "core/lsn.hpp"
@@ -29,6 +29,9 @@ public:
         has_begun_ = true;
     }
     [[nodiscard]] bool is_open() const { return open_.has_value(); }
+    /// The first transaction of the process is still to come.
+    [[nodiscard]] bool awaits_first() const { return !has_first_; }
+    void met_first() { has_first_ = true; }
     /// The row of that message has come. Nothing where no other was sent again.
     [[nodiscard]] std::optional<finding> met(std::uint64_t skipped) {
         auto found = *open_;
@@ -39,6 +42,7 @@ public:
 
 private:
     bool has_begun_ = false;
+    bool has_first_ = false;
     std::optional<finding> open_;
 };
 

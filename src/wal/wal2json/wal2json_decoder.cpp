@@ -10,6 +10,8 @@
 namespace walrelay::wal {
 namespace {
 
+constexpr std::size_t large_bytes = std::size_t{1} << 20U;
+
 place place_of(const std::optional<wal2json_text>& member, std::string_view name) {
     return {"wal2json object", name, member ? member->offset_bytes : 0};
 }
@@ -52,7 +54,12 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
         return decode_any(shortened_);
     }
     if (transaction_.is_open()) {
-        if (const auto* const table = exact_.read_row(payload, relations_)) {
+        const auto* table = exact_.read_row(payload, relations_);
+        if (table == nullptr && payload.size() > large_bytes) {
+            describe_table_of(payload);
+            table = exact_.read_row(payload, relations_);
+        }
+        if (table != nullptr) {
             return change{row_insert{table, exact_.fields()}};
         }
     }
@@ -60,6 +67,19 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
         return decode_object(*edge);
     }
     return decode_any(payload);
+}
+
+void wal2json_decoder::let_go() {
+    exact_.let_go();
+    parser_.let_go();
+}
+
+/// The parser takes three times the size of what it reads, so that a large row is left to the exact
+/// reader: all that this one lacks is a description of the table.
+void wal2json_decoder::describe_table_of(std::string_view payload) {
+    if (payload.starts_with(R"({"action":"I")")) {
+        static_cast<void>(decode_any(shortened(payload, kept_value_bytes)));
+    }
 }
 
 result<change> wal2json_decoder::decode_any(std::string_view payload) {

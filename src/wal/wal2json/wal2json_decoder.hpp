@@ -40,8 +40,10 @@ class wal2json_decoder final : public decoder {
 public:
     /// A call that returns an error leaves the decoder as it was.
     [[nodiscard]] result<change> decode(std::string_view payload) override;
+    void let_go() override;
 
 private:
+    void describe_table_of(std::string_view payload);
     [[nodiscard]] result<change> decode_any(std::string_view payload);
     [[nodiscard]] result<change> decode_object(const wal2json_object& object);
     [[nodiscard]] result<change> begin(const wal2json_object& object);

@@ -26,6 +26,8 @@ public:
     /// last. `fields` are the row's then, valid until the next call and as long as the text is.
     [[nodiscard]] const relation* read_row(std::string_view json, wal2json_relations& tables);
     [[nodiscard]] std::span<const field> fields() const { return fields_; }
+    /// They are not needed any more: gives back the memory of a large row.
+    void let_go() { static_cast<void>(start("")); }
 
     /// A begin or a commit with the members that these have, or null. The object lives until the
     /// next call.

@@ -63,6 +63,9 @@ public:
     /// Errors: frame_truncated, frame_malformed, both with the offset.
     [[nodiscard]] result<const wal2json_object*> parse(std::string_view json);
 
+    /// What was parsed is not needed any more: gives back the memory of a large object.
+    void let_go() { static_cast<void>(load("")); }
+
 private:
     /// Copies the bytes to where simdjson may read past their end.
     [[nodiscard]] std::string_view load(std::string_view json);

@@ -125,6 +125,8 @@ TEST_F(RelayPoison, IsNoLossWhereALaterMessageOfTheWindowIsInTheStream) {
 
 TEST_F(RelayPoison, IsSummedUpInTheLogWhereThereAreMany) {
     connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
     const auto lines_before = script.log_count();
     for (std::uint64_t commit = 200; commit < 200 + 13; ++commit) {
         poison_arrives(commit);
