@@ -215,7 +215,12 @@ private:
     void stand_by(const error& why, instant now);
     void take_over();
     /// The slot is had, and it is known where it stands.
-    void stream_from(postgres_session session, bool new_tables, instant now);
+    struct known_rules {
+        bool new_tables = false;
+        /// See began_to_relay_after, of the newest rows.
+        bool began_late = false;
+    };
+    void stream_from(postgres_session session, known_rules rules, instant now);
     void read_tail_again();
     /// The action for a new try.
     [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);

@@ -206,6 +206,8 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     if (known) {
         wanted.disordered_after = known->disordered_after;
         wanted.disordered_until = known->disordered_until;
+    } else {
+        wanted.disordered_until.reset();
     }
     auto mark = mark_now();
     if (known && !known->rules.empty()) {

@@ -57,19 +57,21 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         lane_->start_over();
     }
     lane_->prove_again();
-    const bool new_tables = has_new_tables();
+    // As the mark was found: a comparison that begins now writes another one.
+    const auto& rows = session.newest_rows;
+    const known_rules before{has_new_tables(), rows && began_to_relay_after(rows->later_than)};
     if (!trusts_tail(now)) {
         return;
     }
-    stream_from(std::move(session), new_tables, now);
+    stream_from(std::move(session), before, now);
 }
 
-void relay_machine::stream_from(postgres_session session, bool new_tables, instant now) {
+void relay_machine::stream_from(postgres_session session, known_rules rules, instant now) {
     hold_back_.begin_at(session.slot_confirmed);
     // Of all rows that are later, the stream has the messages only where it has kept them: where it
     // has not, that none is missing proves nothing.
     const bool rows_can_tell =
-        session.newest_rows && !new_tables &&
+        session.newest_rows && !rules.new_tables &&
         (!session.newest_rows->is_exact ||
          startup_check_.may_lack_before() <= session.newest_rows->later_than);
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
@@ -92,9 +94,9 @@ void relay_machine::stream_from(postgres_session session, bool new_tables, insta
     feedback_.confirmed(session.slot_confirmed, now.monotonic);
     feedback_.begin(session.sender_timeout, now.monotonic);
     startup_check_.hear_no_more();
-    if (session.newest_rows && !new_tables) {
+    if (session.newest_rows && !rules.new_tables) {
         auto& rows = *session.newest_rows;
-        rows.is_exact = rows.is_exact && rows_can_tell && !began_to_relay_after(rows.later_than);
+        rows.is_exact = rows.is_exact && rows_can_tell && !rules.began_late;
         startup_check_.begin(rows, session.goes_on_without);
         if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
             startup_check_is_over(0, now);

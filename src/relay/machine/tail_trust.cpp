@@ -195,7 +195,9 @@ tail_answer judge(const tail_question& asked) {
         asked.mark && asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
     const bool slot_is_amid_disorder =
         is_of_before && asked.slot_confirmed < asked.mark->disordered_below;
-    const bool slot_is_past = where->at.commit < asked.slot_confirmed && !slot_is_amid_disorder;
+    // Without a mark, as of a stream that was copied, nothing says that no row came late.
+    const bool slot_is_past =
+        asked.mark && where->at.commit < asked.slot_confirmed && !slot_is_amid_disorder;
     if (slot_is_past || is_of_a_snapshot(where->at)) {
         return {kind::exact};
     }
