@@ -13,7 +13,7 @@ namespace walrelay::app {
 [[nodiscard]] std::optional<std::uint64_t> memory_limit(const std::filesystem::path& root = "/");
 
 /// The largest row, as the WAL has it, whose content can be kept within `limit` bytes while a
-/// window of `window_bytes` is full: libpq, the decoder and a dead letter hold it up to four times
+/// window of `window_bytes` is full: libpq, the decoder and a dead letter hold it up to eight times
 /// (docs/sizing.md). At least 8 MiB, the largest message that NATS advises: what can be published
 /// is not set aside.
 [[nodiscard]] std::uint64_t largest_row_within(std::uint64_t limit, std::uint64_t window_bytes);

@@ -470,7 +470,7 @@ void simulation::run(verdict& into) {
     run_until([this] { return all_is_told(); }, calm_since + patience(),
               "all stored and confirmed");
     run_until([this] { return !checker_.to_be_named() && !checker_.has_untold_loss(); },
-              world_.now() + seconds(60), "a moved slot, or a loss, named");
+              world_.now() + patience(), "a moved slot, or a loss, named");
     into.recovery = world_.now() - calm_since;
     stop_in_order();
     checker_.check_orphans(broker_.stream().messages());

@@ -36,7 +36,7 @@ struct publish_link::state : std::enable_shared_from_this<state> {
     telling_server server;
     std::string server_name;
     /// It has answered a publish.
-    bool was_of_use = false;
+    bool has_acked = false;
     asio::steady_timer timer;  // until the next ping
     connection_events events;
     std::uint64_t epoch = 0;
@@ -202,7 +202,7 @@ void publish_link::state::take_message(const wire_operation& received) {
     const char* const end = digits.data() + digits.size();
     const auto [stop, failure] = std::from_chars(digits.data(), end, answer.index);
     if (failure == std::errc{} && stop == end) {
-        was_of_use = true;
+        has_acked = true;
         events.on_reply(answer);
     }
 }
@@ -253,7 +253,9 @@ void publish_link::state::lose(error why) {
 publish_link::publish_link(std::shared_ptr<state> opened) : state_(std::move(opened)) {}
 
 publish_link::~publish_link() {
-    learned_servers::shared().parted(state_->server_name, state_->was_of_use);
+    if (state_->longest.bytes > 0) {
+        learned_servers::shared().acked(state_->server_name, state_->has_acked);
+    }
     state_->over = true;
     state_->timer.cancel();
     state_->socket->close();

@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 270;  // of a host and a port
 
+/// Of what may be better by now.
+bool is_old(std::chrono::steady_clock::time_point then) {
+    constexpr std::chrono::minutes lasts{5};
+    return std::chrono::steady_clock::now() - then > lasts;
+}
+
 std::string key_of(const connect_options& of) {
     return joined(of.urls, ",");
 }
@@ -38,7 +44,7 @@ learned_servers& learned_servers::shared() {
 }
 
 void learned_servers::learn(const connect_options& of, const telling_server& by,
-                            const std::vector<std::string>& listed) {
+                            const std::vector<std::string>& listed, bool before_tls) {
     if (!of.discover || listed.empty()) {
         return;
     }
@@ -62,7 +68,7 @@ void learned_servers::learn(const connect_options& of, const telling_server& by,
         found.push_back(std::move(*server));
     }
     const std::lock_guard lock(guard_);
-    known_[key_of(of)] = std::move(found);
+    known_[key_of(of)] = {std::move(found), !before_tls};
 }
 
 std::vector<server_address> learned_servers::others(const connect_options& of) const {
@@ -71,7 +77,13 @@ std::vector<server_address> learned_servers::others(const connect_options& of) c
     }
     const std::lock_guard lock(guard_);
     const auto found = known_.find(key_of(of));
-    return found == known_.end() ? std::vector<server_address>{} : found->second;
+    return found == known_.end() ? std::vector<server_address>{} : found->second.servers;
+}
+
+bool learned_servers::may_lead(const connect_options& of) const {
+    const std::lock_guard lock(guard_);
+    const auto found = known_.find(key_of(of));
+    return found != known_.end() && found->second.may_lead;
 }
 
 void learned_servers::met(const server_address& server, const std::string& name) {
@@ -82,23 +94,30 @@ void learned_servers::met(const server_address& server, const std::string& name)
     if (names_.size() >= names_max) {
         names_.clear();
     }
-    names_[to_string(server)] = name;
+    names_[to_string(server)] = {name, std::chrono::steady_clock::now()};
 }
 
 std::optional<std::string> learned_servers::name_of(const server_address& server) const {
     const std::lock_guard lock(guard_);
     const auto found = names_.find(to_string(server));
-    return found == names_.end() ? std::nullopt : std::optional(found->second);
+    if (found == names_.end() || (found->second.name.empty() && is_old(found->second.at))) {
+        return std::nullopt;
+    }
+    return found->second.name;
 }
 
-void learned_servers::parted(const std::string& name, bool was_of_use) {
+void learned_servers::acked(const std::string& name, bool any) {
     const std::lock_guard lock(guard_);
-    useless_ = was_of_use ? "" : name;
+    if (!any) {
+        avoided_ = {name, std::chrono::steady_clock::now()};
+    } else if (avoided_.name == name) {
+        avoided_ = {};
+    }
 }
 
-bool learned_servers::take_useless(const std::string& name) {
+bool learned_servers::is_avoided(const std::string& name) const {
     const std::lock_guard lock(guard_);
-    return std::exchange(useless_, "") == name;
+    return avoided_.name == name && !is_old(avoided_.at);
 }
 
 }  // namespace walrelay::nats

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ private:
     std::string server_name_;  // "host:port"
     bool expired_ = false;
     bool tls_ = false;
+    bool others_were_in_clear_ = false;
     greeting met_;
 };
 
@@ -90,7 +92,8 @@ asio::awaitable<result<server_session>> attempt::join(server_address server, std
     if (done) {
         const bool in_clear = !tls_ && !socket_->is_local() && tells_a_secret(server, known_);
         const telling_server joined{std::move(server), tls_};
-        learned_servers::shared().learn(options_, joined, met_.others);
+        learned_servers::shared().learn(options_, joined, met_.others,
+                                        tls_ && others_were_in_clear_);
         co_return server_session{socket_, std::move(met_), in_clear, joined};
     }
     if (expired_) {
@@ -159,6 +162,7 @@ asio::awaitable<result<void>> attempt::greet(const server_address& server) {
         co_return unreachable(options_, met.error().what);
     }
     met_ = std::move(*met);
+    others_were_in_clear_ = !tls_;
     learned_servers::shared().met(server, met_.name);
     co_return result<void>{};
 }
@@ -218,6 +222,7 @@ void attempt::adopt(std::string_view info) {
     }
     if (said && !said->others.empty()) {
         met_.others = std::move(said->others);
+        others_were_in_clear_ = !tls_;
     }
 }
 
@@ -245,6 +250,8 @@ struct candidate {
     server_address server;
     /// Of nats.urls: only what keeps us from these is worth telling.
     bool is_configured = true;
+    /// It is tried before the others where it leads the stream.
+    bool may_lead = true;
 };
 
 result<std::vector<candidate>> candidates_of(const connect_options& options, std::size_t first) {
@@ -256,61 +263,87 @@ result<std::vector<candidate>> candidates_of(const connect_options& options, std
         }
         all.push_back({std::move(*server)});
     }
+    const bool may_lead = learned_servers::shared().may_lead(options);
     for (auto& server : learned_servers::shared().others(options)) {
-        all.push_back({std::move(server), false});
+        all.push_back({std::move(server), false, may_lead});
     }
     return all;
 }
 
-std::vector<candidate>::iterator leader_among(std::vector<candidate>& all,
-                                              const std::string& leader) {
-    return std::ranges::find_if(all, [&](const candidate& each) {
-        return learned_servers::shared().name_of(each.server) == leader;
-    });
+/// As learned_servers has it; empty of one that is no leader to us.
+std::optional<std::string> name_of(const candidate& one) {
+    return one.may_lead ? learned_servers::shared().name_of(one.server) : "";
 }
 
-/// Those that have not been met, until one of them is the leader.
-asio::awaitable<void> meet_the_others(asio::any_io_executor executor,
-                                      const connect_options& options, const secrets& known,
-                                      const std::vector<candidate>& all) {
-    constexpr std::chrono::milliseconds patience{500};
-    auto shortly = options;
-    shortly.timeout = std::min(options.timeout, patience);
-    asio::steady_timer all_met(executor, asio::steady_timer::time_point::max());
-    std::vector<std::shared_ptr<attempt>> meeting;
-    std::size_t left = 0;
-    for (const auto& each : all) {
-        if (!learned_servers::shared().name_of(each.server)) {
-            const auto trying = std::make_shared<attempt>(executor, shortly, known);
-            meeting.push_back(trying);
-            ++left;
-            asio::co_spawn(executor, trying->meet(each.server),
-                           [&, server = each.server](const std::exception_ptr& failure) {
-                               rethrow{}(failure);
-                               if (learned_servers::shared().name_of(server) == options.leader) {
-                                   std::ranges::for_each(meeting, &attempt::give_up);
-                               }
-                               if (--left == 0) {
-                                   all_met.cancel();
-                               }
-                           });
+std::vector<candidate>::iterator leader_among(std::vector<candidate>& all,
+                                              const std::string& leader) {
+    return std::ranges::find_if(all,
+                                [&](const candidate& each) { return name_of(each) == leader; });
+}
+
+/// Servers that are asked for their names. Lasts as long as the slowest of them: the lookup of a
+/// host name cannot be broken off.
+struct meeting {
+    meeting(const asio::any_io_executor& executor, connect_options with)
+        : how(std::move(with)), over(executor, how.timeout) {}
+
+    void one_was_met(const server_address& which) {
+        const bool leads = learned_servers::shared().name_of(which) == how.leader;
+        if (--left == 0 || leads) {
+            is_over = true;
+            over.cancel();
         }
     }
-    while (left > 0) {
-        co_await all_met.async_wait(as_outcome);
+
+    connect_options how;
+    secrets none;
+    std::vector<std::shared_ptr<attempt>> attempts;
+    std::size_t left = 0;
+    asio::steady_timer over;
+    bool is_over = false;
+};
+
+/// Until one of them is the leader. Who does not answer meanwhile is none.
+asio::awaitable<void> meet(asio::any_io_executor executor, connect_options options,
+                           std::vector<server_address> servers) {
+    constexpr std::chrono::milliseconds patience{500};
+    options.timeout = std::min(options.timeout, patience);
+    const auto all = std::make_shared<meeting>(executor, std::move(options));
+    all->left = servers.size();
+    for (const auto& server : servers) {
+        learned_servers::shared().met(server, "");
+        all->attempts.push_back(std::make_shared<attempt>(executor, all->how, all->none));
+        asio::co_spawn(executor, all->attempts.back()->meet(server),
+                       [all, server](const std::exception_ptr& failure) {
+                           rethrow{}(failure);
+                           all->one_was_met(server);
+                       });
     }
+    if (!servers.empty() && !all->is_over) {
+        co_await all->over.async_wait(as_outcome);
+    }
+    for (const auto& each : all->attempts) {
+        each->give_up();
+    }
+    all->attempts.clear();
 }
 
 asio::awaitable<void> put_leader_first(asio::any_io_executor executor,
-                                       const connect_options& options, const secrets& known,
+                                       const connect_options& options,
                                        std::vector<candidate>& all) {
-    const bool is_useless = learned_servers::shared().take_useless(options.leader);
-    if (options.leader.empty() || is_useless || all.size() < 2) {
+    if (options.leader.empty() || all.size() < 2 ||
+        learned_servers::shared().is_avoided(options.leader)) {
         co_return;
     }
     auto leader = leader_among(all, options.leader);
     if (leader == all.end()) {
-        co_await meet_the_others(executor, options, known, all);
+        std::vector<server_address> unmet;
+        for (const auto& each : all) {
+            if (!name_of(each)) {
+                unmet.push_back(each.server);
+            }
+        }
+        co_await meet(executor, options, std::move(unmet));
         leader = leader_among(all, options.leader);
     }
     if (leader != all.end()) {
@@ -322,9 +355,9 @@ asio::awaitable<void> put_leader_first(asio::any_io_executor executor,
 
 bool may_be_reached(const connect_options& options, const std::string& name) {
     const auto servers = candidates_of(options, 0);
-    return servers && servers->size() > 1 &&
+    return servers && servers->size() > 1 && !learned_servers::shared().is_avoided(name) &&
            std::ranges::any_of(*servers, [&](const candidate& each) {
-               return learned_servers::shared().name_of(each.server).value_or(name) == name;
+               return name_of(each).value_or(name) == name;
            });
 }
 
@@ -340,7 +373,7 @@ asio::awaitable<result<server_session>> open_session(asio::any_io_executor execu
     if (!servers) {
         co_return servers.error();
     }
-    co_await put_leader_first(executor, options, *known, *servers);
+    co_await put_leader_first(executor, options, *servers);
     error last = unreachable(options, "nats.urls is empty");
     for (auto& each : *servers) {
         const auto trying = std::make_shared<attempt>(executor, options, *known);

@@ -29,11 +29,11 @@ struct server_session {
 
 /// Logs in to the first server of `options.urls` that lets us in, beginning with that of the index
 /// `first` (modulo their number), or else to one that those have told of. The leader of the options
-/// comes before all of them where it is one of them: servers whose name is not known yet are asked
-/// for it, all at once and for half a second at most. `lines` go out right
-/// after the log-in, and are taken by the server before it counts as done. The files of the proofs
-/// are read anew. Errors: broker_unavailable; broker_unsuitable (no permission, a file or an
-/// address that cannot be used).
+/// comes before all of them where it is one of them, unless it has just acked nothing: servers
+/// whose name is not known yet are asked for it, all at once and for half a second at most. `lines`
+/// go out right after the log-in, and are taken by the server before it counts as done. The files
+/// of the proofs are read anew. Errors: broker_unavailable; broker_unsuitable (no permission, a
+/// file or an address that cannot be used).
 [[nodiscard]] boost::asio::awaitable<result<server_session>> open_session(
     boost::asio::any_io_executor executor, connect_options options, std::size_t first,
     std::string lines);

@@ -33,7 +33,7 @@ void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> 
     seen_ = evidence_of(facts, stream_);
     seen_->late_rows = late_rows;
     asking_.reset();
-    state_ = state_ == state::proved ? state::unknown : state_;
+    state_ = state_ == state::refused ? state_ : state::unknown;
 }
 
 void checkpoint::message_stored(const stored_message& newest) {
@@ -49,6 +49,7 @@ void checkpoint::slot_taken(slot_evidence evidence) {
     keeper_.begin(evidence.witness, evidence.stands_at);
     taken_ = std::move(evidence);
     holds_slot_ = true;
+    proved_with_slot_ = false;
     state_ = state::unknown;
     asking_.reset();
     slot_in_question_ = false;
@@ -60,7 +61,7 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
         stood_in_ = taken_->line.origin;
     }
     // What an unproved session has seen can be another relay's.
-    if (holds_slot_ && state_ == state::proved) {
+    if (holds_slot_ && proved_with_slot_) {
         left_at_ = std::max(left_at_, last);
         left_version_ = keeper_.known() ? keeper_.known()->version : 0;
     }
@@ -74,9 +75,7 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
 void checkpoint::stream_lost() {
     seen_.reset();
     asking_.reset();
-    // What was proved of the slot's rows is kept for slot_lost; nothing is told by it, see
-    // may_tell.
-    state_ = state_ == state::comparing ? state::unknown : state_;
+    state_ = state_ == state::refused ? state_ : state::unknown;
 }
 
 void checkpoint::message_read(const asked_message& found) {
@@ -104,6 +103,7 @@ void checkpoint::newest_rows_are_there() {
 void checkpoint::prove() {
     state_ = state::proved;
     was_proved_ = true;
+    proved_with_slot_ = true;
 }
 
 bool checkpoint::may_publish() const {
@@ -112,7 +112,7 @@ bool checkpoint::may_publish() const {
 }
 
 bool checkpoint::may_tell() const {
-    return state_ == state::proved && seen_;
+    return state_ == state::proved;
 }
 
 wall_time checkpoint::stream_created() const {

@@ -171,6 +171,8 @@ private:
     std::optional<std::uint64_t> asking_;
     bool slot_in_question_ = false;
     bool was_proved_ = false;
+    /// The same, since the slot was taken last: what was known then was this relay's own.
+    bool proved_with_slot_ = false;
     /// When the slot was lost last: the last row that was known, and the version of the witness.
     std::optional<commit_position> left_at_;
     std::uint64_t left_version_ = 0;

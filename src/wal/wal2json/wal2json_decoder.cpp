@@ -59,6 +59,9 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
             describe_table_of(payload);
             table = exact_.read_row(payload, relations_);
         }
+        if (table == nullptr && payload.size() > large_bytes) {
+            exact_.let_go();
+        }
         if (table != nullptr) {
             return change{row_insert{table, exact_.fields()}};
         }

@@ -1,6 +1,7 @@
 // Servers of a cluster that nobody has configured: which of them are tried, and how.
 #include "nats/session/learned_servers.hpp"
 
+#include "nats/session/server_session.hpp"
 #include "nats_fixture.hpp"
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
@@ -107,15 +108,27 @@ TEST(LearnedServers, KnowTheNamesOfThoseThatWereMet) {
     EXPECT_EQ(known.name_of(at), std::nullopt) << "what anybody can fill has a limit";
 }
 
-TEST(LearnedServers, PassAUselessOneOverOnce) {
+TEST(LearnedServers, AvoidTheOneThatAckedNothing) {
     learned_servers known;
-    known.parted("n1", false);
-    EXPECT_TRUE(known.take_useless("n1"));
-    EXPECT_FALSE(known.take_useless("n1"));
-    known.parted("n1", false);
-    EXPECT_FALSE(known.take_useless("n2"));
-    known.parted("n1", true);
-    EXPECT_FALSE(known.take_useless("n1"));
+    EXPECT_FALSE(known.is_avoided("n1"));
+    known.acked("n1", false);
+    EXPECT_TRUE(known.is_avoided("n1"));
+    EXPECT_FALSE(known.is_avoided("n2"));
+    known.acked("n2", true);
+    EXPECT_TRUE(known.is_avoided("n1"));
+    known.acked("n1", true);
+    EXPECT_FALSE(known.is_avoided("n1"));
+}
+
+TEST(LearnedServers, LeadNothingWhereTheirListWasReadBeforeTls) {
+    learned_servers known;
+    const auto how = to({"tls://a:1"});
+    EXPECT_FALSE(known.may_lead(how));
+    known.learn(how, {{}, true}, {"c:3"}, true);
+    EXPECT_FALSE(known.may_lead(how));
+    EXPECT_THAT(known.others(how), SizeIs(1));
+    known.learn(how, {{}, true}, {"c:3"});
+    EXPECT_TRUE(known.may_lead(how));
 }
 
 /// Two servers of a cluster, of which the client knows the first.
@@ -224,7 +237,6 @@ TEST_F(OtherServer, IsTriedFirstWhereItLeads) {
         const auto linked = open_link(how);
         ASSERT_TRUE(linked) << to_string(linked.error());
         EXPECT_EQ((*linked)->server_name(), name);
-        (void)learned_servers::shared().take_useless("");
     }
 }
 
@@ -264,29 +276,36 @@ TEST_F(OtherServer, IsToldNothingWhenItIsAskedForItsName) {
     const std::string user = "authorization { user: me, password: s3cret }\n";
     start(trace + user, trace + user);
     auto how = to_the_first();
-    how.urls = {"nats://me:s3cret@127.0.0.1:" + std::to_string(first_->port()),
-                "nats://me:s3cret@127.0.0.1:" + std::to_string(second_->port())};
-    how.leader = "a";
-    how.urls = {how.urls.back(), how.urls.front()};
+    how.urls = {"nats://me:s3cret@127.0.0.1:" + std::to_string(second_->port()),
+                "nats://me:s3cret@127.0.0.1:" + std::to_string(first_->port())};
+    how.leader = "nobody";
     const auto linked = open_link(how);
     ASSERT_TRUE(linked) << to_string(linked.error());
     EXPECT_EQ((*linked)->server_name(), "a");
-    EXPECT_THAT(second_->log(), HasSubstr("Client connection created"));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return second_->log().find("Client connection created") != std::string::npos;
+    }));
     EXPECT_THAT(second_->log(), Not(HasSubstr("[CONNECT {")));
 }
 
-TEST_F(OtherServer, IsPassedOverOnceAfterItAnsweredNoPublish) {
+TEST_F(OtherServer, IsPassedOverWhileItAcksNothing) {
     start("", "");
     auto how = to_the_first();
     how.urls = {second_->url(), first_->url()};
     how.leader = "b";
-    std::vector<std::string> names;
-    for (int each = 0; each < 3; ++each) {
-        const auto linked = open_link(how);  // at its end it has published nothing
+    {
+        const auto linked = open_link(how);
         ASSERT_TRUE(linked);
-        names.push_back((*linked)->server_name());
+        EXPECT_EQ((*linked)->server_name(), "b");
+        EXPECT_TRUE((*linked)->publish(sample("nobody acks this"), 1, std::nullopt));
     }
-    EXPECT_THAT(names, ElementsAre("b", "a", "b"));
+    EXPECT_FALSE(open(how)) << "looks at a stream, over a connection that wants no leader";
+    const auto linked = open_link(how);
+    ASSERT_TRUE(linked);
+    EXPECT_EQ((*linked)->server_name(), "a");
+    EXPECT_FALSE(nats::may_be_reached(how, "b"));
+    learned_servers::shared().acked("b", true);
+    EXPECT_TRUE(nats::may_be_reached(how, "b"));
 }
 
 TEST_F(OtherServer, IsTriedWithTlsWhereItHasTheRightCertificate) {
