@@ -213,7 +213,10 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     const auto expected = servers::expectations_of(settings);
     const auto earlier =
         co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(stream));
-    auto found = preflight::postgres_findings(expected, *facts, earlier);
+    if (!earlier) {
+        co_return std::vector{finding_of(earlier.error())};
+    }
+    auto found = preflight::postgres_findings(expected, *facts, *earlier);
     if (stream) {
         const auto taken = relay::owner_findings(expected, servers::owner_of(settings, *facts),
                                                  stream->description);

@@ -181,10 +181,7 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
             if (const auto why = other_limits(**known, limits)) {
                 driver_.broker_failed(epoch, *why);
             } else if (goes_over_to((*known)->leader)) {
-                driver_.broker_failed(
-                    epoch, {errc::broker_lost, "server " + (*known)->leader + " leads stream " +
-                                                   settings_.nats.stream +
-                                                   " now, and is published to from now on"});
+                driver_.leader_moved(epoch, (*known)->leader);
             }
         }
     }

@@ -336,7 +336,10 @@ awaitable<result<postgres_facts>> inspect_all(servers::executors on, postgres::c
     }
     const auto known_run =
         co_await servers::known_run(sql, settings, *facts, preflight::earlier_run_of(stream));
-    if (const auto forbids = objections(settings, *facts, stream, new_slot, known_run)) {
+    if (!known_run) {
+        co_return known_run.error();
+    }
+    if (const auto forbids = objections(settings, *facts, stream, new_slot, *known_run)) {
         co_return *forbids;
     }
     const auto letters = co_await servers::read_dead_letters(sql, settings, *facts);
@@ -398,14 +401,17 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     }
     const auto earlier =
         co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(*stream));
+    if (!earlier) {
+        co_return fail(earlier.error());
+    }
     if (new_slot) {
         // An earlier slot has sent them, or began with them.
         std::ranges::for_each(facts->tables, [](table_facts& each) { each.rows.reset(); });
         facts->slot_began_with = "unknown";
     }
     const bool run_makes_slot =
-        !(new_slot && earlier) &&
-        preflight::choose_backfill(servers::expectations_of(settings), *facts, earlier, false)
+        !(new_slot && *earlier) &&
+        preflight::choose_backfill(servers::expectations_of(settings), *facts, *earlier, false)
             .has_value();
     const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot, options);
     if (!made) {

@@ -113,7 +113,11 @@ awaitable<result<postgres_facts>> look(servers::executors on, postgres::connecti
     if (auto forbids = servers::to_error(taken, errc::broker_unsuitable)) {
         co_return *forbids;
     }
-    known.earlier = co_await servers::known_run(sql, settings, *facts, known.earlier);
+    const auto earlier = co_await servers::known_run(sql, settings, *facts, known.earlier);
+    if (!earlier) {
+        co_return earlier.error();
+    }
+    known.earlier = *earlier;
     const auto planned = findings_for(expected, servers::as_completed(*facts), known);
     if (!can_start(planned)) {
         co_return *forbidding(planned);
@@ -289,7 +293,8 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!placed) {
         co_return placed.error();
     }
-    if (known.looks && !facts.in_recovery && !session.newest_rows) {
+    const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
+    if (known.looks && !facts.in_recovery && !has_looked) {
         co_return cannot_look(settings.postgres.slot);
     }
     session.goes_on_without = known.goes_on_without;

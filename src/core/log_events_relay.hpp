@@ -20,6 +20,11 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
     {"broker_connected", log_severity::info, "stream sequence position messages",
      "The broker is connected and the stream's last message is known. `messages` are sent again.",
      ""},
+    {"leader_followed", log_severity::info, "stream server",
+     "Another server of the cluster leads the stream. Nothing is on its way, and the relay "
+     "connects "
+     "to that one.",
+     ""},
     {"strangers_in_stream", log_severity::warning, "stream sequence position messages",
      "Somebody else has published among the last messages of the stream.",
      "Allow only walrelay's user to publish on the stream's subjects (docs/security.md), or set "

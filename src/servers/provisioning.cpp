@@ -285,18 +285,21 @@ awaitable<result<output_plugin>> provision(executors on, postgres::connection& s
     co_return plugin;
 }
 
-awaitable<std::optional<preflight::earlier_run>> known_run(
+awaitable<result<std::optional<preflight::earlier_run>>> known_run(
     postgres::connection& sql, const config::settings& settings, const postgres_facts& facts,
     std::optional<preflight::earlier_run> of_stream) {
     if (!of_stream && !facts.slot) {
         auto slot = settings.postgres.slot;
         const auto kept =
             co_await postgres::read_witness(sql, std::move(slot), facts.origin.system_identifier);
+        if (!kept && kept.error().code != errc::postgres_unsuitable) {
+            co_return kept.error();
+        }
         if (kept && *kept) {
             of_stream = preflight::earlier_run{relay::to_text((*kept)->what), false, false, true};
         }
     }
-    co_return of_stream;
+    co_return std::move(of_stream);
 }
 
 awaitable<result<void>> begin_witness(executors on, postgres::connection& sql,

@@ -57,8 +57,8 @@ namespace walrelay::servers {
 
 /// How it is known that there was a run: what the stream has shown, or, where the slot is missing,
 /// what the database keeps. A stream can have been emptied, and the slot be gone before the first
-/// row came.
-[[nodiscard]] boost::asio::awaitable<std::optional<preflight::earlier_run>> known_run(
+/// row came. Errors: that cannot be read now; a role that may never read it knows of none.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<preflight::earlier_run>>> known_run(
     postgres::connection& sql, const config::settings& settings, const postgres_facts& facts,
     std::optional<preflight::earlier_run> of_stream);
 

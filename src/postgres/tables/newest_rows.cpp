@@ -143,7 +143,7 @@ awaitable<result<void>> read(connection& sql, std::string statement,
     co_return result<void>{};
 }
 
-constexpr int newest = 1000;
+constexpr int newest_max = 1000;
 constexpr int from_around = 200;
 constexpr int after_it = 2000;
 
@@ -154,7 +154,7 @@ std::vector<std::string> statements_for(const newest_rows_request& request, cons
             quote_identifier(request.created_at) + " >= " + seconds_of(*request.since);
         return {select_by_time(request,
                                way.condition.empty() ? made : made + " AND " + way.condition,
-                               "DESC", newest)};
+                               "DESC", newest_max)};
     }
     if (!request.is_later.empty() && !way.by_time) {
         return {select_all(request, way.condition, 2 * after_it)};
@@ -165,15 +165,14 @@ std::vector<std::string> statements_for(const newest_rows_request& request, cons
     const auto time = quote_identifier(request.created_at);
     const auto around = seconds_of(request.around);
     const auto and_way = way.condition.empty() ? "" : " AND " + way.condition;
-    return {select_by_time(request, way.condition, "DESC", newest),
+    return {select_by_time(request, way.condition, "DESC", newest_max),
             select_by_time(request, time + " <= " + around + and_way, "DESC", from_around),
             select_by_time(request, time + " > " + around + and_way, "ASC", after_it)};
 }
 
 }  // namespace
 
-awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
-                                                            newest_rows_request request) {
+awaitable<result<newest_rows>> read_newest_rows(connection& sql, newest_rows_request request) {
     std::vector<std::string> which{request.table.schema, request.table.name, request.created_at};
     const auto access = co_await sql.query(access_sql, std::move(which));
     if (!access) {
@@ -182,12 +181,13 @@ awaitable<result<std::vector<newest_row>>> read_newest_rows(connection& sql,
     const auto way = access->empty() ? std::nullopt
                                      : way_to_the_newest(*access, sql.version_number(),
                                                          request.since.has_value());
-    std::vector<newest_row> found;
+    newest_rows found;
     if (!way) {
         co_return std::move(found);
     }
+    found.is_whole = way->condition.empty();
     for (auto& statement : statements_for(request, *way)) {
-        const auto done = co_await read(sql, std::move(statement), found);
+        const auto done = co_await read(sql, std::move(statement), found.rows);
         if (!done) {
             co_return done.error();
         }

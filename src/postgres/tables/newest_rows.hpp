@@ -39,10 +39,16 @@ struct newest_row {
     wall_time created_at;
 };
 
+struct newest_rows {
+    std::vector<newest_row> rows;
+    /// They were looked for in all of the table; else that there are no more says nothing.
+    bool is_whole = false;
+};
+
 /// At most some thousands; none where the table is large and has neither such an index nor,
 /// before PostgreSQL 14, a way to its last pages. On a connection of connection_kind::sql. Errors:
 /// also those of a role that may not read the table.
-[[nodiscard]] boost::asio::awaitable<result<std::vector<newest_row>>> read_newest_rows(
+[[nodiscard]] boost::asio::awaitable<result<newest_rows>> read_newest_rows(
     connection& sql, newest_rows_request request);
 
 /// Ends statements of this session that take longer, or wait for a lock for more than half a

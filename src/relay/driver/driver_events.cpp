@@ -22,6 +22,11 @@ void relay_driver::broker_failed(std::uint64_t epoch, const error& why) {
     settle();
 }
 
+void relay_driver::leader_moved(std::uint64_t epoch, const std::string& server) {
+    machine_.leader_moved(epoch, server);
+    settle();
+}
+
 void relay_driver::reply_arrived(publish_token token, const publish_outcome& outcome) {
     if (!replies_came_at_) {
         replies_came_at_ = now();

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] bool is_at_rest() const { return machine_.is_at_rest(); }
     void broker_connected(std::uint64_t epoch, const broker_facts& facts);
     void broker_failed(std::uint64_t epoch, const error& why);
+    /// See relay_machine.
+    void leader_moved(std::uint64_t epoch, const std::string& server);
     /// Settles nothing: replies_ended does, after all that one read of the socket has brought.
     void reply_arrived(publish_token token, const publish_outcome& outcome);
     void replies_ended();

@@ -91,6 +91,9 @@ public:
     void broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now);
     /// The try failed, or the connection ended.
     void broker_failed(std::uint64_t epoch, const error& why, instant now);
+    /// The server of that name leads the stream, and the broker is to be connected through it. Does
+    /// nothing where something is on its way: see is_at_rest.
+    void leader_moved(std::uint64_t epoch, const std::string& server);
     void postgres_connected(std::uint64_t epoch, postgres_session session, instant now);
     void postgres_failed(std::uint64_t epoch, const error& why, instant now);
     void postgres_finished();
@@ -222,6 +225,7 @@ private:
     };
     void stream_from(postgres_session session, known_rules rules, instant now);
     void read_tail_again();
+    void connect_broker_anew();
     /// The action for a new try.
     [[nodiscard]] connect_broker to_broker(std::uint64_t epoch);
     void lose_stuck_broker(instant now);

@@ -287,6 +287,25 @@ void relay_machine::broker_failed(std::uint64_t epoch, const error& why, instant
     lose_broker(why, now);
 }
 
+void relay_machine::leader_moved(std::uint64_t epoch, const std::string& server) {
+    if (epoch != broker_.epoch() || !is_at_rest()) {
+        return;
+    }
+    log<"leader_followed">("server " + server + " leads stream " + options_.stream +
+                               " now: connecting to it, with nothing on its way",
+                           with<"stream">(options_.stream), with<"server">(server));
+    connect_broker_anew();
+}
+
+void relay_machine::connect_broker_anew() {
+    lane_->close();
+    checkpoint_.stream_lost();
+    proof_.forget_question();
+    hold_back_.forget_question();
+    actions_.emplace_back(close_broker{});
+    actions_.emplace_back(to_broker(broker_.replace()));
+}
+
 void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
     checkpoint_.stream_lost();

@@ -75,7 +75,8 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
         (!session.newest_rows->is_exact ||
          startup_check_.may_lack_before() <= session.newest_rows->later_than);
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
-                            std::move(session.witness), rows_can_tell, false,
+                            std::move(session.witness),
+                            rows_can_tell && session.newest_rows->is_whole, false,
                             session.goes_on_without});
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
@@ -119,13 +120,8 @@ void relay_machine::take_over() {
 
 void relay_machine::read_tail_again() {
     if (broker_.is_up()) {
-        lane_->close();
-        checkpoint_.stream_lost();
         lane_->expect_others();
-        proof_.forget_question();
-        hold_back_.forget_question();
-        actions_.emplace_back(close_broker{});
-        actions_.emplace_back(to_broker(broker_.replace()));
+        connect_broker_anew();
     }
 }
 

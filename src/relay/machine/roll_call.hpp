@@ -49,6 +49,8 @@ struct roll {
     wall_time taken_at;
     /// Those alone that are later than what the witness names: all of them are asked for.
     bool is_exact = false;
+    /// They were looked for in all of every table.
+    bool is_whole = true;
     /// They were committed after it.
     lsn later_than = {};
 };

@@ -88,6 +88,7 @@ private:
         const auto time = creation_time(table, about);
         auto ids = outbox::message_id_reader::make(table, about.columns, facts_.domains);
         if (!ids || (!time && (later_.condition.empty() || later_.since))) {
+            taken_.is_whole = false;
             co_return result<void>{};
         }
         postgres::newest_rows_request request{table.table, ids->columns(),   time.value_or(""),
@@ -98,7 +99,8 @@ private:
         }
         std::vector<field> values;
         std::string id;
-        for (const auto& row : *rows) {
+        taken_.is_whole = taken_.is_whole && rows->is_whole;
+        for (const auto& row : rows->rows) {
             values.assign(row.values.begin(), row.values.end());
             if (ids->read(values, id)) {
                 taken_.rows.push_back({index, id, row.created_at});

@@ -236,6 +236,24 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
+TEST_P(DoneWhenStored, ALetterWhoseMessageIsGoneStandsForItsRowNoMore) {
+    set_a_row_aside();
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    bench.start();
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    settle();
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("retried"));
+    ASSERT_EQ(letter("retry_fate"), "stored");
+    bench.stop();
+    bench.broker().delete_message(bench.stream_name(), 3);
+    const auto found = bench.command({"verify"});
+    EXPECT_EQ(found.exit_code, 1) << found.output;
+    EXPECT_THAT(found.output, HasSubstr(event_id(3)));
+}
+
 TEST_P(DoneWhenStored, ALetterWhoseRetryFailsIsOpenAgainAndOneWhoseMessageIsStoredIsDone) {
     set_a_row_aside();
     constexpr const char* one_is_open = R"("row":1,"broker":0)";

@@ -103,6 +103,18 @@ TEST_F(RelayMachine, KeepsTellingItsPositionWhileTheBrokerIsDown) {
     EXPECT_THAT(script.passes(20s), Contains("status 0/65"));
 }
 
+TEST_F(RelayMachine, FollowsTheLeaderWhileNothingIsOnItsWay) {
+    connect();
+    script.transaction(100, {"a"});
+    EXPECT_THAT(script.leader_moves(), IsEmpty());
+    script.acks(1);
+    EXPECT_THAT(script.leader_moves(), ElementsAre("close_broker", "connect_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("server n2 leads stream"));
+    EXPECT_THAT(script.leader_moves(), IsEmpty()) << "it is connecting";
+    script.broker_connects(1, commit_position{lsn{100}, lsn{1}, 0});
+    EXPECT_THAT(script.transaction(200, {"b"}), ElementsAre("publish b@1"));
+}
+
 TEST_F(RelayMachine, TriesTheBrokerAgainForEver) {
     script.start();
     for (int tries = 0; tries < 200; ++tries) {

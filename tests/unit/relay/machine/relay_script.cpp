@@ -229,6 +229,11 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     return collect();
 }
 
+std::vector<std::string> relay_script::leader_moves() {
+    machine_.leader_moved(broker_epoch_, "n2");
+    return collect();
+}
+
 std::vector<std::string> relay_script::broker_fails(errc code) {
     machine_.broker_failed(broker_epoch_, {code, "the broker is gone", "start it"}, now());
     return collect();
@@ -242,6 +247,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
     session.newest_rows = newest_rows;
+    session.witness = witness;
     session.goes_on_without = goes_on_without;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());

@@ -30,6 +30,7 @@ public:
     std::vector<std::string> broker_connects(std::uint64_t last_sequence,
                                              std::optional<commit_position> tail = {},
                                              std::optional<commit_position> straggler = {});
+    std::vector<std::string> leader_moves();
     std::vector<std::string> broker_fails(errc code = errc::broker_lost);
     std::vector<std::string> postgres_connects() { return postgres_connects_with(origin); }
     std::vector<std::string> postgres_connects_with(history whose, lsn slot_confirmed = {});
@@ -52,6 +53,7 @@ public:
     std::vector<recent_message> recent;
     /// What every session from now on asks for.
     std::optional<relay::roll> newest_rows;
+    witness_reading witness;
     bool goes_on_without = false;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.

@@ -1,0 +1,61 @@
+#include "postgres/tables/newest_rows.hpp"
+
+#include "postgres_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace walrelay::test {
+namespace {
+
+class NewestRows : public postgres_fixture {
+protected:
+    [[nodiscard]] postgres::newest_rows read() {
+        auto sql = connect();
+        postgres::newest_rows_request request{{"public", "events"}, {"id"}, "created_at"};
+        request.is_later = "true";
+        auto rows = run(postgres::read_newest_rows(sql, std::move(request)));
+        EXPECT_TRUE(rows) << to_string(rows.error());
+        return rows ? std::move(*rows) : postgres::newest_rows{};
+    }
+    void execute(const std::string& statement) {
+        auto sql = connect();
+        const auto done = run(sql.query(statement));
+        ASSERT_TRUE(done) << to_string(done.error());
+    }
+};
+
+TEST_F(NewestRows, AreThoseOfTheWholeTableWhereItIsSmallOrHasAnIndex) {
+    execute("CREATE TABLE public.events (id bigint, created_at timestamptz DEFAULT now())");
+    execute("INSERT INTO public.events (id) SELECT generate_series(1, 3)");
+    const auto found = read();
+    EXPECT_EQ(found.rows.size(), 3U);
+    EXPECT_TRUE(found.is_whole);
+}
+
+/// 70 MB: more than is read as a whole.
+TEST_F(NewestRows, SayWhereTheyAreNotThoseOfTheWholeTable) {
+    execute(
+        "CREATE TABLE public.events (id bigint, created_at timestamptz DEFAULT now(), "
+        "filling text) PARTITION BY RANGE (id)");
+    execute("CREATE TABLE public.events_1 PARTITION OF public.events FOR VALUES FROM (0) TO (99)");
+    execute("ALTER TABLE public.events_1 ALTER COLUMN filling SET STORAGE EXTERNAL");
+    execute(
+        "INSERT INTO public.events (id, filling) SELECT each, repeat('x', 7000) FROM "
+        "generate_series(1, 98) AS each, generate_series(1, 100)");
+    const auto partitioned = read();
+    EXPECT_TRUE(partitioned.rows.empty());
+    EXPECT_FALSE(partitioned.is_whole);
+    execute("CREATE INDEX ON public.events (created_at)");
+    EXPECT_TRUE(read().is_whole);
+    execute("ALTER TABLE public.events DETACH PARTITION public.events_1");
+    execute("DROP TABLE public.events");
+    execute("DROP INDEX public.events_1_created_at_idx");
+    execute("ALTER TABLE public.events_1 RENAME TO events");
+    const auto by_its_last_pages = read();
+    EXPECT_FALSE(by_its_last_pages.is_whole);
+}
+
+}  // namespace
+}  // namespace walrelay::test
