@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 namespace walrelay::relay {
@@ -54,35 +53,6 @@ protected:
 
     relay_script script_;
 };
-
-/// The slot stands past what it was told, and no later row was found: in all of the tables, or
-/// where it was looked.
-TEST(SlotThatStandsLater, IsProvedByRowsOfWholeTablesAlone) {
-    for (const bool is_whole : {true, false}) {
-        relay_script script;
-        auto& known = script.witness.kept.emplace();
-        known.stream = "EVENTS";
-        known.sequence = 1;
-        known.where = position{relay_script::origin, {lsn{first}, lsn{1}, 0}};
-        known.told = lsn{first + 1};
-        known.origin = relay_script::origin;
-        known.version = 1;
-        auto& asked = script.newest_rows.emplace();
-        asked.committed_before = lsn{second};
-        asked.is_exact = true;
-        asked.is_whole = is_whole;
-        asked.later_than = lsn{first + 1};
-        script.start();
-        script.broker_connects(1, commit_position{lsn{first}, lsn{1}, 0});
-        script.postgres_connects_with(relay_script::origin, lsn{second});
-        EXPECT_EQ(std::ranges::any_of(script.log_lines(),
-                                      [](const std::string& line) {
-                                          return line.find("that is not noticed") !=
-                                                 std::string::npos;
-                                      }),
-                  !is_whole);
-    }
-}
 
 TEST_F(RelayAndMissingRow, MissesIt) {
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));

@@ -247,7 +247,6 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
     session.newest_rows = newest_rows;
-    session.witness = witness;
     session.goes_on_without = goes_on_without;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());

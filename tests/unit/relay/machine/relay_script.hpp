@@ -53,7 +53,6 @@ public:
     std::vector<recent_message> recent;
     /// What every session from now on asks for.
     std::optional<relay::roll> newest_rows;
-    witness_reading witness;
     bool goes_on_without = false;
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
