@@ -366,6 +366,26 @@ awaitable<std::optional<error>> prepare_slot(servers::executors on, postgres::co
     co_return co_await lost_since(sql, settings, *stream);
 }
 
+/// Whether the slot is made by `walrelay run`, with its snapshot.
+awaitable<result<bool>> leaves_slot_to_run(postgres::connection& sql,
+                                           const config::settings& settings, postgres_facts& facts,
+                                           const std::optional<stream_facts>& stream,
+                                           bool new_slot) {
+    const auto earlier =
+        co_await servers::known_run(sql, settings, facts, preflight::earlier_run_of(stream));
+    if (!earlier) {
+        co_return earlier.error();
+    }
+    if (new_slot) {
+        // An earlier slot has sent them, or began with them.
+        std::ranges::for_each(facts.tables, [](table_facts& each) { each.rows.reset(); });
+        facts.slot_began_with = "unknown";
+    }
+    co_return !(new_slot && *earlier) &&
+        preflight::choose_backfill(servers::expectations_of(settings), facts, *earlier, false)
+            .has_value();
+}
+
 awaitable<int> create_all(servers::executors on, const config::settings& settings,
                           init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
@@ -399,21 +419,12 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
             co_return fail(facts.error());
         }
     }
-    const auto earlier =
-        co_await servers::known_run(*sql, settings, *facts, preflight::earlier_run_of(*stream));
-    if (!earlier) {
-        co_return fail(earlier.error());
+    const auto run_makes_slot =
+        co_await leaves_slot_to_run(*sql, settings, *facts, *stream, new_slot);
+    if (!run_makes_slot) {
+        co_return fail(run_makes_slot.error());
     }
-    if (new_slot) {
-        // An earlier slot has sent them, or began with them.
-        std::ranges::for_each(facts->tables, [](table_facts& each) { each.rows.reset(); });
-        facts->slot_began_with = "unknown";
-    }
-    const bool run_makes_slot =
-        !(new_slot && *earlier) &&
-        preflight::choose_backfill(servers::expectations_of(settings), *facts, *earlier, false)
-            .has_value();
-    const auto made = co_await make_all(on, *sql, settings, *facts, run_makes_slot, options);
+    const auto made = co_await make_all(on, *sql, settings, *facts, *run_makes_slot, options);
     if (!made) {
         co_return fail(made.error());
     }

@@ -230,6 +230,10 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
         session.newest_rows =
             co_await tasks::take_roll(on.loop, sql, settings, facts, around, std::move(*later));
     }
+    const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
+    if (known.looks && !facts.in_recovery && !has_looked) {
+        co_return cannot_look(settings.postgres.slot);
+    }
     co_return result<void>{};
 }
 
@@ -292,10 +296,6 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     const auto placed = co_await look_around(on, sql, settings, facts, known, session);
     if (!placed) {
         co_return placed.error();
-    }
-    const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
-    if (known.looks && !facts.in_recovery && !has_looked) {
-        co_return cannot_look(settings.postgres.slot);
     }
     session.goes_on_without = known.goes_on_without;
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
