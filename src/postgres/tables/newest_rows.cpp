@@ -185,7 +185,7 @@ awaitable<result<newest_rows>> read_newest_rows(connection& sql, newest_rows_req
     if (!way) {
         co_return std::move(found);
     }
-    found.is_whole = way->condition.empty();
+    found.is_whole = true;
     for (auto& statement : statements_for(request, *way)) {
         const auto done = co_await read(sql, std::move(statement), found.rows);
         if (!done) {

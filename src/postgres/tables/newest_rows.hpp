@@ -41,7 +41,7 @@ struct newest_row {
 
 struct newest_rows {
     std::vector<newest_row> rows;
-    /// They were looked for in all of the table; else that there are no more says nothing.
+    /// There was a way to them; else that there are none says nothing.
     bool is_whole = false;
 };
 
