@@ -47,11 +47,14 @@ protected:
 
 TEST_P(RelayLife, StoppedWhenIdleHasConfirmedEverything) {
     bench.execute(insert_events(1, 1000));
-    const auto end = bench.wal_end();
     ASSERT_TRUE(bench.wait_for_messages(1000));
     bench.stop();
 
-    EXPECT_EQ(bench.slot("confirmed_flush_lsn >= " + as_literal(end) + "::pg_lsn"), "t");
+    // The end of the transaction, which comes after its commit record. What the server itself
+    // writes after it, checkpoints and vacuums of other databases, need not have been heard of.
+    EXPECT_EQ(bench.slot("confirmed_flush_lsn > " +
+                         as_literal(commit_in(bench.events().back().position)) + "::pg_lsn"),
+              "t");
     EXPECT_EQ(bench.slot("active"), "f");
     EXPECT_TRUE(exactly_once_in_order(event_ids(1, 1000), bench.events()));
 }
