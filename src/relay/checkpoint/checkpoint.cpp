@@ -226,15 +226,11 @@ checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<p
     return {step::kind::none, 0, {}, std::move(line)};
 }
 
-/// Rows after the stream's end commit after it, unless some were published late, and the slot sends
-/// what commits from where it stands.
 bool checkpoint::slot_sends_what_follows(const std::optional<position>& ends) const {
     if (taken_->began_at && taken_->stands_at <= *taken_->began_at) {
         return true;  // it was never told of anything
     }
-    const auto& known = keeper_.known();
-    return !(known && may_lack_late_rows(*known, *seen_)) && ends && taken_->line.shares(*ends) &&
-           ends->at.commit >= taken_->stands_at;
+    return is_sent_again(*keeper_.known(), *seen_, ends, taken_->stands_at, taken_->line);
 }
 
 witness checkpoint::as_seen() const {
@@ -271,16 +267,18 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     }
     // Idle moves, or somebody who moved it: the tables tell.
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
-    if (taken_->newest_rows_known || !known) {
+    if (taken_->newest_rows_whole || !known) {
         return {};
     }
     step next;
     next.line = log_entry::of<"slot_place_unproved">(
         "slot " + slot_ + " stands at LSN " + to_string(stands) +
             ", after what walrelay.witness says that it was told (" + to_string(known->told) +
-            "), and the newest rows of the tables could not be compared with the stream (not "
-            "readable, or the stream does not keep their messages): if somebody moved it past "
-            "rows, that is not noticed; fix: walrelay verify lists missing rows",
+            "), and the newest rows " +
+            (taken_->newest_rows_known ? "of some tables" : "of the tables") +
+            " could not be compared with the stream (not readable, no way to the newest ones, or "
+            "the stream does not keep their messages): if somebody moved it past rows of theirs, "
+            "that is not noticed; fix: walrelay verify lists missing rows",
         with<"slot">(slot_), with<"lsn">(stands));
     return next;
 }

@@ -39,8 +39,10 @@ struct slot_evidence {
     /// Where the slot began, as far as that was kept.
     std::optional<lsn> began_at = {};
     witness_reading witness = {};
-    /// The newest rows of the tables were read, and are looked for.
+    /// The newest rows of the tables, of some at least, were read, and are looked for.
     bool newest_rows_known = false;
+    /// The same of every table: then they tell whether the slot was moved past rows.
+    bool newest_rows_whole = false;
     /// All of them were found, or are still to come from the slot.
     bool newest_rows_there = false;
     /// An operator has decided to go on without what is missing.

@@ -88,6 +88,17 @@ stream_verdict judge_stream(const witness& known, const stream_evidence& seen) {
     return is_there ? with_row(known, seen, seen.asked->where) : with_message_gone(known, seen);
 }
 
+bool is_loss(stream_verdict what) {
+    return what == stream_verdict::ends_before || what == stream_verdict::overwritten ||
+           what == stream_verdict::another_stream;
+}
+
+bool is_sent_again(const witness& known, const stream_evidence& seen,
+                   const std::optional<position>& ends, lsn stands, const lineage& line) {
+    return !may_lack_late_rows(known, seen) && ends && line.shares(*ends) &&
+           ends->at.commit >= stands;
+}
+
 bool explains_slot(const witness& known, lsn place, const lineage& line) {
     if (known.origin.system_identifier != line.origin.system_identifier ||
         !line.includes(known.origin.timeline)) {

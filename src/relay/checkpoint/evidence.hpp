@@ -60,6 +60,16 @@ enum class stream_verdict {
 
 [[nodiscard]] stream_verdict judge_stream(const witness& known, const stream_evidence& seen);
 
+/// Whether something that was stored is not there, as far as the verdict goes.
+[[nodiscard]] bool is_loss(stream_verdict what);
+
+/// Whether a slot that stands at `stands` of a server of this history sends all that a stream lacks
+/// which ends before what the witness names: rows after its end commit after `ends`, its last
+/// position, unless some were published late.
+[[nodiscard]] bool is_sent_again(const witness& known, const stream_evidence& seen,
+                                 const std::optional<position>& ends, lsn stands,
+                                 const lineage& line);
+
 /// Whether a slot that stands at `place` of a server of this history was brought there by what the
 /// witness names: every row before is known to be stored.
 [[nodiscard]] bool explains_slot(const witness& known, lsn place, const lineage& line);

@@ -137,11 +137,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
         stranger_told_ = 0;
     }
     const auto shown = own_mark(facts.description, options_.slot, database_);
-    checkpoint_.stream_seen(facts,
-                            shown && !shown->rules.empty()
-                                ? std::optional(disorder{shown->disordered_after,
-                                                         shown->disordered_until.value_or(nowhere)})
-                                : std::nullopt);
+    checkpoint_.stream_seen(facts, late_rows_of(shown));
     mark_.seen(shown);
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;

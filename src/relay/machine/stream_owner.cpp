@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace walrelay::relay {
 namespace {
@@ -279,6 +280,14 @@ std::string to_string(const stream_owner& owner) {
 std::optional<stream_owner> owner_in(std::string_view description) {
     const auto found = find_mark(description);
     return found ? std::optional(found->owner) : std::nullopt;
+}
+
+std::optional<disorder> late_rows_of(const std::optional<stream_owner>& mark) {
+    if (!mark || mark->rules.empty()) {
+        return std::nullopt;
+    }
+    constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
+    return disorder{mark->disordered_after, mark->disordered_until.value_or(nowhere)};
 }
 
 std::optional<stream_owner> own_mark(std::string_view description, std::string_view slot,

@@ -12,6 +12,7 @@
 
 #include "core/lineage.hpp"
 #include "preflight/preflight.hpp"
+#include "relay/checkpoint/evidence.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -101,6 +102,9 @@ inline constexpr std::string_view holes_rules = "holes";
 [[nodiscard]] std::optional<stream_owner> own_mark(std::string_view description,
                                                    std::string_view slot,
                                                    std::string_view database);
+
+/// Which messages may be of rows that were published late, where the mark says so.
+[[nodiscard]] std::optional<disorder> late_rows_of(const std::optional<stream_owner>& mark);
 
 /// What the description is to become, for this owner: the mark where it is empty, the same text
 /// with the new mark where slot and database are the same. Nothing if it stays as it is.

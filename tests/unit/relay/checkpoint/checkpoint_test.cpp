@@ -1,6 +1,6 @@
 #include "relay/checkpoint/checkpoint.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace walrelay::relay {
 namespace {
@@ -37,12 +37,14 @@ protected:
         ends = facts.final_position;
         it.stream_seen(facts, late_rows);
     }
-    void slot_at(std::uint64_t stands, bool newest_rows_known = false) {
+    enum class rows { unread, of_some_tables, of_all };
+    void slot_at(std::uint64_t stands, rows newest = rows::unread) {
         slot_evidence evidence;
         evidence.stands_at = lsn{stands};
         evidence.line = lineage{origin};
         evidence.witness = {known, true};
-        evidence.newest_rows_known = newest_rows_known;
+        evidence.newest_rows_known = newest != rows::unread;
+        evidence.newest_rows_whole = newest == rows::of_all;
         evidence.goes_on_without = goes_on_without;
         it.slot_taken(std::move(evidence));
     }
@@ -54,6 +56,7 @@ protected:
             step = it.judge(ends, place, now);
         }
         why = step.why;
+        line = step.line;
         return step.what;
     }
     void is(state expected) {
@@ -65,6 +68,7 @@ protected:
     witness known;
     std::optional<position> ends;
     std::optional<error> why;
+    std::optional<log_entry> line;
     std::optional<disorder> late_rows;
     bool goes_on_without = false;
     monotonic_time now{1000s};
@@ -221,7 +225,7 @@ TEST_F(Checkpoint, GoesOnWithLessWhereAnOperatorSaysSo) {
 }
 
 TEST_F(Checkpoint, LetsTheNewestRowsDecideWhereASlotStandsAfterTheWitness) {
-    slot_at(5000, true);
+    slot_at(5000, rows::of_all);
     stream_ends(10, 1000);
     EXPECT_EQ(judge(), kind::none);
     is(state::comparing);
@@ -232,13 +236,25 @@ TEST_F(Checkpoint, LetsTheNewestRowsDecideWhereASlotStandsAfterTheWitness) {
     is(state::proved);
 }
 
+TEST_F(Checkpoint, LooksForTheNewestRowsAlsoWhereNotAllTablesTell) {
+    stream_ends(10, 1000);
+    slot_at(5000, rows::of_some_tables);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.is_slot_in_question());
+    ASSERT_TRUE(line);
+    EXPECT_THAT(line->text(), testing::HasSubstr("of some tables could not be compared"));
+    slot_at(5000, rows::of_all);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_FALSE(line);
+}
+
 TEST_F(Checkpoint, RefusesASlotThatMovedSinceThisProcessHadIt) {
     slot_at(1008);
     stream_ends(10, 1000);
     judge();
     place.begins_at(lsn{1008});
     it.slot_lost(std::nullopt);
-    slot_at(5000, true);
+    slot_at(5000, rows::of_all);
     EXPECT_EQ(judge(), kind::read_tail) << "another relay may have written";
     EXPECT_EQ(judge(), kind::gap);
     EXPECT_NE(why->what.find("stands at LSN"), std::string::npos);
@@ -251,7 +267,7 @@ TEST_F(Checkpoint, TakesAChangedWitnessForAnotherRelays) {
     place.begins_at(lsn{1008});
     it.slot_lost(std::nullopt);
     known.version = 9;
-    slot_at(5000, true);
+    slot_at(5000, rows::of_all);
     EXPECT_EQ(judge(), kind::read_tail);
     EXPECT_EQ(judge(), kind::none);
     EXPECT_TRUE(it.is_slot_in_question());
@@ -271,7 +287,7 @@ TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEndWhereThereIsNoWitness) {
 TEST_F(Checkpoint, IsNotToldByTheStreamWhatASlotThatMovedHasPassed) {
     // Rows after the gap are published before it is known, and the process can end meanwhile.
     stream_ends(12, 6000);
-    slot_at(5000, true);
+    slot_at(5000, rows::of_all);
     EXPECT_EQ(judge(), kind::read_message);
     it.message_read({10, at(1000), "id"});
     EXPECT_EQ(judge(), kind::none);
