@@ -39,6 +39,8 @@ public:
     /// Of a payload that has more bytes, the change leaves values out that are longer than
     /// `kept_value_bytes`, and says so: nothing that large is ever copied or parsed.
     void limit_rows(std::uint64_t bytes) { row_max_bytes_ = bytes; }
+    /// Whether the last change has no view into its payload, which can be freed before it is used.
+    [[nodiscard]] virtual bool outlives_payload() const { return false; }
     /// The last change is not needed any more: gives back what a large one has taken.
     virtual void let_go() {}
     static constexpr std::size_t kept_value_bytes = std::size_t{64} * 1024;

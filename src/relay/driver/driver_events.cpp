@@ -113,7 +113,7 @@ result<relay_driver::reading> relay_driver::read_frames(frame_source& from) {
             }
             dry = !*frame;
             if (!dry) {
-                machine_.frame_arrived(**frame, arrived);
+                machine_.frame_arrived(**frame, arrived, &from);
                 if ((*frame)->size() >= large_frame_bytes) {
                     from.let_go();
                 }

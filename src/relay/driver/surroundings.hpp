@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/instant.hpp"
 #include "preflight/preflight.hpp"
+#include "relay/intake/frame_read.hpp"
 #include "relay/machine/action.hpp"
 #include "relay/machine/postgres_session.hpp"
 
@@ -118,19 +119,11 @@ protected:
 };
 
 /// Frames of the replication stream that have arrived.
-class frame_source {
+class frame_source : public frame_owner {
 public:
-    virtual ~frame_source() = default;
     /// The next one, which lives until the next call; nothing where none is here. Errors: of the
     /// connection.
     [[nodiscard]] virtual result<std::optional<std::string_view>> next_frame() = 0;
-    /// That one is not needed any more: a large one need not wait for the next call.
-    virtual void let_go() {}
-
-protected:
-    frame_source() = default;
-    frame_source(const frame_source&) = default;
-    frame_source& operator=(const frame_source&) = default;
 };
 
 /// A row of a backfill. The views live until the next one is asked for.

@@ -16,6 +16,19 @@ namespace walrelay::relay {
 /// From here on memory counts more than the time that it takes to give it back.
 inline constexpr std::size_t large_frame_bytes = std::size_t{1} << 20U;
 
+/// Who holds the memory of a frame.
+class frame_owner {
+public:
+    virtual ~frame_owner() = default;
+    /// It is not needed any more: a large one need not be held while its row becomes a message.
+    virtual void let_go() {}
+
+protected:
+    frame_owner() = default;
+    frame_owner(const frame_owner&) = default;
+    frame_owner& operator=(const frame_owner&) = default;
+};
+
 struct frame_read {
     /// Set where the frame ended a transaction.
     struct transaction_end {

@@ -68,7 +68,7 @@ std::vector<table_name> intake::begin_stream(history origin, table_catalog catal
     return settled;
 }
 
-result<frame_read> intake::read(std::string_view frame, lane& into) {
+result<frame_read> intake::read(std::string_view frame, lane& into, frame_owner* owner) {
     WALRELAY_ASSERT(frames_.has_value());
     const auto parsed = wal::parse_frame(frame);
     if (!parsed) {
@@ -84,23 +84,28 @@ result<frame_read> intake::read(std::string_view frame, lane& into) {
         done.received = alive->end;
         return done;
     }
-    auto done = take(std::get<wal::xlog_data>(*parsed), into);
+    const bool is_large = frame.size() >= large_frame_bytes;
+    auto done = take(std::get<wal::xlog_data>(*parsed), into, is_large ? owner : nullptr);
+    const bool is_gone = is_large && owner != nullptr && frames_->by().outlives_payload();
     if (done && done->is_of_unknown_table) {
-        if (frame.size() > options_.max_row_bytes) {
+        if (is_gone || frame.size() > options_.max_row_bytes) {
             return reread_for(unknown_table());
         }
         held_frame_.emplace(frame);
     }
-    if (frame.size() >= large_frame_bytes) {
+    if (is_large) {
         frames_->by().let_go();
     }
     return done;
 }
 
-result<frame_read> intake::take(const wal::xlog_data& data, lane& into) {
+result<frame_read> intake::take(const wal::xlog_data& data, lane& into, frame_owner* owner) {
     const auto decoded = frames_->read(data);
     if (!decoded) {
         return decoded.error();
+    }
+    if (owner != nullptr && frames_->by().outlives_payload()) {
+        owner->let_go();
     }
     frame_read done;
     done.received = data.start;

@@ -77,7 +77,10 @@ public:
     /// Errors: those of wal (stop), table_unknown (connect again, with a fresh catalog), and
     /// without dead letters row_unmappable, message_too_large and message_refused (this message);
     /// tail_not_met where the slot does not send the row of the stream's last message.
-    [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into);
+    /// `owner` lets go of a large frame before its row becomes a message, where that needs no more
+    /// of it; null for none.
+    [[nodiscard]] result<frame_read> read(std::string_view frame, lane& into,
+                                          frame_owner* owner = nullptr);
 
     /// After is_of_unknown_table.
     [[nodiscard]] const table_name& unknown_table() const { return tables_.unknown_table(); }
@@ -117,7 +120,7 @@ public:
 
 private:
     void begin(history origin, table_catalog catalog, bool with_snapshot);
-    result<frame_read> take(const wal::xlog_data& data, lane& into);
+    result<frame_read> take(const wal::xlog_data& data, lane& into, frame_owner* owner);
     result<void> take_change(const change& decoded, const reading& now);
 
     intake_options options_;

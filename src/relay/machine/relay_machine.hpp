@@ -147,7 +147,8 @@ public:
     /// The answer to find_blocker, in words.
     void blocker_found(std::uint64_t epoch, waiting_write what, const result<std::string>& who,
                        instant now);
-    void frame_arrived(std::string_view frame, instant now);
+    /// `owner` lets go of a frame that is read before this returns.
+    void frame_arrived(std::string_view frame, instant now, frame_owner* owner = nullptr);
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
     void stop_requested(instant now);

@@ -217,10 +217,10 @@ void relay_machine::postgres_finished() {
     }
 }
 
-void relay_machine::frame_arrived(std::string_view frame, instant now) {
+void relay_machine::frame_arrived(std::string_view frame, instant now, frame_owner* owner) {
     WALRELAY_ASSERT(wants_frames());
     const auto newest = lane_->admitted();
-    auto read = intake_.read(frame, *lane_);
+    auto read = intake_.read(frame, *lane_, owner);
     if (!read) {
         frame_failed(read.error(), now);
         return;

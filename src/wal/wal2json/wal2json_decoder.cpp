@@ -48,6 +48,8 @@ result<wall_time> read_time(const std::optional<wal2json_text>& member) {
 }  // namespace
 
 result<change> wal2json_decoder::decode(std::string_view payload) {
+    // The parser copies what it reads, and so does the exact reader all but numbers.
+    is_apart_ = payload.size() > large_bytes;
     too_large_bytes_ = excess_of(payload);
     if (too_large_bytes_ > 0) {
         shortened_ = shortened(payload, kept_value_bytes);
@@ -63,7 +65,8 @@ result<change> wal2json_decoder::decode(std::string_view payload) {
             exact_.let_go();
         }
         if (table != nullptr) {
-            return change{row_insert{table, exact_.fields()}};
+            return change{
+                row_insert{table, is_apart_ ? exact_.fields_apart(payload) : exact_.fields()}};
         }
     }
     if (const auto* const edge = exact_.read_edge(payload)) {

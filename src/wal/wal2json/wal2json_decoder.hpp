@@ -40,6 +40,8 @@ class wal2json_decoder final : public decoder {
 public:
     /// A call that returns an error leaves the decoder as it was.
     [[nodiscard]] result<change> decode(std::string_view payload) override;
+    /// Of a large payload.
+    [[nodiscard]] bool outlives_payload() const override { return is_apart_; }
     void let_go() override;
 
 private:
@@ -74,6 +76,7 @@ private:
     /// Of a payload that is too large, what is decoded in its place.
     std::string shortened_;
     std::uint64_t too_large_bytes_ = 0;
+    bool is_apart_ = false;
 };
 
 }  // namespace walrelay::wal

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <functional>
 
 namespace walrelay::wal {
 namespace {
@@ -61,6 +63,27 @@ const wal2json_table* wal2json_exact_reader::take_row(const wal2json_cursor& row
     const auto* const table = find_table(row, tables);
     const bool other = table != nullptr && table != last;
     return other && table->text.take(row, fields_) ? table : nullptr;
+}
+
+std::span<const field> wal2json_exact_reader::fields_apart(std::string_view json) {
+    const auto is_inside = [json](const field& each) {
+        return each && std::less_equal<>()(json.data(), each->data()) &&
+               std::less<>()(each->data(), json.data() + json.size());
+    };
+    std::size_t bytes = 0;
+    for (const auto& each : fields_) {
+        bytes += is_inside(each) ? each->size() : 0;
+    }
+    numbers_.clear();
+    numbers_.reserve(bytes);
+    for (auto& each : fields_) {
+        if (is_inside(each)) {
+            const auto begins = numbers_.size();
+            numbers_ += *each;
+            each = std::string_view(numbers_).substr(begins);
+        }
+    }
+    return fields_;
 }
 
 const wal2json_object* wal2json_exact_reader::read_edge(std::string_view json) {

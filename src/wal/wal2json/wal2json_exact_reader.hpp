@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,8 @@ public:
     /// last. `fields` are the row's then, valid until the next call and as long as the text is.
     [[nodiscard]] const relation* read_row(std::string_view json, wal2json_relations& tables);
     [[nodiscard]] std::span<const field> fields() const { return fields_; }
+    /// The same without a view into the text, which `read_row` has read last.
+    [[nodiscard]] std::span<const field> fields_apart(std::string_view json);
     /// They are not needed any more: gives back the memory of a large row.
     void let_go() { static_cast<void>(start("")); }
 
@@ -41,6 +44,7 @@ private:
     std::unique_ptr<char[]> room_;
     std::size_t room_bytes_ = 0;
     std::vector<field> fields_;
+    std::string numbers_;
     wal2json_object edge_;
 };
 

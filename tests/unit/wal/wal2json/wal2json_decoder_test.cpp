@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace walrelay::wal {
@@ -426,6 +430,32 @@ TEST_F(Wal2jsonRow, DescribesOnlySoManyTablesAtATime) {
     }
     EXPECT_NE(revision_of(column_json("1")), revision) << "forgotten meanwhile";
     EXPECT_EQ(text_of(insert_json(column_json("1"))), text_of(insert_json(column_json("1"))));
+}
+
+/// So that a large frame can be freed before its row becomes a message.
+TEST_F(Wal2jsonRow, OfALargePayloadOutlivesIt) {
+    const auto columns = [](const std::string& text) {
+        return column_json('"' + text + '"') + R"(,{"name":"n","typeoid":23,"value":12345},)" +
+               R"({"name":"b","typeoid":16,"value":true},{"name":"z","typeoid":25,"value":null})";
+    };
+    const std::string large(std::size_t{2} << 20U, 'x');
+    // The first is read by the parser, or describes the table; the others by the exact reader.
+    for (int time = 0; time < 3; ++time) {
+        auto json = std::make_unique<std::string>(insert_json(columns(large)));
+        const auto decoded = decoder_.decode(*json);
+        ASSERT_TRUE(decoded);
+        ASSERT_TRUE(decoder_.outlives_payload());
+        std::ranges::fill(*json, '?');
+        json.reset();
+        const auto& fields = std::get<row_insert>(*decoded).fields;
+        ASSERT_EQ(fields.size(), 4U);
+        EXPECT_EQ(fields[0], large);
+        EXPECT_EQ(fields[1], "12345");
+        EXPECT_EQ(fields[2], "t");
+        EXPECT_EQ(fields[3], std::nullopt);
+    }
+    EXPECT_TRUE(decoder_.decode(insert_json(columns("small"))));
+    EXPECT_FALSE(decoder_.outlives_payload());
 }
 
 }  // namespace
