@@ -127,20 +127,15 @@ result<void> auditor::add_stranger(const streamed_message& one, bool has_positio
 
 result<void> auditor::add_republications(record one) {
     one.kind = record_kind::republication;
-    for (int occasion = 0; occasion < occasions_limit; ++occasion) {
-        const auto mark = one.id.rfind(occasion_mark);
-        if (mark == std::string_view::npos) {
-            break;
-        }
-        one.id = one.id.substr(0, mark);
+    result<void> added;
+    for_each_republished_id(one.id, [&](std::string_view row) {
+        one.id = row;
         if (open_) {
-            forget_unseen(one.id);
+            forget_unseen(row);
         }
-        if (auto added = current().add(one); !added) {
-            return added;
-        }
-    }
-    return {};
+        added = added ? current().add(one) : added;
+    });
+    return added;
 }
 
 void auditor::set_history(lineage line, lsn wal_end) {

@@ -79,14 +79,10 @@ result<void> missing_rows::add_message(std::string_view id) {
     one.id = id;
     auto added = store_.add(one);
     one.kind = record_kind::republication;
-    for (int occasion = 0; added && occasion < occasions_limit; ++occasion) {
-        const auto mark = one.id.rfind(occasion_mark);
-        if (mark == std::string_view::npos) {
-            break;
-        }
-        one.id = one.id.substr(0, mark);
-        added = store_.add(one);
-    }
+    for_each_republished_id(id, [&](std::string_view row) {
+        one.id = row;
+        added = added ? store_.add(one) : added;
+    });
     return added;
 }
 

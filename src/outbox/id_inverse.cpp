@@ -1,6 +1,7 @@
 #include "outbox/id_inverse.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/occasion.hpp"
 #include "core/type_oid.hpp"
 #include "outbox/header_value.hpp"
 #include "outbox/resolved_columns.hpp"
@@ -21,6 +22,7 @@ constexpr bool is_digit(char c) {
 constexpr bool is_lower_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f');
 }
+
 constexpr bool is_upper_hex(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'F');
 }
@@ -28,31 +30,6 @@ constexpr bool is_upper_hex(char c) {
 template <class Is>
 bool consists_of(std::string_view text, Is is) {
     return !text.empty() && std::all_of(text.begin(), text.end(), is);
-}
-
-/// `<first>-<second>`, each of its kind.
-template <class First>
-bool is_pair(std::string_view text, First first) {
-    const auto dash = text.find('-');
-    return dash != std::string_view::npos && consists_of(text.substr(0, dash), first) &&
-           consists_of(text.substr(dash + 1), is_digit);
-}
-
-bool is_occasion(std::string_view text) {
-    constexpr std::string_view retry = "retry-";
-    constexpr std::string_view republish = "republish-";
-    constexpr std::size_t lsn_digits = 16;
-    if (text.starts_with(retry)) {
-        return is_pair(text.substr(retry.size()), is_digit);
-    }
-    if (!text.starts_with(republish)) {
-        return false;
-    }
-    const auto lsn = text.substr(republish.size(), lsn_digits);
-    const auto rest = text.substr(republish.size() + lsn.size());
-    // An index, after the first timeline the timeline as well.
-    return lsn.size() == lsn_digits && consists_of(lsn, is_upper_hex) && rest.starts_with('-') &&
-           (consists_of(rest.substr(1), is_digit) || is_pair(rest.substr(1), is_digit));
 }
 
 /// As PostgreSQL prints one.
@@ -167,9 +144,9 @@ error not_to_be_turned_round(const table_plan& plan) {
 }  // namespace
 
 row_reference row_of_message(std::string_view message_id) {
-    const auto mark = message_id.rfind(';');
-    if (mark != std::string_view::npos && is_occasion(message_id.substr(mark + 1))) {
-        return {message_id.substr(0, mark), true};
+    const auto row = without_last_occasion(message_id);
+    if (row && occasion_of(last_occasion(message_id)) != occasion_kind::replay) {
+        return {*row, true};
     }
     return {message_id};
 }

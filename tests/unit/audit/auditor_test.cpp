@@ -250,7 +250,7 @@ TEST_F(Auditor, WhatStandsBeforeTheFirstOneSinceIsNoFindingButSettlesItsRow) {
     skip_sequences(3);
     sent_at("left out, too", 50);
     sent_at("and this", 40);
-    sent_at("2;again", 60);
+    sent_at("2;replay-1", 60);
     sent_at("3", 100);
     add({8, "s", "after it", ""});
     const auto found = sift_and_conclude();
@@ -309,8 +309,8 @@ TEST_F(Auditor, ARowPublishedAgainIsNoDuplicate) {
     begin();
     row("1");
     sent("1");
-    sent("1;again");
-    sent("1;again;and again");
+    sent("1;replay-1");
+    sent("1;replay-1;retry-2-1");
     const auto found = sift_and_conclude();
     EXPECT_TRUE(found.clean());
     EXPECT_EQ(found.republished, 2U);
@@ -320,7 +320,7 @@ TEST_F(Auditor, ARowPublishedAgainIsNoDuplicate) {
 TEST_F(Auditor, ARowPublishedAgainIsDelivered) {
     begin();
     row("1");
-    sent("1;again");
+    sent("1;replay-1");
     sift();
     EXPECT_TRUE(subject().seems_settled());
     EXPECT_TRUE(conclude().clean());
@@ -339,7 +339,7 @@ TEST_F(Auditor, AnotherRowWhoseIdBeginsTheSameIsNoPublicationOfIt) {
 TEST_F(Auditor, CountsMessagesWithoutARow) {
     begin();
     sent("1");
-    sent("2;again");
+    sent("2;replay-1");
     const auto found = sift_and_conclude();
     EXPECT_TRUE(found.clean());
     EXPECT_EQ(found.without_row, 2U);

@@ -95,7 +95,7 @@ TEST_F(Orphans, CannotBeToldWithoutAHistory) {
 }
 
 TEST_F(Orphans, ThatPublishAgainCountAsWell) {
-    sent("a;republish-1", 1, 150);
+    sent("a;republish-0000000000000001-1", 1, 150);
     const auto found = conclude();
     EXPECT_EQ(found.of(finding_kind::orphaned).count, 1U);
     EXPECT_EQ(found.without_row, 0U);
