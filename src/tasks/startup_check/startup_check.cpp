@@ -119,13 +119,12 @@ private:
 
 using id_set = std::unordered_set<std::string>;
 
-/// Takes out what is a dead letter of the slot, and as many as there are dead letters that tell no
-/// id: any of the rest may be one of them.
-awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql,
-                                                   const std::string& slot, id_set& ids) {
+/// Takes out what is a dead letter of the slot. One that tells no id is of a row that has none: not
+/// of these.
+awaitable<result<void>> strike_dead_letters(postgres::connection& sql, const std::string& slot,
+                                            id_set& ids) {
     constexpr std::size_t letters_of_a_piece = 5000;
     std::string last;
-    std::size_t without_id = 0;
     for (;;) {
         const auto letters =
             co_await postgres::read_dead_letters(sql, slot, last, letters_of_a_piece);
@@ -133,13 +132,12 @@ awaitable<result<std::size_t>> strike_dead_letters(postgres::connection& sql,
             co_return letters.error();
         }
         if (letters->empty()) {
-            co_return without_id;
+            co_return result<void>{};
         }
         for (const auto& letter : *letters) {
             // Also where the row was published again, and that is a dead letter.
             for_each_row_id(letter.message_id,
                             [&](std::string_view id) { ids.erase(std::string(id)); });
-            without_id += letter.message_id.empty() ? 1U : 0U;
         }
     }
 }
@@ -218,11 +216,11 @@ awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors 
     if (!sql) {
         co_return sql.error();
     }
-    const auto without_id = co_await strike_dead_letters(*sql, settings.postgres.slot, left);
-    if (!without_id) {
-        co_return without_id.error();
+    const auto struck_letters = co_await strike_dead_letters(*sql, settings.postgres.slot, left);
+    if (!struck_letters) {
+        co_return struck_letters.error();
     }
-    if (left.size() > *without_id) {
+    if (!left.empty()) {
         auto to = servers::nats_options_of(settings);
         auto striking = strike_messages(std::move(to), std::move(left), on.given_up);
         auto struck =
@@ -231,9 +229,6 @@ awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors 
             co_return struck.error();
         }
         left = std::move(*struck);
-    }
-    if (left.size() <= *without_id) {
-        left.clear();
     }
     std::erase_if(rows, [&](const relay::roll_row& row) { return !left.contains(row.id); });
     std::ranges::sort(rows, {}, &relay::roll_row::id);

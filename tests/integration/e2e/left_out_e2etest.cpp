@@ -122,6 +122,20 @@ TEST_P(LeftOut, RowsThatARunWentOnWithoutAreMissedOnce) {
     expect_that_nobody_is_missed();
 }
 
+/// Its row can be any that has no id either.
+TEST_P(LeftOut, IsNoRowForADeadLetterThatTellsNoId) {
+    relay_around_a_dead_letter();
+    bench.execute(
+        "DELETE FROM outbox_events WHERE version = 9999;"
+        "UPDATE walrelay.dead_letter SET message_id = NULL");
+    bench.execute(insert_event(11));
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    EXPECT_NE(refused.errors.find(event_id(11)), std::string::npos) << refused.errors;
+}
+
 INSTANTIATE_TEST_SUITE_P(, LeftOut, both_plugins(), plugin_name);
 
 }  // namespace
