@@ -25,7 +25,8 @@ SELECT c.relkind,
                  JOIN pg_am AS am ON am.oid = ic.relam
                 WHERE a.attrelid = c.oid AND a.attname = $3
                   AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'),
-       current_setting('block_size')::int8
+       current_setting('block_size')::int8,
+       pg_stat_get_tuples_deleted(c.oid) + pg_stat_get_tuples_updated(c.oid) = 0
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = $2
 )sql";
@@ -56,6 +57,8 @@ struct way_in {
     std::string condition;
     /// Rows in the order of their time are at hand.
     bool by_time = false;
+    /// No newer row can lie elsewhere.
+    bool is_whole = true;
 };
 
 /// Nothing where there is no way.
@@ -76,8 +79,10 @@ std::optional<way_in> way_to_the_newest(const row_set& access, int version_numbe
     if (access.text(0, 0) != "r" || version_number < version_with_tid_ranges) {
         return std::nullopt;
     }
+    // Where rows were deleted or updated, new ones come into freed pages as well.
+    const bool only_grows = access.at(0, 4).has_value() && access.flag(0, 4);
     return way_in{"ctid >= '(" + std::to_string(bytes / page_bytes - last_pages) + ",0)'::tid",
-                  false};
+                  false, only_grows};
 }
 
 /// The values, the time in microseconds, and whether the row is wanted for its place in history.
@@ -185,7 +190,7 @@ awaitable<result<newest_rows>> read_newest_rows(connection& sql, newest_rows_req
     if (!way) {
         co_return std::move(found);
     }
-    found.is_whole = true;
+    found.is_whole = way->is_whole;
     for (auto& statement : statements_for(request, *way)) {
         const auto done = co_await read(sql, std::move(statement), found.rows);
         if (!done) {
