@@ -67,8 +67,8 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
         ++already_stored_;
         if (!fates_.is_dead(here)) {
             now.in.last_published = here;
+            await_write_back(now, event, true);
         }
-        await_write_back(now, event, true);
         return into.claim() ? pass_over(here, now, event) : result<void>{};
     }
     message& filled = vacancy_for(here, now);

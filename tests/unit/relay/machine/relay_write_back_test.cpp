@@ -176,6 +176,14 @@ TEST_F(RelayWriteBack, LeavesARowThatIsSetAsideAlone) {
     EXPECT_EQ(confirmed(), lsn{101}) << "a dead letter has no write-back";
 }
 
+/// Also before the stream's end, where the server has another timeline by now than the letter's.
+TEST_F(RelayWriteBack, LeavesARowThatWasSetAsideBeforeAlone) {
+    script_.dead_letters = {{relay_script::origin, {lsn{100}, lsn{1}, 0}}};
+    begin(1, commit_position{lsn{200}, lsn{1}, 0});
+    EXPECT_THAT(script_.transaction(100, {"a"}), IsEmpty());
+    EXPECT_THAT(script_.transaction(200, {"b"}), Contains("write_back again:b"));
+}
+
 TEST_F(RelayWriteBack, SaysOnceWhatAWriteBackWaitsFor) {
     begin();
     script_.transaction(100, {"a", "b"});
