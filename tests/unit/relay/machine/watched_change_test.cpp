@@ -131,6 +131,19 @@ TEST_P(WatchedChange, ThatMakesATableAgainLosesRowsUnlessAllTablesArePublished) 
     expect_read_again();
 }
 
+TEST_P(WatchedChange, OfATableThatWasMadeAgainWithPartitionsIsAHalt) {
+    table().oid = 30000;
+    table().kind = "p";
+    table().entry = 62;
+    table().born_published = true;
+    table().now_called.reset();
+    if (publishes()) {
+        expect_read_again();
+    } else {
+        expect_halt("made again with partitions", "resume --heal");
+    }
+}
+
 TEST_P(WatchedChange, OfPersistenceKeepsRowsOutOfTheWal) {
     table().unlogged = true;
     expect_halt("table public.Orders is unlogged now",
