@@ -74,8 +74,8 @@ constexpr std::array kept_tables_of_use = {
     kept_table{"replay", note_rights, &postgres_facts::replays, "replay_table_unusable",
                "walrelay verify and walrelay replay end with an error", false},
     kept_table{"partition", all_rights, &postgres_facts::partitions, "partition_table_unusable",
-               "with wal2json, rows of partitions that are detached or dropped before they are "
-               "read are lost",
+               "with wal2json, and with a publication without publish_via_partition_root, rows of "
+               "partitions that are detached or dropped before they are read are lost",
                false}};
 
 void look_at_kept_rows(const expectations& wanted, const postgres_facts& facts,

@@ -1,5 +1,5 @@
-// Which partitions the outboxes have had, in the table walrelay.partition: what wal2json does not
-// tell once a partition is detached or dropped. Decides nothing.
+// Which partitions the outboxes have had, in the table walrelay.partition: what wal2json, and
+// pgoutput by the leaves, do not tell once a partition is detached or dropped. Decides nothing.
 #pragma once
 
 #include "core/error.hpp"

@@ -3,7 +3,18 @@
 #include "core/control.hpp"
 #include "outbox/type_kind.hpp"
 
+#include <algorithm>
+
 namespace walrelay::relay {
+namespace {
+
+/// pg_publication_tables has the root of a partitioned table where its name is sent, else the
+/// leaves (PostgreSQL documentation, "pg_publication_tables").
+bool names(const publication_facts& publication, const table_name& table) {
+    return std::ranges::find(publication.tables, table) != publication.tables.end();
+}
+
+}  // namespace
 
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
     : domains_(facts.domains), types_(facts.types), control_secret_(facts.control_secret) {
@@ -16,6 +27,7 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
         known_[tables[index].table].first = ours;
         columns_.emplace_back();
         partitioned_.push_back(index < facts.tables.size() && facts.tables[index].partitioned);
+        by_leaf_.push_back(facts.publication && !names(*facts.publication, tables[index].table));
         if (index < facts.tables.size()) {
             columns_.back() = facts.tables[index].columns;
             for (const auto& leaf : facts.tables[index].leaves) {
@@ -30,6 +42,15 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
     const bool is_listed =
         facts.publication && !facts.publication->for_all_tables && !facts.publication->for_schemas;
     names_suffice_ = is_listed || facts.open_names.empty();
+}
+
+bool table_catalog::names_leaves(output_plugin plugin) const {
+    for (std::size_t index = 0; index < partitioned_.size(); ++index) {
+        if (is_named_by_leaf(index, plugin)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void table_catalog::take_oids(const table_facts& table, const answer& ours) {

@@ -55,6 +55,14 @@ public:
 
     /// Whether its rows can move from one partition to another.
     [[nodiscard]] bool is_partitioned(std::size_t index) const { return partitioned_[index]; }
+    /// Whether the WAL names its partition in its place: with wal2json that of every partitioned
+    /// table, with pgoutput where the publication is not by the root.
+    [[nodiscard]] bool is_named_by_leaf(std::size_t index, output_plugin plugin) const {
+        return partitioned_[index] && (plugin == output_plugin::wal2json || by_leaf_[index]);
+    }
+    /// The same of any of the tables: what they are called says nothing once a partition is
+    /// detached or dropped.
+    [[nodiscard]] bool names_leaves(output_plugin plugin) const;
 
     [[nodiscard]] const std::vector<std::pair<type_oid, type_oid>>& domains() const {
         return domains_;
@@ -83,6 +91,7 @@ private:
     std::map<table_name, answer> learned_;
     std::vector<std::vector<column>> columns_;
     std::vector<bool> partitioned_;
+    std::vector<bool> by_leaf_;  // in the publication
     std::vector<std::pair<type_oid, type_oid>> domains_;
     std::optional<std::vector<type_oid>> types_;
     std::string control_secret_;

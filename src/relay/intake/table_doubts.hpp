@@ -1,5 +1,5 @@
 // Whose a table is that the WAL names, and the doubts about it: one that nobody has met yet, and
-// one that may have been a partition, as wal2json names only the leaf. Pure.
+// one that may have been a partition where the WAL names only the leaf. Pure.
 #pragma once
 
 #include "core/error.hpp"

@@ -130,6 +130,50 @@ TEST_P(Tables, APartitionThatNobodySawIsRelayedOrAskedFor) {
     bench.expect_relayed(expected);
 }
 
+/// pgoutput names the partition where the publication was made without the root.
+class TablesByLeaf : public testing::Test {
+protected:
+    void SetUp() override {
+        bench.execute(partitioned);
+        bench.execute("CREATE PUBLICATION " + bench.name() + " FOR TABLE outbox_events");
+        bench.start();
+        bench.execute(insert_events(1, 5));
+        ASSERT_TRUE(bench.confirms_messages(5));
+        bench.stop();
+    }
+
+    relay_bench bench{shared_postgres(), shared_nats(), "pgoutput"};
+};
+
+TEST_F(TablesByLeaf, PartitionsThatAreDetachedOrDroppedBeforeTheyAreReadAreRelayed) {
+    bench.execute(insert_events(6, 10));
+    bench.execute(insert_events(110, 115));
+    bench.execute(
+        "ALTER TABLE outbox_events DETACH PARTITION first_part; DROP TABLE second_part_low");
+    bench.start();
+    auto expected = event_ids(1, 10);
+    const auto part = event_ids(110, 115);
+    expected.insert(expected.end(), part.begin(), part.end());
+    bench.expect_relayed(expected);
+}
+
+TEST_F(TablesByLeaf, APartitionThatNobodySawIsAskedFor) {
+    bench.execute(
+        "CREATE TABLE unseen PARTITION OF outbox_events FOR VALUES FROM (1000) TO (2000)");
+    bench.execute(insert_events(1000, 1005));
+    bench.execute("ALTER TABLE outbox_events DETACH PARTITION unseen");
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    const auto from = refused.errors.find("INSERT INTO walrelay.partition");
+    ASSERT_NE(from, std::string::npos) << refused.errors;
+    bench.execute(refused.errors.substr(from, refused.errors.find(';', from) - from));
+    bench.start();
+    auto expected = event_ids(1, 5);
+    const auto part = event_ids(1000, 1005);
+    expected.insert(expected.end(), part.begin(), part.end());
+    bench.expect_relayed(expected);
+}
+
 TEST_P(Tables, RowsOfADetachedPartitionAreItsOwn) {
     bench.execute(partitioned);
     bench.start();

@@ -27,6 +27,23 @@ TEST(TableCatalog, FindsTablesAndTheirPartitions) {
     EXPECT_EQ(catalog.find({"public", "b_2026"}).index, 1U);
 }
 
+TEST(TableCatalog, KnowsWhichTablesAreNamedByTheirPartitions) {
+    auto facts = sample_facts();
+    facts.tables[1].partitioned = true;
+    const auto by_leaf = [&] {
+        return table_catalog(tables, facts).is_named_by_leaf(1, output_plugin::pgoutput);
+    };
+    EXPECT_FALSE(by_leaf()) << "walrelay makes the publication";
+    facts.publication.emplace();
+    facts.publication->tables = {{"public", "a"}, {"public", "b_2026"}};
+    EXPECT_TRUE(by_leaf());
+    facts.publication->tables = {{"public", "a"}, {"public", "b"}};
+    EXPECT_FALSE(by_leaf());
+    EXPECT_FALSE(table_catalog(tables, facts).names_leaves(output_plugin::pgoutput));
+    EXPECT_TRUE(table_catalog(tables, facts).names_leaves(output_plugin::wal2json));
+    EXPECT_FALSE(table_catalog(tables, facts).is_named_by_leaf(0, output_plugin::wal2json));
+}
+
 TEST(TableCatalog, TellsOtherTablesFromUnknownOnes) {
     table_catalog catalog(tables, sample_facts());
     EXPECT_EQ(catalog.find({"public", "users"}).what, kind::other);
