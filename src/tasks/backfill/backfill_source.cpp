@@ -56,6 +56,9 @@ void backfill_source::close() {
 }
 
 awaitable<result<relay::postgres_session>> backfill_source::begin() {
+    if (auto gives = gives_up_messages()) {
+        co_return *gives;
+    }
     const auto slot = co_await make_slot();
     if (!slot) {
         co_return slot.error();
@@ -64,7 +67,7 @@ awaitable<result<relay::postgres_session>> backfill_source::begin() {
     if (!begun) {
         co_return begun.error();
     }
-    const auto searched = co_await search_->run(*sql_, snapshot_);
+    const auto searched = co_await search();
     if (!searched) {
         co_return searched.error();
     }
@@ -111,9 +114,51 @@ backfill_source::outcome<> backfill_source::make_slot() {
     if (!made) {
         co_return made.error();
     }
-    // Before anything is published: nobody must stream from a slot that begins elsewhere.
+    if (holds_rows()) {
+        co_return result<void>{};
+    }
+    co_return co_await claim_name(*sql_);
+}
+
+/// Before anything is published: nobody must stream from a slot that begins elsewhere.
+backfill_source::outcome<> backfill_source::claim_name(postgres::connection& sql) {
     auto slot = settings_.postgres.slot;
-    co_return co_await postgres::claim_slot_name(*sql_, std::move(slot), facts_.slot.has_value());
+    co_return co_await postgres::claim_slot_name(sql, std::move(slot), facts_.slot.has_value());
+}
+
+/// A slot that can still be read is given up only for what is elsewhere as well.
+bool backfill_source::holds_rows() const {
+    return reason_ == preflight::backfill_reason::slot_lost && slot_rest::can_be_read(facts_);
+}
+
+std::optional<error> backfill_source::gives_up_messages() const {
+    const bool tableless = std::ranges::any_of(settings_.outbox, &outbox_table::is_tableless);
+    return tableless && holds_rows() ? std::optional(heals_no_messages(settings_.postgres.slot))
+                                     : std::nullopt;
+}
+
+backfill_source::outcome<> backfill_source::search() {
+    if (!holds_rows()) {
+        co_return co_await search_->run(*sql_, snapshot_);
+    }
+    const auto rest = co_await slot_rest::read(on_, settings_, facts_, slot_.consistent_point);
+    if (!rest) {
+        co_return rest.error();
+    }
+    search_->tell_of_rows(*rest);
+    const auto searched = co_await search_->run(*sql_, snapshot_);
+    if (!searched) {
+        co_return searched.error();
+    }
+    if (*rest && (*rest)->left() > 0) {
+        co_return holds_the_last_copy(settings_.postgres.slot, (*rest)->left());
+    }
+    // The other one is within the snapshot.
+    auto sql = co_await servers::open_sql(on_.loop, settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
+    co_return co_await claim_name(*sql);
 }
 
 backfill_source::outcome<> backfill_source::make_temporary_slot() {

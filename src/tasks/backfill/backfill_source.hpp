@@ -52,7 +52,11 @@ private:
     template <class Value = void>
     using outcome = boost::asio::awaitable<result<Value>>;
 
+    [[nodiscard]] bool holds_rows() const;
+    [[nodiscard]] std::optional<error> gives_up_messages() const;
     outcome<> make_slot();
+    outcome<> claim_name(postgres::connection& sql);
+    outcome<> search();
     outcome<> make_temporary_slot();
     boost::asio::awaitable<void> make_failover_slot();
     outcome<> begin_snapshot();

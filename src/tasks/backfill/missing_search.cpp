@@ -1,6 +1,7 @@
 #include "tasks/backfill/missing_search.hpp"
 
 #include "core/first_revision.hpp"
+#include "core/occasion.hpp"
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
@@ -153,9 +154,12 @@ std::string missing_search::condition_of(std::size_t table) const {
 
 /// A relay that ended between ack and write-back left rows that are published and still pending.
 /// Where the condition does not tell them from all others, healing would write back the whole
-/// table.
+/// table. With a slot that still holds rows an update is given up that was to publish one again.
 bool missing_search::may_lack_write_backs(std::size_t table) const {
     const auto& outbox = settings_.outbox[table];
+    if (rest_ && outbox.republish) {
+        return false;
+    }
     return outbox.writes_back() && (!heals() || !outbox.pending.empty());
 }
 
@@ -206,11 +210,20 @@ result<void> missing_search::add_ids(std::uint32_t table, const postgres::row_se
         }
         if (!reading.ids.read(values, id)) {
             missing_->add_row_without_id(table, traits);
-        } else if (auto added = missing_->add_row(table, id, traits); !added) {
+            continue;
+        }
+        was_met(id);
+        if (auto added = missing_->add_row(table, id, traits); !added) {
             return added;
         }
     }
     return {};
+}
+
+void missing_search::was_met(std::string_view id) {
+    if (rest_) {
+        for_each_row_id(id, [this](std::string_view row) { rest_->found(row); });
+    }
 }
 
 result<void> missing_search::scan_stream() {
@@ -219,13 +232,26 @@ result<void> missing_search::scan_stream() {
         return stream.error();
     }
     removed_messages_ = stream->facts().removed_count();
-    auto read = stream->read([this](const nats::scanned_message& one) -> result<void> {
+    const auto counted_from = stream->facts().counts_from;
+    const auto removed_before = [&](std::uint64_t first) {
+        removed_messages_ = std::max(removed_messages_, first - std::min(first, counted_from));
+    };
+    bool any = false;
+    auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
             return servers::search_given_up(settings_.nats.stream);
         }
+        if (!std::exchange(any, true)) {
+            // Limits go on removing until the first one is read.
+            removed_before(one.sequence);
+        }
+        was_met(one.id);
         return missing_->add_message(one.id);
     });
     stream_sequence_ = stream->read_to();
+    if (!any) {
+        removed_before(stream_sequence_ + 1);
+    }
     return read;
 }
 
@@ -245,6 +271,7 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
             if (!table) {
                 continue;
             }
+            was_met(letter.message_id);
             if (auto added = missing_->add_dead_letter(*table, letter.message_id); !added) {
                 co_return added.error();
             }

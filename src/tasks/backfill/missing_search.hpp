@@ -16,6 +16,7 @@
 #include "postgres/tables/slot_start.hpp"
 #include "preflight/preflight.hpp"
 #include "servers/run_to_end.hpp"
+#include "tasks/backfill/slot_rest.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -24,6 +25,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace walrelay::tasks {
@@ -47,6 +50,8 @@ public:
     missing_search(servers::executors on, const config::settings& settings,
                    preflight::backfill_reason reason);
 
+    /// It is told which rows were met. To be called before `run`; null for nobody.
+    void tell_of_rows(std::shared_ptr<slot_rest> whom) { rest_ = std::move(whom); }
     /// `sql` is within the snapshot. Errors: of either server, temporary_file, and
     /// postgres_unsuitable where it cannot be told which rows are missing.
     [[nodiscard]] boost::asio::awaitable<result<void>> run(
@@ -80,6 +85,7 @@ private:
     outcome<> read_dead_letters(postgres::connection& sql);
     result<void> excuse_what_is_older();
     void excuse(std::uint32_t table);
+    void was_met(std::string_view id);
     [[nodiscard]] bool is_held(std::uint32_t table) const;
     [[nodiscard]] bool has_status(std::uint32_t table) const;
     [[nodiscard]] bool heals() const { return reason_ == preflight::backfill_reason::slot_lost; }
@@ -96,6 +102,7 @@ private:
     std::uint64_t stream_sequence_ = 0;
     /// From the stream's beginning.
     std::uint64_t removed_messages_ = 0;
+    std::shared_ptr<slot_rest> rest_;
     /// Asked by the thread that reads the stream.
     std::atomic<bool> given_up_ = false;
 };

@@ -265,6 +265,26 @@ TEST_P(CutStream, IsNoticedBeforeThousandsOfNewRowsFillIt) {
     expect_heals(rows + 1);
 }
 
+/// A row that was written and deleted while the relay was away: only the slot still has it.
+TEST_P(CutStream, IsNotHealedAtThePriceOfWhatOnlyTheSlotHas) {
+    cut();
+    insert(41, 45);
+    bench.execute("DELETE FROM outbox_events WHERE version = 43");
+    expect_halts("has lost messages");
+    EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    EXPECT_THAT(refused.errors, HasSubstr("still holds 1 row that is in no table any more"));
+    EXPECT_THAT(refused.errors, HasSubstr("walrelay resume --give-up"));
+    EXPECT_EQ(bench.broker().message_count(bench.stream_name()), 20U);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(25)) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(bench.events().back().id, event_id(45));
+    EXPECT_EQ(bench.events().at(22).id, event_id(43));
+}
+
 TEST_P(CutStream, IsHealedAtOnceWhereTheConfigurationSaysSo) {
     cut();
     insert(41, 60);

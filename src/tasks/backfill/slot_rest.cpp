@@ -1,0 +1,129 @@
+#include "tasks/backfill/slot_rest.hpp"
+
+#include "core/progress.hpp"
+#include "log/log.hpp"
+#include "servers/postgres_access.hpp"
+#include "tasks/replay/kept_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <utility>
+
+namespace walrelay::tasks {
+
+using boost::asio::awaitable;
+
+namespace {
+
+constexpr const char* how_to_keep_both =
+    "walrelay resume --give-up, then walrelay run: it goes on with what the slot holds; then "
+    "walrelay dead-letter list --given-up names the rows that the stream lacks, and walrelay "
+    "replay "
+    "--ids publishes them from the tables";
+
+}  // namespace
+
+bool slot_rest::can_be_read(const postgres_facts& facts) {
+    const bool is_decodable = !facts.publication || !facts.publication->younger_than_slot;
+    return facts.slot && !facts.slot->active && facts.slot->wal_status != "lost" &&
+           facts.slot->confirmed && is_decodable;
+}
+
+slot_rest::slot_rest() {
+    std::random_device random;
+    std::uniform_int_distribution<std::uint64_t> numbers;
+    secret_ = fmt::format("{:016x}{:016x}", numbers(random), numbers(random));
+}
+
+std::uint64_t slot_rest::key_of(std::string_view id) {
+    keyed_.assign(secret_).append(id);
+    return std::hash<std::string_view>()(keyed_);
+}
+
+void slot_rest::finish() {
+    std::ranges::sort(keys_);
+    const auto repeated = std::ranges::unique(keys_);
+    keys_.erase(repeated.begin(), repeated.end());
+    found_.assign(keys_.size(), false);
+    left_ = keys_.size();
+}
+
+void slot_rest::found(std::string_view id) {
+    if (left_ == 0) {
+        return;
+    }
+    const auto key = key_of(id);
+    const auto place = std::ranges::lower_bound(keys_, key);
+    if (place == keys_.end() || *place != key) {
+        return;
+    }
+    const auto index = static_cast<std::size_t>(place - keys_.begin());
+    left_ -= found_[index] ? 0U : 1U;
+    found_[index] = true;
+}
+
+awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors on,
+                                                              const config::settings& settings,
+                                                              const postgres_facts& facts,
+                                                              lsn until) {
+    auto rest = std::make_shared<slot_rest>();
+    if (until <= facts.slot->confirmed.value_or(lsn{})) {
+        co_return rest;
+    }
+    auto sql = co_await servers::open_sql(on.loop, settings);
+    if (!sql) {
+        co_return sql.error();
+    }
+    postgres::kept_replay whole;
+    whole.slot = settings.postgres.slot;
+    whole.kept_slot = settings.postgres.slot;
+    whole.until = until;
+    auto past = co_await kept_stream::open(on, settings, *sql, std::move(whole),
+                                           relay::replayed_as::message);
+    result<void> read;
+    if (past) {
+        read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
+            if (row.content != nullptr && !row.unmappable) {
+                rest->add(row.content->id);
+            }
+        });
+    } else {
+        read = past.error();
+    }
+    if (!read) {
+        const auto then = advice_for(read.error().code);
+        if (then == advice::retry || then == advice::reconnect) {
+            co_return read.error();
+        }
+        log<"slot_given_up">(
+            "slot " + settings.postgres.slot +
+                " is given up for the rows of the tables, and what it still holds cannot be read: "
+                "rows that are in no table any more are lost with it: " +
+                to_string(read.error()),
+            with<"slot">(settings.postgres.slot), with<"error">(read.error().code));
+        co_return std::shared_ptr<slot_rest>();
+    }
+    rest->finish();
+    co_return rest;
+}
+
+error holds_the_last_copy(const std::string& slot, std::uint64_t rows) {
+    return {errc::gap_found,
+            "healing would give slot " + slot + " up, which still holds " + counted(rows, "row") +
+                " that " + (rows == 1 ? "is" : "are") +
+                " in no table any more and not in the stream; nothing was changed",
+            how_to_keep_both};
+}
+
+error heals_no_messages(const std::string& slot) {
+    return {errc::gap_found,
+            "slot " + slot +
+                " brings logical messages (outbox.message_prefix), which are in no table, so that "
+                "healing would lose what it still holds; nothing was changed",
+            "walrelay resume --give-up, then walrelay run: it goes on with what the slot holds"};
+}
+
+}  // namespace walrelay::tasks
