@@ -26,8 +26,8 @@ BEGIN
             -- An operator goes on without the rows; the relay that does deletes the row of this table.
             -- All that walrelay 0.2.0 knows of a decision.
             resumed_at timestamptz,
-            -- What an operator has decided: look, heal, give_up. It counts for the halt that it was
-            -- made for, not for a later one.
+            -- What an operator has decided: look, looked, heal, give_up. It counts for the halt that it
+            -- was made for, not for a later one.
             decision   text,
             decided_at timestamptz
         );

@@ -14,6 +14,7 @@
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
+#include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
 
 #include <algorithm>
@@ -73,6 +74,9 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
 std::string next_run_after(postgres::halt_decision decision) {
     switch (decision) {
         case postgres::halt_decision::look:
+            return "nothing to do: the next walrelay run compares all rows with the stream, and "
+                   "halts again if some are missing";
+        case postgres::halt_decision::looked:
             return "nothing to do: the next walrelay run goes on, and halts again if rows are "
                    "missing";
         case postgres::halt_decision::heal:
@@ -154,14 +158,22 @@ awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
     co_return found;
 }
 
-bool is_lost(const witness& what, const stream_facts& stream, const config::settings& settings) {
-    const auto judged = relay::judge_stream(what, relay::evidence_of(stream, settings.nats.stream));
-    return judged == relay::stream_verdict::ends_before ||
-           judged == relay::stream_verdict::overwritten ||
-           judged == relay::stream_verdict::another_stream;
+/// Nothing where the stream has what the witness names.
+awaitable<std::optional<finding>> loss_of(servers::executors on, const config::settings& settings,
+                                          const witness& known, const stream_facts& stream) {
+    const auto seen = co_await servers::evidence_for(on, settings, known, stream);
+    if (!seen) {
+        co_return finding_of(seen.error());
+    }
+    const auto judged = relay::judge_stream(known, *seen);
+    if (!relay::is_loss(judged)) {
+        co_return std::nullopt;
+    }
+    const auto lost = relay::stream_has_lost(known, *seen, judged, settings.postgres.slot);
+    co_return finding{finding_severity::error, "stream_lost", lost.what, lost.remedy};
 }
 
-/// Whether the stream still has what was stored, as far as its end tells.
+/// Whether the stream still has what was stored.
 awaitable<void> look_at_witness(servers::executors on, postgres::connection& sql,
                                 const config::settings& settings, const postgres_facts& facts,
                                 const std::optional<stream_facts>& stream,
@@ -184,15 +196,17 @@ awaitable<void> look_at_witness(servers::executors on, postgres::connection& sql
         found.push_back({finding_severity::error, "stream_lost", gone.what, gone.remedy});
         co_return;
     }
-    if (!is_lost(what, *stream, settings)) {
-        co_return;
+    auto lost = co_await loss_of(on, settings, what, *stream);
+    if (lost) {
+        // A relay can have stored it since the stream was looked at.
+        const auto now = co_await servers::facts_of_broker(on.blocking, settings);
+        if (!now || !now->stream) {
+            co_return;
+        }
+        lost = co_await loss_of(on, settings, what, *now->stream);
     }
-    // A relay can have stored it since the stream was looked at.
-    const auto now = co_await servers::facts_of_broker(on.blocking, settings);
-    if (now && now->stream && is_lost(what, *now->stream, settings)) {
-        const auto seen = relay::evidence_of(*now->stream, settings.nats.stream);
-        const auto lost = relay::stream_has_lost(what, seen, relay::judge_stream(what, seen), slot);
-        found.push_back({finding_severity::error, "stream_lost", lost.what, lost.remedy});
+    if (lost) {
+        found.push_back(std::move(*lost));
     }
 }
 

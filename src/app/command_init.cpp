@@ -12,11 +12,13 @@
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "relay/checkpoint/evidence.hpp"
+#include "relay/intake/table_catalog.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/findings_error.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/run_to_end.hpp"
+#include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
 
 #include <fmt/format.h>
@@ -106,24 +108,29 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
     co_return facts.stream;
 }
 
-/// Whether the stream lacks what was stored before: nothing is made beside it then.
-awaitable<std::optional<error>> lost_since(postgres::connection& sql,
+/// Whether the stream lacks what was stored before: nothing is made beside it then, nor where that
+/// is not known.
+awaitable<std::optional<error>> lost_since(servers::executors on, postgres::connection& sql,
                                            const config::settings& settings,
                                            const stream_facts& stream) {
     auto slot = settings.postgres.slot;
     const auto known = co_await postgres::read_witness(sql, slot, 0);
+    if (!known && known.error().code != errc::postgres_unsuitable) {
+        co_return known.error();
+    }
     if (!known || !*known || (*known)->what.sequence == 0) {
         co_return std::nullopt;
     }
-    const auto seen = relay::evidence_of(stream, settings.nats.stream);
-    const auto judged = relay::judge_stream((*known)->what, seen);
-    const bool is_lost = judged == relay::stream_verdict::ends_before ||
-                         judged == relay::stream_verdict::overwritten ||
-                         judged == relay::stream_verdict::another_stream;
-    if (!is_lost) {
+    const auto& what = (*known)->what;
+    const auto seen = co_await servers::evidence_for(on, settings, what, stream);
+    if (!seen) {
+        co_return seen.error();
+    }
+    const auto judged = relay::judge_stream(what, *seen);
+    if (!relay::is_loss(judged)) {
         co_return std::nullopt;
     }
-    auto lost = relay::stream_has_lost((*known)->what, seen, judged, slot);
+    auto lost = relay::stream_has_lost(what, *seen, judged, slot);
     lost.code = errc::broker_unsuitable;
     co_return lost;
 }
@@ -211,9 +218,8 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
     if (!plugin) {
         co_return plugin.error();
     }
-    const bool partitioned = std::ranges::any_of(facts.tables, &table_facts::partitioned);
-    const auto made =
-        co_await make_tables(sql, settings, *plugin == output_plugin::wal2json && partitioned);
+    const relay::table_catalog catalog(settings.outbox, facts);
+    const auto made = co_await make_tables(sql, settings, catalog.names_leaves(*plugin));
     if (!made) {
         co_return made.error();
     }
@@ -363,7 +369,7 @@ awaitable<std::optional<error>> prepare_slot(servers::executors on, postgres::co
     if (options.new_stream || !stream) {
         co_return std::nullopt;
     }
-    co_return co_await lost_since(sql, settings, *stream);
+    co_return co_await lost_since(on, sql, settings, *stream);
 }
 
 /// Whether the slot is made by `walrelay run`, with its snapshot.

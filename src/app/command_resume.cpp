@@ -85,7 +85,16 @@ awaitable<result<bool>> decide(postgres::connection& sql, const config::settings
                                              std::move(tables));
 }
 
-/// Looks whether the cause is fixed. Where that cannot be told here, the next relay looks.
+error not_compared(const error& why) {
+    return {why.code,
+            "whether rows are missing cannot be told: " + why.what +
+                "; nothing was changed, and the slot stays halted",
+            (why.remedy.empty() ? "" : why.remedy + ", then this command again; or: ") +
+                std::string(how_to_close_a_gap)};
+}
+
+/// Looks whether the cause is fixed. Where it is not told which tables there are, the next relay
+/// does.
 awaitable<result<void>> take_back(servers::executors on, postgres::connection& sql,
                                   const config::settings& settings, outcome& done) {
     if (!done.halt) {
@@ -93,12 +102,10 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
     }
     if (names_tables(settings)) {
         const auto looked = co_await look_for_missing(on, settings, missing_scope::since_slot);
-        if (looked) {
-            done.missing = *looked;
-        } else {
-            fmt::print(stderr, "whether rows are missing was not looked at here: {}\n",
-                       to_string(looked.error()));
+        if (!looked) {
+            co_return not_compared(looked.error());
         }
+        done.missing = *looked;
     }
     if (done.missing && done.missing->count > 0) {
         done.then = fmt::format(
@@ -107,15 +114,18 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
         done.exit_code = exit_findings;
         co_return result<void>{};
     }
-    const auto kept = co_await decide(sql, settings, halt_decision::look);
+    const auto how = done.missing ? halt_decision::looked : halt_decision::look;
+    const auto kept = co_await decide(sql, settings, how);
     if (!kept) {
         co_return kept.error();
     }
-    done.decision = halt_decision::look;
+    done.decision = how;
     done.then = fmt::format(
-        "Resumed slot {}: the next `walrelay run` goes on, and halts again if rows are missing. A "
-        "relay that stays halted goes on within seconds.",
-        settings.postgres.slot);
+        "Resumed slot {}: the next `walrelay run` {}. A relay that stays halted goes on within "
+        "seconds.",
+        settings.postgres.slot,
+        done.missing ? "goes on, and halts again if rows are missing"
+                     : "compares all rows with the stream, and halts again if some are missing");
     co_return result<void>{};
 }
 

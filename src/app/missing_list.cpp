@@ -88,22 +88,42 @@ std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
     return rows;
 }
 
+namespace {
+
+std::string counted_missing(const missing_list& missing) {
+    const bool is_one = missing.count == 1;
+    return fmt::format(
+        "{} {} in neither the stream nor the dead letters, and the slot does not bring {}",
+        counted(missing.count, "row"), is_one ? "is" : "are", is_one ? "it" : "them");
+}
+
+std::string named(const missing_row& row) {
+    return fmt::format("table {}, id {}", one_line(row.table),
+                       row.id.empty() ? "unknown" : one_line(row.id));
+}
+
+}  // namespace
+
+std::string short_text_of(const missing_list& missing) {
+    constexpr std::size_t few = 5;
+    auto text = counted_missing(missing) + " (";
+    const auto count = std::min(missing.rows.size(), few);
+    for (std::size_t index = 0; index < count; ++index) {
+        text += (index == 0 ? "" : "; ") + named(missing.rows[index]);
+    }
+    return text + (missing.count > count ? "; ...)" : ")");
+}
+
 std::string text_of(const missing_list& missing) {
     if (missing.count == 0) {
         return "No row is missing.\n";
     }
-    auto text = fmt::format(
-        "{} {} in neither the stream nor the dead letters, and the slot does not "
-        "bring {}:\n",
-        counted(missing.count, "row"), missing.count == 1 ? "is" : "are",
-        missing.count == 1 ? "it" : "them");
-    const auto named = std::min(missing.rows.size(), named_max);
-    for (std::size_t index = 0; index < named; ++index) {
-        const auto& each = missing.rows[index];
-        text += fmt::format("  table {}, id {}\n", one_line(each.table),
-                            each.id.empty() ? "unknown" : one_line(each.id));
+    auto text = counted_missing(missing) + ":\n";
+    const auto count = std::min(missing.rows.size(), named_max);
+    for (std::size_t index = 0; index < count; ++index) {
+        text += "  " + named(missing.rows[index]) + "\n";
     }
-    return missing.count > named ? text + fmt::format("  ... and {} more\n", missing.count - named)
+    return missing.count > count ? text + fmt::format("  ... and {} more\n", missing.count - count)
                                  : text;
 }
 

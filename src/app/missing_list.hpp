@@ -47,6 +47,8 @@ enum class missing_scope {
                                                           const config::settings& settings,
                                                           wall_time at);
 
+/// For an error: the same in one line, with the first five.
+[[nodiscard]] std::string short_text_of(const missing_list& missing);
 /// "2 rows are missing ..." and a line for each of the first 20.
 [[nodiscard]] std::string text_of(const missing_list& missing);
 /// {"count": ..., "named": [{"table": ..., "id": ...}]}, with the first 20.

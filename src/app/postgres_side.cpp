@@ -1,6 +1,7 @@
 #include "app/postgres_side.hpp"
 
 #include "app/facts_watch.hpp"
+#include "app/missing_list.hpp"
 #include "core/control.hpp"
 #include "core/gap_words.hpp"
 #include "core/joined.hpp"
@@ -92,12 +93,35 @@ preflight::expectations expectations_of(const config::settings& settings,
 }
 
 /// A halt that was taken back is not passed unless it can be told whether rows are missing.
-error cannot_look(const std::string& slot) {
+error cannot_compare(const std::string& slot, const error& why) {
     return {errc::gap_found,
             "slot " + slot +
-                " was halted and resumed, and whether rows are still missing cannot be told: the "
-                "newest rows of the outbox tables could not be compared with the stream",
+                " was halted and resumed, and whether rows are still missing cannot be told: " +
+                why.what,
             how_to_close_a_gap};
+}
+
+error are_missing(const std::string& slot, const missing_list& missing) {
+    return {errc::gap_found,
+            "slot " + slot + " was halted and resumed, but " + short_text_of(missing),
+            how_to_close_a_gap};
+}
+
+/// Before a halt is passed that was taken back by who did not look.
+awaitable<result<void>> compare_all(servers::executors on, postgres::connection& sql,
+                                    const config::settings& settings, servers::halt_gate& gate) {
+    const auto missing = co_await look_for_missing(on, settings, missing_scope::since_slot);
+    if (!missing) {
+        const auto& why = missing.error();
+        const auto then = advice_for(why.code);
+        const bool is_for_now = then == advice::retry || then == advice::reconnect;
+        co_return is_for_now ? error{errc::postgres_lost, why.what, why.remedy}
+                             : cannot_compare(settings.postgres.slot, why);
+    }
+    if (missing->count > 0) {
+        co_return are_missing(settings.postgres.slot, *missing);
+    }
+    co_return co_await gate.was_compared(sql);
 }
 
 awaitable<result<postgres_facts>> look(servers::executors on, postgres::connection& sql,
@@ -188,11 +212,6 @@ awaitable<result<ready_postgres>> prepare_backfill(servers::executors on,
     co_return std::move(ready);
 }
 
-bool needs_memory(const postgres_facts& facts, output_plugin plugin) {
-    return plugin == output_plugin::wal2json &&
-           std::ranges::any_of(facts.tables, &table_facts::partitioned);
-}
-
 /// What can be told once the slot is taken: until then another relay could move it, and publish
 /// what came meanwhile.
 awaitable<result<void>> look_around(servers::executors on, postgres::connection& sql,
@@ -230,10 +249,6 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
         session.newest_rows =
             co_await tasks::take_roll(on.loop, sql, settings, facts, around, std::move(*later));
     }
-    const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
-    if (known.looks && !facts.in_recovery && !has_looked) {
-        co_return cannot_look(settings.postgres.slot);
-    }
     co_return result<void>{};
 }
 
@@ -265,7 +280,7 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!plugin) {
         co_return plugin.error();
     }
-    if (needs_memory(facts, *plugin)) {
+    if (relay::table_catalog(settings.outbox, facts).names_leaves(*plugin)) {
         const auto recalled =
             co_await postgres::remember_partitions(sql, settings.postgres.slot, facts);
         if (!recalled) {
@@ -386,7 +401,13 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!sql) {
         co_return sql.error();
     }
-    const auto may_pass = co_await gate.ask(*sql);
+    auto may_pass = co_await gate.ask(*sql);
+    if (may_pass && *may_pass == servers::passage::compares) {
+        if (const auto compared = co_await compare_all(on, *sql, settings, gate); !compared) {
+            co_return compared.error();
+        }
+        may_pass = co_await gate.ask(*sql);
+    }
     if (!may_pass) {
         co_return may_pass.error();
     }

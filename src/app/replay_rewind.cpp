@@ -2,6 +2,7 @@
 
 #include "app/exit_code.hpp"
 #include "app/replay_to_stream.hpp"
+#include "app/rewound_stream.hpp"
 #include "app/status_text.hpp"
 #include "core/kept_position.hpp"
 #include "core/one_line.hpp"
@@ -10,18 +11,14 @@
 #include "postgres/catalog/slot_rewind.hpp"
 #include "postgres/tables/kept_positions.hpp"
 #include "postgres/tables/kept_slots.hpp"
-#include "postgres/tables/witness_store.hpp"
-#include "relay/checkpoint/evidence.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/postgres_access.hpp"
-#include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -151,64 +148,6 @@ awaitable<result<void>> let_it_fail_over(servers::executors on, const config::se
     co_return co_await postgres::let_kept_slot_fail_over(*replication, std::move(slot));
 }
 
-awaitable<result<std::unique_ptr<nats::connection>>> broker_of(servers::executors on,
-                                                               const config::settings& settings,
-                                                               servers::missing_stream policy) {
-    const nats::connection_events unheard{[](const nats::reply&) {}, [] {}, [] {},
-                                          [](const error&) {}};
-    co_return co_await servers::prepare_broker(on.loop, on.blocking, settings, 1, unheard, policy);
-}
-
-/// Whether the stream ends before what the witness names, or has another message in its place.
-awaitable<result<bool>> was_cut(servers::executors on, const config::settings& settings,
-                                const witness& known, const stream_facts& stream) {
-    using relay::stream_verdict;
-    auto seen = relay::evidence_of(stream, settings.nats.stream);
-    auto verdict = relay::judge_stream(known, seen);
-    if (verdict == stream_verdict::ask) {
-        const auto asked =
-            co_await servers::message_of_stream(on.blocking, settings, known.sequence);
-        if (!asked) {
-            co_return asked.error();
-        }
-        seen.asked = *asked;
-        verdict = relay::judge_stream(known, seen);
-    }
-    co_return verdict == stream_verdict::ends_before || verdict == stream_verdict::overwritten;
-}
-
-/// A stream that has lost what was stored begins anew with what it has: the slot sends all rows
-/// from where it stands now, which is what the operator wants.
-awaitable<result<void>> begin_with_what_is_there(servers::executors on, postgres::connection& sql,
-                                                 const config::settings& settings) {
-    auto slot = settings.postgres.slot;
-    const auto known = co_await postgres::read_witness(sql, std::move(slot), 0);
-    if (!known || !*known || (*known)->what.sequence == 0) {
-        co_return known ? result<void>{} : known.error();
-    }
-    auto broker = co_await broker_of(on, settings, servers::missing_stream::leave);
-    if (broker && (*broker)->facts().stream) {
-        const auto cut = co_await was_cut(on, settings, (*known)->what, *(*broker)->facts().stream);
-        if (!cut || !*cut) {
-            co_return cut ? result<void>{} : cut.error();
-        }
-    } else if (broker) {
-        broker = co_await broker_of(on, settings, servers::missing_stream::make_anew);
-    }
-    if (!broker) {
-        co_return broker.error();
-    }
-    const auto& stream = *(*broker)->facts().stream;
-    auto begun = co_await servers::begin_witness(on, sql, settings, stream);
-    if (!begun) {
-        co_return begun;
-    }
-    fmt::print(
-        "stream {} begins anew with {}: what it had before is published again from this LSN on\n",
-        settings.nats.stream, counted(stream.message_count, "message"));
-    co_return result<void>{};
-}
-
 /// The slot stands where it is to be.
 awaitable<int> end_with_stream(servers::executors on, postgres::connection& sql,
                                const config::settings& settings) {
@@ -217,7 +156,9 @@ awaitable<int> end_with_stream(servers::executors on, postgres::connection& sql,
         auto why = begun.error();
         why.what = "the slot was put back, but that stream " + settings.nats.stream +
                    " begins anew where it has lost messages is not kept: " + why.what;
-        why.remedy = "the same command again, before the relay starts";
+        if (why.code != errc::gap_found) {
+            why.remedy = "the same command again, before the relay starts";
+        }
         co_return refuse(why);
     }
     fmt::print("now start the relay: walrelay run (if it has halted, walrelay resume first)\n");
@@ -253,16 +194,17 @@ awaitable<int> execute(servers::executors on, postgres::connection& sql,
     }
     fmt::print("slot {} is now at LSN {}; its previous position is kept as bookmark {}\n", slot,
                to_string(*place.confirmed), undo);
-    const auto ended = co_await end_with_stream(on, sql, settings);
-    if (ended == exit_done && there.source->failover) {
+    if (there.source->failover) {
         if (auto set = co_await let_it_fail_over(on, settings); !set) {
             auto why = set.error();
             why.what = "the slot was put back, but standbys do not keep it yet: " + why.what;
-            why.remedy = "walrelay init, which sets failover for the slot";
+            why.remedy =
+                "walrelay init, which sets failover for the slot; then the same command "
+                "again";
             co_return refuse(why);
         }
     }
-    co_return ended;
+    co_return co_await end_with_stream(std::move(on), sql, settings);
 }
 
 }  // namespace

@@ -146,12 +146,19 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
     if (settings_.delivery.on_slot_loss == config::slot_loss_policy::heal) {
         return heal(was, "on_slot_loss = \"heal\"");
     }
-    if (halt.decision == decision::look && looked_) {
+    const bool is_over = halt.decision == decision::look || halt.decision == decision::looked;
+    if (is_over && looked_) {
         // It could not be removed when this relay began to stream.
         passed_a_halt_ = true;
         return passage::open;
     }
     if (halt.decision == decision::look) {
+        return pass(passage::compares, was,
+                    "it was resumed at " + halt.decided_at +
+                        ", where nobody looked: all rows are compared with the stream first, and "
+                        "halt it again where some are missing");
+    }
+    if (halt.decision == decision::looked) {
         return pass(
             passage::looks, was,
             "it was resumed at " + halt.decided_at + "; rows that are still missing halt it again");
@@ -170,6 +177,14 @@ awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
     }
     warn(halt.error(), "whether the slot was halted before is not known, and it is taken");
     co_return passage::open;
+}
+
+awaitable<result<void>> halt_gate::was_compared(postgres::connection& sql) {
+    auto slot = settings_.postgres.slot;
+    auto tables = published_tables_of(settings_);
+    const auto kept = co_await postgres::decide_halt(
+        sql, std::move(slot), postgres::halt_decision::looked, {}, std::move(tables));
+    co_return kept ? result<void>{} : kept.error();
 }
 
 awaitable<void> halt_gate::streams(postgres::connection& sql) {

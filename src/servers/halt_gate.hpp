@@ -19,6 +19,9 @@ namespace walrelay::servers {
 enum class passage {
     /// Nothing is halted.
     open,
+    /// An operator has fixed the cause, without having looked: all rows are to be compared first,
+    /// and then the gate is asked again (`was_compared`).
+    compares,
     /// An operator has fixed the cause; what is missing is looked for once more.
     looks,
     /// An operator has decided to go on without what is missing.
@@ -39,6 +42,9 @@ public:
     /// between. errc::halted where an operator must resume. A table that cannot be read lets pass,
     /// with a warning for the first time.
     [[nodiscard]] boost::asio::awaitable<result<passage>> ask(postgres::connection& sql);
+
+    /// No row is missing: keeps that for the halt that is to be passed.
+    [[nodiscard]] boost::asio::awaitable<result<void>> was_compared(postgres::connection& sql);
 
     /// What was missing is in the stream; the halt goes with the next `streams`.
     void healed() { healed_ = true; }

@@ -92,7 +92,8 @@ awaitable<result<void>> complete_table(connection& sql, bool there,
 }
 
 std::optional<halt_decision> decision_of(const std::optional<std::string>& text) {
-    for (const auto each : {halt_decision::look, halt_decision::heal, halt_decision::give_up}) {
+    for (const auto each : {halt_decision::look, halt_decision::looked, halt_decision::heal,
+                            halt_decision::give_up}) {
         if (text && *text == to_string(each)) {
             return each;
         }
@@ -106,6 +107,8 @@ const char* to_string(halt_decision decision) {
     switch (decision) {
         case halt_decision::look:
             return "look";
+        case halt_decision::looked:
+            return "looked";
         case halt_decision::heal:
             return "heal";
         case halt_decision::give_up:

@@ -18,15 +18,19 @@ namespace walrelay::postgres {
 
 /// How an operator has taken back a halt.
 enum class halt_decision {
-    /// Its cause is fixed: the next relay looks for what is missing, as any start does.
+    /// Its cause is said to be fixed, and nobody has looked: the next relay compares all rows with
+    /// the stream before it goes on.
     look,
+    /// Its cause is fixed, and no row that the tables have is missing: the next relay looks for the
+    /// newest rows, as any start does.
+    looked,
     /// The next relay publishes from the tables what the stream lacks, whatever its configuration
     /// says.
     heal,
     /// The next relay goes on without the rows that are missing.
     give_up,
 };
-/// As in the column: look, heal, give_up.
+/// As in the column: look, looked, heal, give_up.
 [[nodiscard]] const char* to_string(halt_decision decision);
 
 struct kept_halt {

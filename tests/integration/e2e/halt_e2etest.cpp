@@ -59,6 +59,20 @@ protected:
         return ids;
     }
 
+    /// Without the name of the table, so that the command cannot look: the next start does.
+    void resume_blindly() {
+        const auto elsewhere = std::filesystem::path(bench.folder()) / "elsewhere";
+        std::filesystem::create_directory(elsewhere);
+        const auto blind = run_to_end(
+            {.program = WALRELAY_BINARY,
+             .arguments = {"resume", "--postgres", bench.conninfo(), "--slot", bench.name()},
+             .folder = elsewhere,
+             .name = "blind"},
+            patience);
+        ASSERT_EQ(blind.exit_code, 0) << blind.errors;
+        EXPECT_TRUE(says(blind.output, "compares all rows with the stream"));
+    }
+
     bool is_forgotten() {
         return eventually(patience, [&] { return kept("count(*)") == "0"; });
     }
@@ -116,22 +130,61 @@ TEST_P(Halt, PlainResumeGivesNoRowUp) {
     EXPECT_TRUE(says(refused.output, event_id(2)));
     EXPECT_TRUE(says(refused.output, "walrelay resume --heal"));
     EXPECT_EQ(kept("decision IS NULL"), "t");
-    // Where the command cannot look, as it is not told the table, the next start does.
-    const auto elsewhere = std::filesystem::path(bench.folder()) / "elsewhere";
-    std::filesystem::create_directory(elsewhere);
-    const auto blind =
-        run_to_end({.program = WALRELAY_BINARY,
-                    .arguments = {"resume", "--postgres", bench.conninfo(), "--slot", bench.name()},
-                    .folder = elsewhere,
-                    .name = "blind"},
-                   patience);
-    EXPECT_EQ(blind.exit_code, 0) << blind.errors;
+    resume_blindly();
     EXPECT_EQ(kept("decision"), "look");
     const auto again = bench.command({"run"});
     EXPECT_EQ(again.exit_code, 3);
     EXPECT_TRUE(says(again.errors, event_id(2)));
     EXPECT_EQ(kept("coalesce(decided_at >= halted_at, false)"), "f");
     EXPECT_TRUE(says(kept("reason"), event_id(2)));
+}
+
+TEST_P(Halt, IsNotPassedUnseenWhereTheRowsCameBeforeOthersThatAreStored) {
+    bench.start();
+    for (std::uint64_t row = 1; row <= 3; ++row) {
+        bench.execute(insert_event(row));
+    }
+    ASSERT_TRUE(bench.confirms_messages(3));
+    bench.stop();
+    bench.broker().delete_message(bench.stream_name(), 2);
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.execute("UPDATE walrelay.halt SET reason = 'rows are missing', decision = NULL");
+    resume_blindly();
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused.errors, event_id(2)));
+    EXPECT_TRUE(says(kept("reason"), event_id(2)));
+    EXPECT_EQ(bench.command({"resume"}).exit_code, 1);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    bench.start();
+    bench.execute(insert_event(4));
+    ASSERT_TRUE(bench.wait_for_messages(3));
+    EXPECT_TRUE(is_forgotten());
+}
+
+TEST_P(Halt, IsPassedWhereNothingIsMissingAlthoughNobodyLooked) {
+    halt();
+    bench.execute("DELETE FROM outbox_events WHERE version = 2");
+    resume_blindly();
+    bench.start();
+    bench.execute(insert_event(3));
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_TRUE(is_forgotten());
+    EXPECT_TRUE(says(bench.relay().log(), "all rows are compared with the stream first"));
+}
+
+TEST_P(Halt, IsNotTakenBackByACommandThatCannotLook) {
+    halt();
+    const auto role = bench.name() + "_blind";
+    bench.execute("CREATE ROLE " + role + " LOGIN; GRANT USAGE ON SCHEMA walrelay TO " + role +
+                  "; GRANT SELECT, UPDATE ON walrelay.halt TO " + role);
+    const auto refused = bench.command(
+        {"resume", "--postgres", bench.conninfo() + " user=" + role, "--slot", bench.name()});
+    bench.execute("DROP OWNED BY " + role + "; DROP ROLE " + role);
+    EXPECT_EQ(refused.exit_code, 3) << refused.output;
+    EXPECT_TRUE(says(refused.errors, "nothing was changed, and the slot stays halted"));
+    EXPECT_TRUE(says(refused.errors, "walrelay resume --heal"));
+    EXPECT_EQ(kept("decision IS NULL"), "t");
 }
 
 TEST_P(Halt, EndsWithPlainResumeOnceItsCauseIsFixed) {

@@ -156,6 +156,43 @@ TEST_P(Rewind, FillsAStreamThatWasCut) {
     bench.expect_relayed(bench.committed_ids());
 }
 
+TEST_P(Rewind, ThatDoesNotReachBackToWhatTheStreamHasLostIsNotTheEndOfIt) {
+    insert(1, 20);
+    broker.remember_store();
+    insert(21, 40);
+    ASSERT_EQ(bench.command({"bookmark", "create", "late"}).exit_code, 0);
+    insert(41, 60);
+    bench.stop();
+    broker.stop();
+    broker.restore_store();
+    broker.start();
+    const auto late = bench.command({"replay", "--rewind", "bookmark:late", "--execute"});
+    EXPECT_EQ(late.exit_code, 3) << late.output;
+    EXPECT_THAT(late.errors, HasSubstr("whether the slot sends all rows that are missing is not"));
+    EXPECT_THAT(late.errors, HasSubstr("walrelay resume --heal"));
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3) << "rows 21 to 40 come from nowhere";
+    EXPECT_EQ(rewind({"--execute"}).exit_code, 0);
+    EXPECT_EQ(bench.command({"resume"}).exit_code, 0);
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+TEST_P(Rewind, NamesTheRowsThatANewStreamWouldLack) {
+    insert(1, 20);
+    ASSERT_EQ(bench.command({"bookmark", "create", "late"}).exit_code, 0);
+    insert(21, 30);
+    bench.stop();
+    bench.broker().remove(bench.stream_name());
+    const auto late = bench.command({"replay", "--rewind", "bookmark:late", "--execute"});
+    EXPECT_EQ(late.exit_code, 3) << late.output;
+    EXPECT_THAT(late.errors, HasSubstr("20 rows are in neither the stream nor the dead letters"));
+    EXPECT_THAT(late.errors, HasSubstr(event_id(1)));
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
 TEST_P(Rewind, ThatBrokeOffBeforeTheDropIsGivenUp) {
     insert(1, 20);
     ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
