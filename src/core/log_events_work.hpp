@@ -69,9 +69,6 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "The slot was halted before, and what the stream lacks is published from the tables, as "
      "`walrelay resume --heal` or `on_slot_loss = \"heal\"` asks.",
      "Find out who moved or dropped the slot; `walrelay verify` compares when it is done."},
-    {"slot_given_up", log_severity::warning, "slot error",
-     "Rows are published from the tables in the place of a slot that cannot be read any more.",
-     "Compare with what has written the rows: `walrelay verify` sees the tables alone."},
     {"halt_removed", log_severity::info, "slot", "The halt is over and removed.", ""},
     {"halt_not_removed", log_severity::warning, "slot error",
      "The halt is over, but still in walrelay.halt: the next start meets it again.",

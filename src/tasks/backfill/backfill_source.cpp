@@ -59,6 +59,12 @@ awaitable<result<relay::postgres_session>> backfill_source::begin() {
     if (auto gives = gives_up_messages()) {
         co_return *gives;
     }
+    if (holds_rows() && facts_.slot->active) {
+        // Another relay's, or one whose end the server has not noticed yet.
+        co_return error{errc::slot_in_use,
+                        "slot " + settings_.postgres.slot +
+                            " is in use, so that what it holds is not given up for the tables"};
+    }
     const auto slot = co_await make_slot();
     if (!slot) {
         co_return slot.error();
@@ -150,7 +156,7 @@ backfill_source::outcome<> backfill_source::search() {
     if (!searched) {
         co_return searched.error();
     }
-    if (*rest && (*rest)->left() > 0) {
+    if ((*rest)->left() > 0) {
         co_return holds_the_last_copy(settings_.postgres.slot, (*rest)->left());
     }
     // The other one is within the snapshot.

@@ -1,7 +1,7 @@
 #include "tasks/backfill/slot_rest.hpp"
 
 #include "core/progress.hpp"
-#include "log/log.hpp"
+#include "core/sql_text.hpp"
 #include "servers/postgres_access.hpp"
 #include "tasks/replay/kept_stream.hpp"
 
@@ -24,12 +24,22 @@ constexpr const char* how_to_keep_both =
     "replay "
     "--ids publishes them from the tables";
 
+error cannot_be_read(const std::string& slot, const error& why) {
+    return {errc::gap_found,
+            "healing would give slot " + slot +
+                " up, and what it still holds could not be compared with the tables: " + why.what +
+                (why.server_said.empty() ? "" : " (server: " + why.server_said + ")") +
+                "; nothing was changed",
+            (why.remedy.empty() ? "" : why.remedy + ", then walrelay resume --heal; or, ") +
+                std::string("where what it holds may be lost: SELECT pg_drop_replication_slot(") +
+                quote_literal(slot) + "); then walrelay resume --heal"};
+}
+
 }  // namespace
 
 bool slot_rest::can_be_read(const postgres_facts& facts) {
     const bool is_decodable = !facts.publication || !facts.publication->younger_than_slot;
-    return facts.slot && !facts.slot->active && facts.slot->wal_status != "lost" &&
-           facts.slot->confirmed && is_decodable;
+    return facts.slot && facts.slot->wal_status != "lost" && facts.slot->confirmed && is_decodable;
 }
 
 slot_rest::slot_rest() {
@@ -86,7 +96,7 @@ awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors
     result<void> read;
     if (past) {
         read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
-            if (row.content != nullptr && !row.unmappable) {
+            if (row.content != nullptr && !row.content->id.empty()) {
                 rest->add(row.content->id);
             }
         });
@@ -95,16 +105,9 @@ awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors
     }
     if (!read) {
         const auto then = advice_for(read.error().code);
-        if (then == advice::retry || then == advice::reconnect) {
-            co_return read.error();
-        }
-        log<"slot_given_up">(
-            "slot " + settings.postgres.slot +
-                " is given up for the rows of the tables, and what it still holds cannot be read: "
-                "rows that are in no table any more are lost with it: " +
-                to_string(read.error()),
-            with<"slot">(settings.postgres.slot), with<"error">(read.error().code));
-        co_return std::shared_ptr<slot_rest>();
+        const bool is_for_now = then == advice::retry || then == advice::reconnect ||
+                                read.error().code == errc::slot_in_use;
+        co_return is_for_now ? read.error() : cannot_be_read(settings.postgres.slot, read.error());
     }
     rest->finish();
     co_return rest;

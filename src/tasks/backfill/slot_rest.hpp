@@ -19,11 +19,11 @@ namespace walrelay::tasks {
 
 class slot_rest {
 public:
-    /// Whether the slot is there, nobody streams from it, and PostgreSQL can decode it.
+    /// Whether the slot is there, and PostgreSQL can decode it.
     [[nodiscard]] static bool can_be_read(const postgres_facts& facts);
 
-    /// Reads the slot up to `until`. Null, with a warning in the log, where it cannot be read for
-    /// good: then nobody could. Errors: of the server, for the moment.
+    /// Reads the slot up to `until`. Errors: of the server, for the moment; gap_found where it
+    /// cannot be read.
     [[nodiscard]] static boost::asio::awaitable<result<std::shared_ptr<slot_rest>>> read(
         servers::executors on, const config::settings& settings, const postgres_facts& facts,
         lsn until);
