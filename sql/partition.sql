@@ -1,6 +1,7 @@
--- The partitions that walrelay has seen, in the database of the outbox. Used with wal2json and a
--- partitioned outbox alone: wal2json names only the partition, and one that was detached or dropped
--- before its rows were read is named by nothing else any more.
+-- The partitions that walrelay has seen, in the database of the outbox. Used with a partitioned outbox
+-- whose partitions alone are named in the WAL, by wal2json or by a publication that was made without
+-- publish_via_partition_root: one that was detached or dropped before its rows were read is named by
+-- nothing else any more.
 --
 -- Runs in psql as it is, and again without harm; `walrelay init` runs the same text. The role that
 -- creates it needs CREATE on the database, or on the schema walrelay where that is there already.

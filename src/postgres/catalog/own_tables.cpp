@@ -31,8 +31,8 @@ constexpr std::array<about_table, 9> tables = {
      {"halt", halt_sql, "SELECT, INSERT, UPDATE, DELETE",
       "keeps a relay that is started again from going on past a gap"},
      {"partition", partition_sql, "SELECT, INSERT, UPDATE, DELETE",
-      "keeps wal2json from losing rows of partitions that are detached or dropped before they are "
-      "read"},
+      "keeps rows of partitions that are detached or dropped before they are read, where the WAL "
+      "does not name their table (wal2json)"},
      {"control", control_sql, "SELECT, INSERT, DELETE",
       "takes dead letters back to the relay, and tells its own updates from others"},
      {"slot_start", slot_start_sql, "SELECT, INSERT, UPDATE",

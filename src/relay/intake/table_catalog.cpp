@@ -14,6 +14,12 @@ bool names(const publication_facts& publication, const table_name& table) {
     return std::ranges::find(publication.tables, table) != publication.tables.end();
 }
 
+/// Of a publication of all tables, of the database or of a schema, rows of any other table come as
+/// well: what is none of ours is left alone.
+bool lists_tables(const publication_facts& publication) {
+    return !publication.for_all_tables && !publication.for_schemas;
+}
+
 }  // namespace
 
 table_catalog::table_catalog(const std::vector<outbox_table>& tables, const postgres_facts& facts)
@@ -27,7 +33,8 @@ table_catalog::table_catalog(const std::vector<outbox_table>& tables, const post
         known_[tables[index].table].first = ours;
         columns_.emplace_back();
         partitioned_.push_back(index < facts.tables.size() && facts.tables[index].partitioned);
-        by_leaf_.push_back(facts.publication && !names(*facts.publication, tables[index].table));
+        by_leaf_.push_back(facts.publication && lists_tables(*facts.publication) &&
+                           !names(*facts.publication, tables[index].table));
         if (index < facts.tables.size()) {
             columns_.back() = facts.tables[index].columns;
             for (const auto& leaf : facts.tables[index].leaves) {

@@ -144,7 +144,8 @@ void comparison::look_at_another(const table_name& name, const watched_table& wa
         passes("table " + to_string(name) + " was dropped and made again, and " + published_by() +
                    " holds the new one only since it was put in",
                "make a table and put it into the publication in one transaction");
-    } else if (!publishes() && is_partitioned(is) && !is_partitioned(was)) {
+    } else if (!publishes() && is_partitioned(is) &&
+               std::ranges::none_of(before_.tables, is_partitioned)) {
         passes(
             "table " + to_string(name) +
                 " was dropped and made again with partitions, whose names wal2json was not asked "

@@ -37,6 +37,9 @@ TEST(TableCatalog, KnowsWhichTablesAreNamedByTheirPartitions) {
     facts.publication.emplace();
     facts.publication->tables = {{"public", "a"}, {"public", "b_2026"}};
     EXPECT_TRUE(by_leaf());
+    facts.publication->for_all_tables = true;
+    EXPECT_FALSE(by_leaf()) << "any other table is in it as well";
+    facts.publication->for_all_tables = false;
     facts.publication->tables = {{"public", "a"}, {"public", "b"}};
     EXPECT_FALSE(by_leaf());
     EXPECT_FALSE(table_catalog(tables, facts).names_leaves(output_plugin::pgoutput));
