@@ -93,8 +93,8 @@ error not_compared(const error& why) {
                 std::string(how_to_close_a_gap)};
 }
 
-/// Looks whether the cause is fixed. Where it is not told which tables there are, the next relay
-/// does.
+/// Looks whether the cause is fixed. Where it is not told which tables there are, or what was in
+/// them before the slot (made by hand, or before walrelay kept that), the next relay does.
 awaitable<result<void>> take_back(servers::executors on, postgres::connection& sql,
                                   const config::settings& settings, outcome& done) {
     if (!done.halt) {
@@ -105,7 +105,9 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
         if (!looked) {
             co_return not_compared(looked.error());
         }
-        done.missing = *looked;
+        if (!looked->start_unknown) {
+            done.missing = *looked;
+        }
     }
     if (done.missing && done.missing->count > 0) {
         done.then = fmt::format(
@@ -125,7 +127,8 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
         "seconds.",
         settings.postgres.slot,
         done.missing ? "goes on, and halts again if rows are missing"
-                     : "compares all rows with the stream, and halts again if some are missing");
+                     : "compares the rows of the tables with the stream, and halts again if some "
+                       "are missing");
     co_return result<void>{};
 }
 

@@ -22,12 +22,6 @@ using boost::asio::awaitable;
 
 constexpr std::size_t named_max = 20;
 
-error start_unknown(const std::string& slot) {
-    return {errc::postgres_unsuitable,
-            "what was in the tables before slot " + slot +
-                " is not known: it was made by hand, or before walrelay kept that"};
-}
-
 awaitable<result<bool>> knows_start(servers::executors on, const config::settings& settings) {
     auto sql = co_await servers::open_sql(on.loop, settings);
     if (!sql) {
@@ -51,7 +45,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
         co_return known.error();
     }
     if (!*known && scope == missing_scope::since_slot) {
-        co_return start_unknown(settings.postgres.slot);
+        co_return missing_list{.start_unknown = true};
     }
     const auto compared = servers::with_tables_only(settings);
     tasks::verify_options options;
@@ -67,7 +61,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
         co_return *done->slot_not_read;
     }
     const auto& found = done->report.of(audit::finding_kind::missing);
-    missing_list missing{found.count};
+    missing_list missing{.count = found.count};
     for (const auto& each : found.named) {
         missing.rows.push_back({each.table, each.id});
     }

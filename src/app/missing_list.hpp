@@ -23,6 +23,8 @@ struct missing_row {
 };
 
 struct missing_list {
+    /// What was in the tables before the slot is not known, so that nothing was compared.
+    bool start_unknown = false;
     std::uint64_t count = 0;
     /// As many as were asked for.
     std::vector<missing_row> rows = {};
@@ -30,7 +32,7 @@ struct missing_list {
 
 /// Which rows are compared, and how many of the missing ones are named.
 enum class missing_scope {
-    /// Some are named. An error where it is not known what was there before the slot.
+    /// Some are named. `start_unknown` where it is not known what was there before the slot.
     since_slot,
     /// All are named. What was there before the slot is left out where that is known.
     all,

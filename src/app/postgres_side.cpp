@@ -22,10 +22,13 @@
 #include "servers/halt_gate.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
+#include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
 #include "tasks/backfill/backfill_source.hpp"
 #include "tasks/startup_check/startup_check.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,7 +101,8 @@ error cannot_compare(const std::string& slot, const error& why) {
             "slot " + slot +
                 " was halted and resumed, and whether rows are still missing cannot be told: " +
                 why.what,
-            how_to_close_a_gap};
+            (why.remedy.empty() ? "" : why.remedy + ", then walrelay resume; or: ") +
+                std::string(how_to_close_a_gap)};
 }
 
 error are_missing(const std::string& slot, const missing_list& missing) {
@@ -107,10 +111,27 @@ error are_missing(const std::string& slot, const missing_list& missing) {
             how_to_close_a_gap};
 }
 
-/// Before a halt is passed that was taken back by who did not look.
+/// The reading of the stream blocks its thread, so that it is done on another, with what a command
+/// would have there.
+awaitable<result<missing_list>> compare_apart(servers::executors on, config::settings settings) {
+    const auto comparing = [](config::settings of) -> awaitable<result<missing_list>> {
+        result<missing_list> found = missing_list{};
+        servers::run_to_end([&](servers::executors there) -> awaitable<int> {
+            found = co_await look_for_missing(there, of, missing_scope::since_slot);
+            co_return 0;
+        });
+        co_return found;
+    };
+    co_return co_await boost::asio::co_spawn(on.blocking, comparing(std::move(settings)),
+                                             boost::asio::use_awaitable);
+}
+
+/// Before a halt is passed that was taken back by who did not look. Where it is not known what was
+/// in the tables before the slot, their newest rows decide.
 awaitable<result<void>> compare_all(servers::executors on, postgres::connection& sql,
-                                    const config::settings& settings, servers::halt_gate& gate) {
-    const auto missing = co_await look_for_missing(on, settings, missing_scope::since_slot);
+                                    const config::settings& settings, servers::halt_gate& gate,
+                                    bool& newest_rows_decide) {
+    const auto missing = co_await compare_apart(on, settings);
     if (!missing) {
         const auto& why = missing.error();
         const auto then = advice_for(why.code);
@@ -121,6 +142,7 @@ awaitable<result<void>> compare_all(servers::executors on, postgres::connection&
     if (missing->count > 0) {
         co_return are_missing(settings.postgres.slot, *missing);
     }
+    newest_rows_decide = missing->start_unknown;
     co_return co_await gate.was_compared(sql);
 }
 
@@ -249,6 +271,14 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
         session.newest_rows =
             co_await tasks::take_roll(on.loop, sql, settings, facts, around, std::move(*later));
     }
+    const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
+    if (known.newest_rows_decide && !facts.in_recovery && !has_looked) {
+        co_return cannot_compare(
+            settings.postgres.slot,
+            {errc::gap_found,
+             "the newest rows of the outbox tables could not be compared with the "
+             "stream, and what was in them before the slot is not known"});
+    }
     co_return result<void>{};
 }
 
@@ -283,7 +313,10 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (relay::table_catalog(settings.outbox, facts).names_leaves(*plugin)) {
         const auto recalled =
             co_await postgres::remember_partitions(sql, settings.postgres.slot, facts);
-        if (!recalled) {
+        // With pgoutput a row of a partition that nobody remembers is asked for when it comes.
+        const bool can_ask = *plugin == output_plugin::pgoutput && !recalled &&
+                             recalled.error().code == errc::postgres_unsuitable;
+        if (!recalled && !can_ask) {
             co_return recalled.error();
         }
     }
@@ -403,10 +436,15 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     }
     auto may_pass = co_await gate.ask(*sql);
     if (may_pass && *may_pass == servers::passage::compares) {
-        if (const auto compared = co_await compare_all(on, *sql, settings, gate); !compared) {
+        const auto compared =
+            co_await compare_all(on, *sql, settings, gate, known.newest_rows_decide);
+        if (!compared) {
             co_return compared.error();
         }
         may_pass = co_await gate.ask(*sql);
+        if (may_pass && *may_pass == servers::passage::compares) {
+            co_return error{errc::postgres_lost, "the slot was halted or resumed meanwhile"};
+        }
     }
     if (!may_pass) {
         co_return may_pass.error();

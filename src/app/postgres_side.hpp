@@ -52,6 +52,8 @@ struct known_before : relay::known_before {
     bool heals = false;
     /// An operator has taken back a halt: the newest rows are looked for whatever is known.
     bool looks = false;
+    /// That is all that shows whether rows are missing.
+    bool newest_rows_decide = false;
 };
 
 /// Findings that forbid streaming are an error, postgres_unsuitable, or gap_found where `watch`

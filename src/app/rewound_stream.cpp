@@ -105,7 +105,9 @@ awaitable<result<void>> require_reach(servers::executors on, postgres::connectio
     }
     const auto stands = *place->confirmed;
     const auto& ends = lost.seen.last_where;
-    if (relay::is_sent_again(lost.known, lost.seen, ends, stands, server->line)) {
+    const bool was_cut =
+        relay::judge_stream(lost.known, lost.seen) == relay::stream_verdict::ends_before;
+    if (was_cut && relay::is_sent_again(lost.known, lost.seen, ends, stands, server->line)) {
         co_return result<void>{};
     }
     const bool is_empty = lost.seen.last_sequence == 0;
@@ -114,12 +116,6 @@ awaitable<result<void>> require_reach(servers::executors on, postgres::connectio
         co_return reaches_not_back(lost, settings.postgres.slot, stands);
     }
     const auto missing = co_await look_for_missing(on, settings, missing_scope::since_slot);
-    if (!missing && missing.error().code == errc::postgres_unsuitable) {
-        auto why = missing.error();
-        why.code = errc::gap_found;
-        why.remedy = how_to_fill_the_rest;
-        co_return why;
-    }
     if (!missing) {
         co_return missing.error();
     }

@@ -8,7 +8,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace walrelay::app {
@@ -74,10 +73,8 @@ awaitable<void> row_caller::hear_some() {
 }
 
 void row_caller::were_looked_for(std::chrono::steady_clock::duration took) {
-    constexpr std::chrono::minutes at_least{10};
     constexpr int pauses_of_a_look = 50;
-    due_ = own_now().monotonic +
-           std::max<std::chrono::steady_clock::duration>(at_least, pauses_of_a_look * took);
+    due_ = own_now().monotonic + pauses_of_a_look * took;
 }
 
 void row_caller::tell(const result<void>& done) {

@@ -181,10 +181,7 @@ awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
 
 awaitable<result<void>> halt_gate::was_compared(postgres::connection& sql) {
     auto slot = settings_.postgres.slot;
-    auto tables = published_tables_of(settings_);
-    const auto kept = co_await postgres::decide_halt(
-        sql, std::move(slot), postgres::halt_decision::looked, {}, std::move(tables));
-    co_return kept ? result<void>{} : kept.error();
+    co_return co_await postgres::note_comparison(sql, std::move(slot));
 }
 
 awaitable<void> halt_gate::streams(postgres::connection& sql) {

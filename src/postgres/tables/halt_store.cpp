@@ -51,6 +51,12 @@ VALUES ($1, $2, 'start walrelay run', 'heal', now())
 RETURNING slot
 )sql";
 
+constexpr const char* compared_sql = R"sql(
+UPDATE walrelay.halt SET decision = 'looked', decided_at = now(), resumed_at = NULL
+ WHERE slot = $1
+   AND CASE WHEN decided_at >= halted_at THEN decision = 'look' ELSE resumed_at IS NOT NULL END
+)sql";
+
 constexpr const char* has_decisions_sql = R"sql(
 SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
  WHERE c.relname = 'halt' AND c.relnamespace = to_regnamespace('walrelay')
@@ -188,6 +194,19 @@ awaitable<result<bool>> decide_halt(connection& sql, std::string slot, halt_deci
         co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return !done->empty();
+}
+
+awaitable<result<void>> note_comparison(connection& sql, std::string slot) {
+    const auto completed = co_await complete_table(sql, true, {});
+    if (!completed) {
+        co_return completed.error();
+    }
+    std::vector<std::string> parameters{std::move(slot)};
+    const auto done = co_await sql.ask(compared_sql, std::move(parameters));
+    if (done.has_error()) {
+        co_return explain_use(done.error(), sql, own_table::halt);
+    }
+    co_return result<void>{};
 }
 
 awaitable<result<void>> forget_halt(connection& sql, std::string slot) {

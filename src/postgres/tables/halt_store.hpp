@@ -65,6 +65,11 @@ struct kept_halt {
                                                                std::string reason,
                                                                std::vector<table_name> outboxes);
 
+/// No row is missing: what an operator has resumed without having looked counts as `looked`.
+/// Nothing is changed where the slot was halted again, or something else decided, since.
+[[nodiscard]] boost::asio::awaitable<result<void>> note_comparison(connection& sql,
+                                                                   std::string slot);
+
 /// Removes the halt, if there is one.
 [[nodiscard]] boost::asio::awaitable<result<void>> forget_halt(connection& sql, std::string slot);
 

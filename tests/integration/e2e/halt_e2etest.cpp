@@ -70,7 +70,7 @@ protected:
              .name = "blind"},
             patience);
         ASSERT_EQ(blind.exit_code, 0) << blind.errors;
-        EXPECT_TRUE(says(blind.output, "compares all rows with the stream"));
+        EXPECT_TRUE(says(blind.output, "compares the rows of the tables with the stream"));
     }
 
     bool is_forgotten() {

@@ -175,7 +175,7 @@ TEST_P(Verify, CountsADeadLetterAsDelivered) {
 TEST_P(Verify, TakesARowThatWasPublishedAgainForNoDuplicate) {
     relay_ten_rows();
     bench.stop();
-    (void)publish(event_id(3) + ";again", last_position("0"));
+    (void)publish(event_id(3) + ";replay-1", last_position("0"));
     const auto clean = verify({"--json"});
     EXPECT_EQ(clean.exit_code, 0) << clean.output << clean.errors;
     EXPECT_EQ(json_at(clean, "republished"), "1");
