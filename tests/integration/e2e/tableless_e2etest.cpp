@@ -122,6 +122,24 @@ TEST_P(Tableless, StandsBesideATable) {
         << verified.output;
 }
 
+/// Healing is from tables, and gives the slot up.
+TEST_P(Tableless, IsNotHealedAtThePriceOfWhatTheSlotHolds) {
+    bench.start();
+    emit_event("a");
+    ASSERT_TRUE(bench.confirms_messages(1));
+    bench.stop();
+    emit_event("b");
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+    EXPECT_NE(refused.errors.find("brings logical messages"), std::string::npos) << refused.errors;
+    const auto given_up = bench.command({"resume", "--give-up"});
+    EXPECT_EQ(given_up.exit_code, 0) << given_up.errors;
+    bench.start();
+    expect_ids({"a", "b"});
+    bench.stop();
+}
+
 TEST_P(Tableless, VerifyAndInitNeedNoTable) {
     const auto init = bench.command({"init"});
     EXPECT_EQ(init.exit_code, 0) << init.errors;
