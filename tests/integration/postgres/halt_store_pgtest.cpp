@@ -126,6 +126,28 @@ TEST_F(HaltStore, ReadsATableOf020AndCompletesItOnceSomethingIsDecided) {
     EXPECT_FALSE(kept("one")->decision.has_value());
 }
 
+/// Of the halt and the decision that it was made for: others may have come meanwhile.
+TEST_F(HaltStore, NotesAComparison) {
+    store("one");
+    auto sql = connect();
+    const auto compared = [&] {
+        const auto done = run(postgres::note_comparison(sql, "one"));
+        EXPECT_TRUE(done.has_value()) << to_string(done.error());
+        return kept("one")->decision;
+    };
+    EXPECT_EQ(compared(), std::nullopt) << "nobody has resumed it";
+    ASSERT_TRUE(decides(sql, "one", halt_decision::look));
+    EXPECT_EQ(compared(), halt_decision::looked);
+    ASSERT_TRUE(decides(sql, "one", halt_decision::heal));
+    EXPECT_EQ(compared(), halt_decision::heal);
+    ASSERT_TRUE(decides(sql, "one", halt_decision::look));
+    store("one", "for another reason");
+    EXPECT_EQ(compared(), std::nullopt);
+    // As 0.2.0 resumes.
+    writer_->execute("UPDATE walrelay.halt SET resumed_at = now()");
+    EXPECT_EQ(compared(), halt_decision::looked);
+}
+
 TEST_F(HaltStore, SaysWhoMustMakeTheTable) {
     const auto role = make_role();
     auto sql = connect_as(role);
