@@ -146,6 +146,26 @@ awaitable<result<void>> compare_all(servers::executors on, postgres::connection&
     co_return co_await gate.was_compared(sql);
 }
 
+/// How the slot may be taken; after a comparison where a halt was taken back by who did not look.
+awaitable<result<servers::passage>> ask(servers::executors on, postgres::connection& sql,
+                                        const config::settings& settings, servers::halt_gate& gate,
+                                        bool& newest_rows_decide) {
+    auto how = co_await gate.ask(sql);
+    if (!how || *how != servers::passage::compares) {
+        co_return how;
+    }
+    const auto compared =
+        co_await compare_all(std::move(on), sql, settings, gate, newest_rows_decide);
+    if (!compared) {
+        co_return compared.error();
+    }
+    how = co_await gate.ask(sql);
+    if (how && *how == servers::passage::compares) {
+        co_return error{errc::postgres_lost, "the slot was halted or resumed meanwhile"};
+    }
+    co_return how;
+}
+
 awaitable<result<postgres_facts>> look(servers::executors on, postgres::connection& sql,
                                        const config::settings& settings, known_before& known) {
     auto wanted = servers::inspection_of(settings);
@@ -434,18 +454,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!sql) {
         co_return sql.error();
     }
-    auto may_pass = co_await gate.ask(*sql);
-    if (may_pass && *may_pass == servers::passage::compares) {
-        const auto compared =
-            co_await compare_all(on, *sql, settings, gate, known.newest_rows_decide);
-        if (!compared) {
-            co_return compared.error();
-        }
-        may_pass = co_await gate.ask(*sql);
-        if (may_pass && *may_pass == servers::passage::compares) {
-            co_return error{errc::postgres_lost, "the slot was halted or resumed meanwhile"};
-        }
-    }
+    const auto may_pass = co_await ask(on, *sql, settings, gate, known.newest_rows_decide);
     if (!may_pass) {
         co_return may_pass.error();
     }
