@@ -7,6 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -56,6 +57,13 @@ void say(const std::string& line) {
     std::fflush(stdout);
 }
 
+limits bounds_of(const soak_options& chosen) {
+    limits bounds;
+    bounds.wait = std::chrono::milliseconds(chosen.wait_milliseconds);
+    bounds.stand = std::max(bounds.stand, bounds.wait);
+    return bounds;
+}
+
 std::vector<soak_plan> plans_of(const soak_options& chosen) {
     const std::vector<std::string> plugins = chosen.plugin == "both"
                                                  ? std::vector<std::string>{"pgoutput", "wal2json"}
@@ -75,7 +83,7 @@ std::vector<soak_plan> plans_of(const soak_options& chosen) {
                          .rows_per_second = chosen.rows_per_second,
                          .seed = chosen.seed,
                          .first_restart = plugin == "wal2json" ? half_of_the_restarts : 0,
-                         .bounds = {.wait = std::chrono::milliseconds(chosen.wait_milliseconds)},
+                         .bounds = bounds_of(chosen),
                          .canary = chosen.canary,
                          .logs = std::filesystem::absolute(chosen.logs)});
     }
