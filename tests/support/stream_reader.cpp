@@ -292,8 +292,15 @@ void stream_reader::for_each(const std::string& stream, std::uint64_t after,
 }
 
 std::vector<stored_message> stream_reader::read(const std::string& stream, std::uint64_t after) {
+    constexpr std::chrono::seconds catches_up{20};
     std::vector<stored_message> messages;
-    for_each(stream, after, [&](const stored_message& message) { messages.push_back(message); });
+    // A consumer is placed at any replica, which can lack what its leader has told of by then.
+    static_cast<void>(eventually(catches_up, [&] {
+        messages.clear();
+        for_each(stream, after,
+                 [&](const stored_message& message) { messages.push_back(message); });
+        return after > 0 || messages.size() >= message_count(stream);
+    }));
     return messages;
 }
 

@@ -154,8 +154,9 @@ std::vector<stored_message> relay_bench::messages() {
 
 std::vector<seen_event> relay_bench::events() {
     std::vector<seen_event> events;
-    broker().for_each(name_, 0,
-                      [&](const stored_message& message) { events.push_back(seen(message)); });
+    for (const auto& message : broker().read(name_)) {
+        events.push_back(seen(message));
+    }
     return events;
 }
 
