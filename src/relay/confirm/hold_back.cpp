@@ -88,10 +88,11 @@ void hold_back::thaw(monotonic_time now) {
     frozen_at_.reset();
 }
 
-void hold_back::forget_messages() {
-    confirmed_message_.reset();
+void hold_back::forget_messages(const stored_message& last) {
+    const auto now = last.sequence > 0 ? std::optional(last) : std::nullopt;
+    confirmed_message_ = now;
     for (auto& each : held_) {
-        each.newest.reset();
+        each.newest = now;
     }
 }
 

@@ -62,8 +62,9 @@ public:
         confirmed_message_.reset();
     }
 
-    /// The stream has lost messages: their sequences say nothing any more.
-    void forget_messages();
+    /// The stream has lost messages and ends with this one: the sequences of before say nothing any
+    /// more. What is still held it has, so that this names it.
+    void forget_messages(const stored_message& last);
 
     /// What may be reported as flushed. Never moves backwards while a slot's stream lasts.
     [[nodiscard]] lsn confirmed() const { return confirmed_; }

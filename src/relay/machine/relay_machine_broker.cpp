@@ -154,7 +154,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     const auto memory = lane_->open(epoch, tail, how);
     proof_.shown(stored_claim());
     if (memory == stream_memory::forgot) {
-        hold_back_.forget_messages();
+        hold_back_.forget_messages({facts.last_sequence, facts.final_position});
     }
     // What was on its way and is not in memory any more can be stored later, and come after
     // something that this server did not show yet. Somebody else's message can have the place of a

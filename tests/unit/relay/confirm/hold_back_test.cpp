@@ -53,6 +53,19 @@ TEST(HoldBack, NeverConfirmsAnAckThatIsYoungerThanTheDelay) {
     EXPECT_GT(gate.confirmed(), lsn{1700});
 }
 
+/// The witness must name what the slot is told of, also where the sequences of before are gone.
+TEST(HoldBack, NamesTheStreamsEndOnceMessagesAreLost) {
+    hold_back gate(10s);
+    const stored_message end{3, position{{7, 1}, at(100)}};
+    gate.acked(lsn{110}, at(100), stored_message{5, position{{7, 1}, at(100)}}, start);
+    gate.forget_messages(end);
+    look(gate, start + 11s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    EXPECT_EQ(gate.confirmed_message(), end);
+    gate.forget_messages({});
+    EXPECT_EQ(gate.confirmed_message(), std::nullopt);
+}
+
 TEST(HoldBack, WaitsAgainForWhatASlotThatWentBackWasTold) {
     hold_back gate(10s);
     gate.begin_at(lsn{110});
