@@ -119,6 +119,10 @@ awaitable<result<void>> require_reach(servers::executors on, postgres::connectio
     if (!missing) {
         co_return missing.error();
     }
+    if (missing->start_unknown && !is_empty) {
+        // Nothing was compared: that nothing was found missing says nothing.
+        co_return reaches_not_back(lost, settings.postgres.slot, stands);
+    }
     if (missing->count > 0) {
         co_return rows_stay_missing(*missing, settings.postgres.slot);
     }
