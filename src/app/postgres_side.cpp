@@ -229,6 +229,7 @@ awaitable<result<tasks::later_rows>> recall(postgres::connection& sql,
     tasks::later_rows later;
     if (known && *known) {
         session.witness.kept = (*known)->what;
+        session.witness.tells_later_than = (*known)->later_than;
         later = {std::move((*known)->is_later), (*known)->later_than};
     }
     co_return later;

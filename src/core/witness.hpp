@@ -47,6 +47,9 @@ struct witness_reading {
     std::optional<witness> kept = {};
     /// It can be written; otherwise no loss can be told from it later.
     bool writable = false;
+    /// Rows that were committed after it, and they alone, can be told from those before; 0 where
+    /// they cannot.
+    lsn tells_later_than = {};
 };
 
 }  // namespace walrelay

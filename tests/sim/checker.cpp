@@ -224,6 +224,9 @@ void checker::on_stored(const stored_message& taken) {
     }
     now = fate::stored;
     note_stored(index);
+    if (taken.sequence > seen_up_to_) {
+        unseen_.insert(index);
+    }
 }
 
 void checker::note_stored(std::size_t index) {
@@ -266,11 +269,11 @@ void checker::on_set_aside(const position& where, const std::string& id) {
     const auto& event = source_.events()[index];
     auto& now = fate_of(index);
     // Too large by now, and sent by another relay, or known to another server that led the stream,
-    // or recognised by its id alone, which takes a publish: before it stand somebody else's
-    // messages.
+    // or on its way when the stream was looked at, or recognised by its id alone, which takes a
+    // publish: before it stand somebody else's messages.
     const bool seems_unsent = event.defect == poison::sometimes_too_large &&
                               (profile_.rate(hazard::tail_stale) > 0 || profile_.relays > 1 ||
-                               profile_.harm_interval > sim_time(0));
+                               profile_.harm_interval > sim_time(0) || unseen_.contains(index));
     if (seems_unsent && now == fate::stored) {
         written_.resize(source_.events().size(), false);
         written_[index] = true;

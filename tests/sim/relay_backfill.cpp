@@ -98,7 +98,7 @@ void relay_database::snapshot_answered(std::uint64_t epoch, const result<snapsho
     session.database = "app";
     session.catalog = relay::table_catalog(tables_of(life_.configured()),
                                            around_.source.facts(life_.configured()));
-    session.witness = {around_.source.the_witness(), true};
+    session.witness = {around_.source.the_witness(), true, around_.source.witness_snapshot()};
     session.rows_first = {begins, seen, "snapshot", backfill_->rows.size()};
     driver.postgres_connected(epoch, std::move(session), std::nullopt);
 }

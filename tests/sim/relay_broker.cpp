@@ -88,6 +88,9 @@ void relay_broker::answered(std::uint64_t epoch, const result<broker_session>& a
         facts.stream->last_position.reset();
         facts.stream->final_position.reset();
     }
+    if (facts.stream) {
+        around_.watch.on_stream_seen(facts.stream->last_sequence);
+    }
     driver.broker_connected(epoch, facts);
 }
 

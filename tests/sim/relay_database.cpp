@@ -149,7 +149,7 @@ relay::postgres_session relay_database::describe(const session_handle& of) {
                                     of->plugin(), timeout, of->began_at()};
     session.server = {of->line(), of->wal_end()};
     session.database = "app";
-    session.witness = {around_.source.the_witness(), true};
+    session.witness = {around_.source.the_witness(), true, around_.source.witness_snapshot()};
     session.slot_began = around_.slot.slot_began();
     session.newest_rows = newest_rows(of);
     session.goes_on_without = known_.goes_on_without;

@@ -297,7 +297,7 @@ std::optional<monotonic_time> relay_machine::deadline() const {
         consider(feedback_.deadline());
         consider(letters_.summary_due());
     }
-    if (phase_ != phase::closing && postgres_.is_up()) {
+    if (keeps_witness()) {
         consider(checkpoint_.keeper().deadline());
     }
     return phase_ == phase::ended ? std::nullopt : earliest;

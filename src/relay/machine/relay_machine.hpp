@@ -342,8 +342,14 @@ private:
     [[nodiscard]] bool is_drained() const {
         const bool sends_no_more = !postgres_.is_up() && !lane_->ack_deadline();
         const bool owes_witness =
-            postgres_.is_up() && checkpoint_.may_tell() && checkpoint_.keeper().owes(true);
+            keeps_witness() && checkpoint_.may_tell() && checkpoint_.keeper().owes(true);
         return (lane_->empty() || sends_no_more) && is_settled() && !owes_witness;
+    }
+    /// Whether the witness is written when it is due. A relay that ends while the slot of its
+    /// backfill is not adopted ends without that slot, and has nothing to say of it.
+    [[nodiscard]] bool keeps_witness() const {
+        return postgres_.is_up() && !is_closing() &&
+               !(phase_ == phase::draining && backfilling_.is_open());
     }
     void confirm_what_was_held(instant now);
     void ask_for_what_is_held(instant now);

@@ -71,7 +71,7 @@ void relay_machine::witnessed_message_read(const result<asked_message>& found, i
 }
 
 void relay_machine::write_witness(instant now) {
-    if (!checkpoint_.keeper().may_write() || !postgres_.is_up() || is_closing()) {
+    if (!checkpoint_.keeper().may_write() || !keeps_witness()) {
         return;
     }
     const bool at_once = phase_ == phase::draining;

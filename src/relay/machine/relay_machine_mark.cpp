@@ -22,7 +22,7 @@ stream_owner relay_machine::mark_now() const {
                       server_.line.origin.timeline, server_.line.ancestors};
     mark.rules = options_.lane.sole_writer ? options_.rules
                                            : std::string(shared_rules) + "-" + options_.rules;
-    mark.since = slot_confirmed_;
+    mark.since = mark_.taken_since();
     return mark;
 }
 

@@ -12,6 +12,11 @@ namespace walrelay::relay {
 
 class stream_mark {
 public:
+    /// A slot was taken. Where a stream has no mark, its rules are taken for those of now, as far
+    /// back as `since`: a start that finds no mark asks for all rows that the witness does not
+    /// cover, and so must every start after it.
+    void taken_since(lsn since) { since_ = since; }
+    [[nodiscard]] lsn taken_since() const { return since_; }
     /// What holds for the stream's messages; nothing where that is not known.
     [[nodiscard]] const std::optional<stream_owner>& known() const { return known_; }
     /// The description was read; `shown` is its mark, if that is of this slot and database.
@@ -41,6 +46,7 @@ private:
     [[nodiscard]] bool shows_rules() const { return shown_ && !shown_->rules.empty(); }
     void look_whether_stale() { is_stale_ = known_ && shows_rules() && known_ != shown_; }
 
+    lsn since_;
     std::optional<stream_owner> known_;
     std::optional<stream_owner> shown_;
     std::optional<stream_owner> writing_;

@@ -27,6 +27,7 @@ protected:
         wanted.lane = {4, 1000, 5s};
         wanted.confirm_delay = confirm_delay;
         wanted.heals = heals;
+        wanted.rules = "now";
         return wanted;
     }
 
@@ -183,6 +184,26 @@ TEST_F(RelayBackfill, StopsInTheMiddleWithoutASlot) {
     script.old_row("a");
     script.stops();
     script.acks(1);
+    EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
+}
+
+TEST_F(RelayBackfill, StopsWithoutASlotAndWithoutTheWitnessOfOne) {
+    script.witness.writable = true;
+    script.answers_marks = false;
+    script.description = "walrelay slot=slot database=app system=7 timeline=1 rules=before.1";
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with_rows(begins, 0);
+    EXPECT_THAT(script.rows_end(), Contains(HasSubstr("store_witness")));
+    script.witness_is_stored(error{errc::postgres_lost, "no connection", ""});
+    EXPECT_THAT(script.stops(), IsEmpty()) << "a mark is on its way";
+    script.passes(2s);
+    EXPECT_GT(script.machine().deadline(), monotonic_time{} + 3s) << "and nothing else is due";
+    script.stream_is_marked({});
+    EXPECT_THAT(script.stream_is_marked({}), Contains("finish_postgres"));
     EXPECT_THAT(script.postgres_finishes(), Contains("finish 0"));
 }
 

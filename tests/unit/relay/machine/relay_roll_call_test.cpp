@@ -177,6 +177,36 @@ TEST_F(RelayAndMissingRow, DoesNotMissItBeforeTheTailIsMet) {
     EXPECT_THAT(script_.transaction(second + 8, {"b"}), Contains("look_for_rows c"));
 }
 
+/// All rows that the witness does not cover are called. The stream has no mark, and gets one.
+TEST(RelayWithoutAMark, MissesARowAlsoOverTheNextConnection) {
+    constexpr lsn told{500};
+    relay_options options;
+    options.rules = "now";
+    relay_script script(options);
+    script.recent = {{"a", wall_time(10s), 1}};
+    script.newest_rows = roll{{{0, "c", wall_time(5s)}}, lsn{second}, wall_time(100s), true};
+    script.newest_rows->later_than = told;
+    script.witness = {witness{"S", wall_time(1h), 0, {}, told, relay_script::origin, 1}, true,
+                      told};
+    const commit_position tail{lsn{400}, lsn{1}, 0};
+    script.placed = {{1, {relay_script::origin, tail}, "a"}};
+    script.description = "";
+    script.start();
+    script.broker_connects(1, tail);
+    script.postgres_connects_with(relay_script::origin, lsn{first});
+    script.postgres_fails();
+    script.broker_connects(1, tail);
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{first});
+    stored_rows_request wanted;
+    wanted.line = {relay_script::origin};
+    const auto stored = std::make_shared<stored_rows>(wanted);
+    stored->add(1, position{relay_script::origin, tail}, "a");
+    stored->end(true, true);
+    script.stored_is_read(stored);
+    EXPECT_THAT(script.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
 class RelayThatGoesOnWithout : public RelayAndMissingRow {
 protected:
     RelayThatGoesOnWithout() {

@@ -247,6 +247,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
     session.newest_rows = newest_rows;
+    session.witness = witness;
     session.goes_on_without = goes_on_without;
     session.server = {{whose, ancestors}, wal_end};
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
@@ -267,7 +268,14 @@ std::vector<std::string> relay_script::postgres_connects_with_rows(lsn consisten
     session.origin = origin;
     session.catalog = relay::table_catalog({outbox}, facts(control_secret));
     session.rows_first = {consistent_point, stream_sequence, "snapshot", 1};
+    session.witness = witness;
     machine_.postgres_connected(postgres_epoch_, std::move(session), now());
+    return collect();
+}
+
+std::vector<std::string> relay_script::witness_is_stored(
+    const result<std::optional<std::uint64_t>>& version) {
+    machine_.witness_stored(postgres_epoch_, version, now());
     return collect();
 }
 

@@ -54,6 +54,9 @@ public:
     /// What every session from now on asks for.
     std::optional<relay::roll> newest_rows;
     bool goes_on_without = false;
+    /// Of every session from now on.
+    witness_reading witness;
+    std::vector<std::string> witness_is_stored(const result<std::optional<std::uint64_t>>& version);
     std::vector<std::string> replayed(const result<replay_place>& place);
     /// With a slot that begins at `consistent_point`, and rows to publish before it.
     std::vector<std::string> postgres_connects_with_rows(lsn consistent_point,
