@@ -303,7 +303,7 @@ void relay_machine::end_comparing_when_over() {
                            with<"stream">(options_.stream), with<"lsn">(compared_up_to));
     auto mark = mark_now();
     const auto& known = mark_.known();
-    mark.since = known ? std::min(known->since, mark.since) : mark.since;
+    mark.since = known ? std::min(known->since, slot_confirmed_) : mark.since;
     mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = was_of_other_rules ? last_of_other_rules() : lane_->known_sequence();
     // Of rows that the slot has gone past meanwhile, some came after later ones as well.

@@ -22,7 +22,8 @@ stream_owner relay_machine::mark_now() const {
                       server_.line.origin.timeline, server_.line.ancestors};
     mark.rules = options_.lane.sole_writer ? options_.rules
                                            : std::string(shared_rules) + "-" + options_.rules;
-    mark.since = mark_.taken_since();
+    const bool has_rules = mark_.known() && !mark_.known()->rules.empty();
+    mark.since = has_rules ? slot_confirmed_ : mark_.taken_since();
     return mark;
 }
 
