@@ -14,6 +14,13 @@ constexpr std::chrono::milliseconds shortest_pause{50};
 
 }  // namespace
 
+void hold_back::begin_at(lsn slot_confirmed) {
+    if (slot_confirmed < confirmed_) {
+        held_.clear();
+    }
+    confirmed_ = slot_confirmed;
+}
+
 void hold_back::acked(lsn up_to, std::optional<commit_position> last_event,
                       const std::optional<stored_message>& newest, monotonic_time now) {
     if (delay_.count() == 0) {

@@ -25,7 +25,7 @@ public:
 
     /// The slot stands there. Where a crash has set it back, what it was told after that waits like
     /// everything that comes again: the stream may have lost it meanwhile.
-    void begin_at(lsn slot_confirmed) { confirmed_ = slot_confirmed; }
+    void begin_at(lsn slot_confirmed);
     /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`,
     /// `newest` the message of the highest sequence that is stored by now.
     void acked(lsn up_to, std::optional<commit_position> last_event,

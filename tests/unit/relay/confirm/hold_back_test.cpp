@@ -78,6 +78,21 @@ TEST(HoldBack, WaitsAgainForWhatASlotThatWentBackWasTold) {
     EXPECT_EQ(gate.confirmed(), lsn{60});
 }
 
+/// What waits was acked for other messages than those that now come in their place.
+TEST(HoldBack, ConfirmsNothingOfBeforeWhereTheSlotWentBack) {
+    hold_back gate(10s);
+    gate.begin_at(lsn{50});
+    gate.acked(lsn{110}, {}, {}, start);
+    gate.begin_at(lsn{40});
+    const stored_message again{7, position{{7, 1}, at(100)}};
+    gate.acked(lsn{110}, at(100), again, start + 9s);
+    look(gate, start + 11s);
+    EXPECT_EQ(gate.confirmed(), lsn{40});
+    look(gate, start + 20s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+    EXPECT_EQ(gate.confirmed_message(), again);
+}
+
 TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), {}, start);
