@@ -399,7 +399,9 @@ void database::leave_branch(lsn at, checker& watch) {
     std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
     std::erase_if(committed_, [&](const transaction& each) { return each.commit >= at; });
     std::erase_if(dead_letters_, [&](const auto& each) { return each.second.at.commit >= at; });
+    const bool had_witness = !witnesses_.empty();
     std::erase_if(witnesses_, [&](const kept_witness& each) { return each.committed >= at; });
+    lost_witness_ = lost_witness_ || (had_witness && witnesses_.empty());
     world_.say("database: goes back from ", to_string(wal_end_), " to ", to_string(at));
     wal_end_ = at;
 }

@@ -155,6 +155,8 @@ public:
     [[nodiscard]] std::optional<witness> the_witness() const;
     /// Transactions that commit from here on are later than all that it names.
     [[nodiscard]] lsn witness_snapshot() const;
+    /// A standby without any has taken over, although the slot was told by one.
+    [[nodiscard]] bool has_lost_witness() const { return lost_witness_; }
     /// Commits a batch of write-backs; false where the database is down.
     [[nodiscard]] bool write_back(const relay::write_back_batch& batch, checker& watch) const;
     /// What the catalog says now of the tables that are wanted.
@@ -213,6 +215,7 @@ private:
         lsn next;
     };
     std::vector<kept_witness> witnesses_;
+    bool lost_witness_ = false;
     lsn wal_end_{first_lsn};
     std::uint32_t last_xid_ = 700;
     std::uint64_t last_id_ = 0;

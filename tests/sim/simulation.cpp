@@ -360,16 +360,16 @@ void simulation::supervise(relay_process& each) {
     bool accepts = false;
     bool skips = false;
     if (each.exit_code() == relay::exit_operator_needed) {
-        // Whether a stranger moved the slot or another relay, which then had nothing to publish,
-        // cannot be told apart; walrelay stops, and a person who knows starts it again.
-        // Nor can it be where a standby's copy of the slot is ahead of one that a crash set back,
-        // or that of one restored disk ahead of that of another.
+        // Whether a stranger moved the slot cannot be told where a standby's copy of it is ahead of
+        // one that a crash set back, or that of one restored disk ahead of that of another.
         const bool copy_is_ahead = was_restored_ || (profile_.has(mishap::promotion) &&
                                                      profile_.has(mishap::postgres_crash));
-        const bool slot_was_moved = (relays_.size() > 1 || was_advanced_ || copy_is_ahead) &&
+        const bool slot_was_moved = (was_advanced_ || copy_is_ahead) &&
                                     each.last_words().find("stands at LSN") != std::string::npos;
         accepts = (was_restored_ || was_forged_) && each.needs_history_accepted();
-        const bool stream_is_another = was_harmed_ && each.found_a_gap();
+        // What a stream that is cut had of before, nobody knows without a witness.
+        const bool stream_is_another =
+            (was_harmed_ || database_.has_lost_witness()) && each.found_a_gap();
         if (!operator_was_needed_ && !accepts && !slot_was_moved && !stream_is_another &&
             !misses_what_was_left_out(each) && checker_.lost_count() == 0) {
             throw violation("no halt without a cause", each.last_words());

@@ -26,6 +26,7 @@ void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
     retry_at_.reset();
     replaces_ = false;
     is_ending_ = false;
+    is_signed_ = !writable_;
     told_ = slot_confirmed;
 }
 
@@ -98,9 +99,10 @@ void witness_keeper::move_on() {
     if (replaces_) {
         return;
     }
-    if (is_named()) {
+    const bool is_of_here = known_ && known_->origin == offered_.origin;
+    if (is_named() && is_signed_) {
         told_ = std::max(told_, offered_.told);
-    } else if (known_ && known_->origin == offered_.origin && is_after(*known_)) {
+    } else if (is_of_here && (is_named() || is_after(*known_))) {
         told_ = std::max(told_, std::min(offered_.told, known_->told));
     }
 }
@@ -167,6 +169,7 @@ void witness_keeper::written(std::uint64_t version, monotonic_time now) {
     written_at_ = now;
     retry_at_.reset();
     replaces_ = false;
+    is_signed_ = true;
     move_on();
 }
 
@@ -179,6 +182,7 @@ void witness_keeper::cannot_be_written() {
     writing_.reset();
     retry_at_.reset();
     writable_ = false;
+    is_signed_ = true;
     replaces_ = false;
     auto version = known_ ? known_->version : 0;
     known_ = offered_;

@@ -3,7 +3,8 @@
 // What was stored is named in the database before the slot is told past it: with one statement for
 // all that is confirmed together, at most one a second, and none while nothing is stored. While
 // only other tables write, the slot follows at once, and the witness at most once a minute; its own
-// commit is no reason for the next one.
+// commit is no reason for the next one. The first move over a connection is named in any case: a
+// relay that finds the slot moved tells by it that another one had it, and not somebody else.
 #pragma once
 
 #include "core/instant.hpp"
@@ -71,6 +72,8 @@ private:
     std::optional<monotonic_time> retry_at_;
     lsn told_;
     bool writable_ = true;
+    /// It was written over this connection.
+    bool is_signed_ = false;
     bool replaces_ = false;
     /// The last write of a relay that ends was taken: only what is stored after it is a reason for
     /// another one.

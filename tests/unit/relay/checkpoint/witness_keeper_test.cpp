@@ -130,11 +130,21 @@ TEST_F(WitnessKeeper, GivesTheVersionThatItKnowsSoThatAnotherRelaysChangeIsNotic
 TEST_F(WitnessKeeper, NamesWhatAnotherHasStoredWhereThisProcessHasStoredNothing) {
     keeper.begin({left_behind(7, 800), true}, lsn{800});
     offer(std::nullopt, 900);
-    EXPECT_EQ(keeper.may_tell(), lsn{900});
     const auto last = keeper.take_to_write(start, true);
-    ASSERT_TRUE(last) << "it ends, and the slot has moved";
+    ASSERT_TRUE(last) << "it ends, and the slot is to move";
     EXPECT_EQ(last->sequence, 7U);
     EXPECT_EQ(last->where, message(7).where);
+}
+
+TEST_F(WitnessKeeper, IsSignedOverEachConnectionBeforeTheSlotMoves) {
+    keeper.begin({left_behind(7, 800), true}, lsn{800});
+    offer(std::nullopt, 900);
+    EXPECT_EQ(keeper.may_tell(), lsn{800}) << "else another relay would take it for moved";
+    EXPECT_EQ(write(start), 7U);
+    EXPECT_EQ(keeper.may_tell(), lsn{900});
+    offer(std::nullopt, 1000);
+    EXPECT_EQ(keeper.may_tell(), lsn{1000});
+    EXPECT_EQ(write(start + 2s), std::nullopt) << "once is enough";
 }
 
 TEST_F(WitnessKeeper, NamesWhatAnotherHasStoredSinceThisProcessLed) {
