@@ -3,6 +3,7 @@
 #include "app/exit_code.hpp"
 #include "app/program.hpp"
 
+#include <malloc.h>
 #include <sys/prctl.h>
 
 #include <cstdio>
@@ -26,10 +27,17 @@ void forbid_core_dumps() {
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+/// Rows pass through one thread. The others ask a server now and then, and by themselves each of
+/// them has a heap of its own: mallopt(3), M_ARENA_MAX.
+void share_one_heap() {
+    mallopt(M_ARENA_MAX, 2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     forbid_core_dumps();
+    share_one_heap();
     try {
         return walrelay::app::run_program(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t read_bytes = std::size_t{64} * 1024;
 /// More at once is not faster: the kernel and the server take it in smaller pieces.
-constexpr std::size_t full_bytes = std::size_t{512} * 1024;
+constexpr std::size_t full_bytes = std::size_t{256} * 1024;
 /// A buffer that one large message made larger than this is given back.
 constexpr std::size_t kept_bytes = 2 * full_bytes;
 
