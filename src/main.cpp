@@ -4,6 +4,7 @@
 #include "app/program.hpp"
 
 #include <malloc.h>
+
 #include <sys/prctl.h>
 
 #include <cstdio>
