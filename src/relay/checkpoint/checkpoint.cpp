@@ -62,8 +62,9 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
     }
     // What an unproved session has seen can be another relay's.
     if (holds_slot_ && proved_with_slot_) {
-        left_at_ = std::max(left_at_, last);
-        left_version_ = keeper_.known() ? keeper_.known()->version : 0;
+        const auto& known = keeper_.known();
+        left_ = {std::max(left_.row, last), known ? known->origin : history{},
+                 known ? known->version : 0};
     }
     keeper_.end();
     holds_slot_ = false;
@@ -296,8 +297,10 @@ bool checkpoint::was_moved(const slot_place& place) const {
 
 bool checkpoint::others_had_it(const std::optional<position>& ends) const {
     const auto& known = keeper_.known();
-    const bool wrote_a_row = ends && left_at_ && taken_->line.shares(*ends) && ends->at > *left_at_;
-    return wrote_a_row || (known && known->version > left_version_);
+    const bool wrote_a_row =
+        ends && left_.row && taken_->line.shares(*ends) && ends->at > *left_.row;
+    return wrote_a_row ||
+           (known && (known->origin != left_.origin || known->version > left_.version));
 }
 
 bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t last_sequence,

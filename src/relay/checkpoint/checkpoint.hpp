@@ -175,9 +175,13 @@ private:
     bool was_proved_ = false;
     /// The same, since the slot was taken last: what was known then was this relay's own.
     bool proved_with_slot_ = false;
-    /// When the slot was lost last: the last row that was known, and the version of the witness.
-    std::optional<commit_position> left_at_;
-    std::uint64_t left_version_ = 0;
+    /// When the slot was lost last: the last row that was known, and the witness. Its versions can
+    /// be compared within one history alone: a standby may have had fewer of them.
+    struct departure {
+        std::optional<commit_position> row = {};
+        history origin = {};
+        std::uint64_t version = 0;
+    } left_;
     /// Where the slot stood or was told to stand then, of which history.
     std::optional<lsn> stood_at_;
     history stood_in_;

@@ -273,6 +273,27 @@ TEST_F(Checkpoint, TakesAChangedWitnessForAnotherRelays) {
     EXPECT_TRUE(it.is_slot_in_question());
 }
 
+TEST_F(Checkpoint, TakesTheWitnessOfANewTimelineForAnotherRelaysWhateverItsVersion) {
+    slot_at(1008);
+    stream_ends(10, 1000);
+    judge();
+    place.begins_at(lsn{1008});
+    it.slot_lost(std::nullopt);
+    // The standby that was promoted had not yet seen all that was written.
+    known.origin.timeline = origin.timeline + 1;
+    known.version = 2;
+    slot_evidence evidence;
+    evidence.stands_at = lsn{5000};
+    evidence.line = lineage{known.origin, {{origin.timeline, lsn{4000}}}};
+    evidence.witness = {known, true};
+    evidence.newest_rows_known = true;
+    evidence.newest_rows_whole = true;
+    it.slot_taken(std::move(evidence));
+    EXPECT_EQ(judge(), kind::read_tail);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.is_slot_in_question());
+}
+
 TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEndWhereThereIsNoWitness) {
     slot_evidence evidence;
     evidence.stands_at = lsn{1000};
