@@ -349,7 +349,7 @@ private:
     /// backfill is not adopted ends without that slot, and has nothing to say of it.
     [[nodiscard]] bool keeps_witness() const {
         return postgres_.is_up() && !is_closing() &&
-               !(phase_ == phase::draining && backfilling_.is_open());
+               (phase_ != phase::draining || !backfilling_.is_open());
     }
     void confirm_what_was_held(instant now);
     void ask_for_what_is_held(instant now);
