@@ -224,9 +224,11 @@ void checker::on_stored(const stored_message& taken) {
     }
     now = fate::stored;
     note_stored(index);
-    if (taken.sequence > seen_up_to_) {
-        unseen_.insert(index);
-    }
+    unseen_.insert_or_assign(index, taken.sequence);
+}
+
+void checker::on_stream_seen(std::uint64_t last_sequence) {
+    std::erase_if(unseen_, [&](const auto& each) { return each.second <= last_sequence; });
 }
 
 void checker::note_stored(std::size_t index) {

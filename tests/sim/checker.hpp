@@ -36,7 +36,7 @@ public:
     /// The stream has taken a message of walrelay's.
     void on_stored(const stored_message& taken);
     /// A relay has looked at the stream, which ended with this sequence.
-    void on_stream_seen(std::uint64_t last_sequence) { seen_up_to_ = last_sequence; }
+    void on_stream_seen(std::uint64_t last_sequence);
     /// A dead letter is committed.
     void on_set_aside(const position& where, const std::string& id);
     /// The database goes back to before the dead letter was committed, but not the row.
@@ -136,9 +136,8 @@ private:
     std::vector<fate> fates_;
     /// By message id; as far as they were looked for.
     std::map<std::string, std::size_t> index_;
-    /// What the last look at the stream showed, and the rows that came after it.
-    std::uint64_t seen_up_to_ = 0;
-    std::set<std::size_t> unseen_;
+    /// The rows, with their sequences, that came after what the last look at the stream showed.
+    std::map<std::size_t, std::uint64_t> unseen_;
     std::size_t settled_ = 0;             // no row before it is missing
     std::set<std::size_t> letters_lost_;  // in restores; a row whose limit was raised goes out late
     /// Ids of dead branches that are in the stream.

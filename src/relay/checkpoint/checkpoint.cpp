@@ -62,9 +62,8 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
     }
     // What an unproved session has seen can be another relay's.
     if (holds_slot_ && proved_with_slot_) {
-        const auto& known = keeper_.known();
-        left_ = {std::max(left_.row, last), known ? known->origin : history{},
-                 known ? known->version : 0};
+        left_ = {std::max(left_.row, last), taken_->line.origin,
+                 keeper_.known() ? keeper_.known()->version : 0};
     }
     keeper_.end();
     holds_slot_ = false;
@@ -105,6 +104,8 @@ void checkpoint::prove() {
     state_ = state::proved;
     was_proved_ = true;
     proved_with_slot_ = true;
+    // It was said of what was missing until now.
+    taken_->goes_on_without = false;
 }
 
 bool checkpoint::may_publish() const {
@@ -300,7 +301,7 @@ bool checkpoint::others_had_it(const std::optional<position>& ends) const {
     const bool wrote_a_row =
         ends && left_.row && taken_->line.shares(*ends) && ends->at > *left_.row;
     return wrote_a_row ||
-           (known && (known->origin != left_.origin || known->version > left_.version));
+           (known && (taken_->line.origin != left_.server || known->version > left_.version));
 }
 
 bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t last_sequence,
@@ -311,6 +312,9 @@ bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t
     const auto& known = keeper_.known();
     if (known && !made_again && last_sequence >= known->sequence) {
         return true;
+    }
+    if (known && seen_ && is_sent_again(*known, *seen_, ends, keeper_.may_tell(), taken_->line)) {
+        return true;  // a crash has set the slot back as well
     }
     if (!known && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
         keeper_.may_tell() <= *taken_->began_at) {

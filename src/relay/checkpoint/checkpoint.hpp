@@ -175,11 +175,11 @@ private:
     bool was_proved_ = false;
     /// The same, since the slot was taken last: what was known then was this relay's own.
     bool proved_with_slot_ = false;
-    /// When the slot was lost last: the last row that was known, and the witness. Its versions can
-    /// be compared within one history alone: a standby may have had fewer of them.
+    /// When the slot was lost last: the last row that was known, the server, and the version of the
+    /// witness. Versions are compared on one timeline alone: a promotion can lose some.
     struct departure {
         std::optional<commit_position> row = {};
-        history origin = {};
+        history server = {};
         std::uint64_t version = 0;
     } left_;
     /// Where the slot stood or was told to stand then, of which history.

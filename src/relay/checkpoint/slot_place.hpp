@@ -47,6 +47,9 @@ public:
     /// Another history begins. `branch`: where it left the one before, nothing where it did not.
     void begin_history(std::optional<lsn> branch);
     [[nodiscard]] lsn at_most() const { return at_most_; }
+    [[nodiscard]] std::optional<lsn> known_at_most() const {
+        return at_most_ == lsn{} ? std::nullopt : std::optional(at_most_);
+    }
     /// Whether this relay has brought it here, or further.
     [[nodiscard]] bool explains(lsn confirmed) const { return confirmed <= at_most_; }
     /// Whether it stands where this relay has not brought it, and nobody is known to have held it.

@@ -11,8 +11,8 @@ constexpr std::chrono::seconds between_writes{1};
 constexpr std::chrono::seconds between_idle_writes{60};
 
 /// What the witness's own commit, and what the server writes after it by itself (a checkpoint, full
-/// pages, running transactions), stay far below.
-constexpr std::uint64_t idle_bytes = std::uint64_t{1} << 20U;
+/// pages, running transactions, the rest of a segment of 16 MiB at archive_timeout), stay below.
+constexpr std::uint64_t idle_bytes = std::uint64_t{20} << 20U;
 
 }  // namespace
 
@@ -176,6 +176,9 @@ void witness_keeper::written(std::uint64_t version, monotonic_time now) {
 void witness_keeper::failed(monotonic_time now) {
     writing_.reset();
     retry_at_ = now + between_writes;
+    // A server that cannot write now, its disk being full perhaps, is to get rid of its WAL.
+    is_signed_ = true;
+    move_on();
 }
 
 void witness_keeper::cannot_be_written() {

@@ -14,8 +14,8 @@ constexpr std::chrono::milliseconds shortest_pause{50};
 
 }  // namespace
 
-void hold_back::begin_at(lsn slot_confirmed) {
-    if (slot_confirmed < confirmed_) {
+void hold_back::begin_at(lsn slot_confirmed, std::optional<lsn> told) {
+    if (slot_confirmed < told.value_or(confirmed_)) {
         held_.clear();
     }
     confirmed_ = slot_confirmed;

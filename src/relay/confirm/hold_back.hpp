@@ -23,9 +23,10 @@ public:
     /// `delay` 0 confirms at once.
     explicit hold_back(std::chrono::milliseconds delay) : delay_(delay) {}
 
-    /// The slot stands there. Where a crash has set it back, what it was told after that waits like
-    /// everything that comes again: the stream may have lost it meanwhile.
-    void begin_at(lsn slot_confirmed);
+    /// The slot stands there, and was told `told` as far as is known. Where a crash has set it
+    /// back, what it was told after that waits like everything that comes again: the stream may
+    /// have lost it meanwhile. What waited then was acked for other messages, and counts no more.
+    void begin_at(lsn slot_confirmed, std::optional<lsn> told);
     /// Everything up to here is acked. `last_event` is the last outbox event before `up_to`,
     /// `newest` the message of the highest sequence that is stored by now.
     void acked(lsn up_to, std::optional<commit_position> last_event,

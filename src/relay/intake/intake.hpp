@@ -67,6 +67,8 @@ public:
     /// The stream has the row of this position, whatever its last messages say: it is not sent
     /// again, as the answer to that would be the same.
     void keep_stored(commit_position where) { events_.fates().keep_stored(where); }
+    /// See row_fates.
+    void forget_stored() { events_.fates().forget_stored(); }
     /// The dead letter of a message that was read, and that the broker refuses: of the row that was
     /// kept of it. `before` as of ledger::set_aside.
     [[nodiscard]] dead_letter set_aside(const message& refused, const kept_row& row,

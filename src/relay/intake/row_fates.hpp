@@ -24,6 +24,8 @@ public:
     void keep_dead(std::vector<commit_position> letters);
     /// The stream has the row of this position.
     void keep_stored(commit_position where) { stored_.insert(where); }
+    /// The stream has lost messages, and nobody knows which of those.
+    void forget_stored() { stored_.clear(); }
 
     /// Positions that were remembered say nothing any more.
     void begin_history();

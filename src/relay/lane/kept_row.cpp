@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
-#include <utility>
 
 namespace walrelay::relay {
 namespace {

@@ -40,6 +40,8 @@ public:
     /// The next connection is to fill a gap from the tables.
     [[nodiscard]] bool fills_gap() const { return gap_; }
     void fill_gap() { gap_ = true; }
+    /// Another relay has the slot, and has met the gap as well: whoever takes over looks anew.
+    void leave_gap() { gap_ = false; }
 
 private:
     std::optional<backfill> what_;

@@ -99,6 +99,10 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
                             now);
         return;
     }
+    if (startup_check_.asks_too_much()) {
+        startup_check_.forget();
+        stream_from_the_slot_again(now);
+    }
     if (takes_less || lane_->belief() == tail_belief::undecided) {
         // Only a fresh connection to PostgreSQL tells how much of it can be believed.
         stream_from_the_slot_again(now);
@@ -155,6 +159,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     proof_.shown(stored_claim());
     if (memory == stream_memory::forgot) {
         hold_back_.forget_messages({facts.last_sequence, facts.final_position});
+        intake_.forget_stored();
     }
     // What was on its way and is not in memory any more can be stored later, and come after
     // something that this server did not show yet. Somebody else's message can have the place of a

@@ -67,7 +67,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 }
 
 void relay_machine::stream_from(postgres_session session, known_rules rules, instant now) {
-    hold_back_.begin_at(session.slot_confirmed);
+    hold_back_.begin_at(session.slot_confirmed, slot_.known_at_most());
     // Of all rows that are later, the stream has the messages only where it has kept them: where it
     // has not, that none is missing proves nothing.
     const bool rows_can_tell =
@@ -133,6 +133,7 @@ void relay_machine::stand_by(const error& why, instant now) {
     }
     const auto delay = slot_.was_in_use(why.code);
     if (slot_.began_to_stand_by()) {
+        backfilling_.leave_gap();
         log<"standing_by">(clause_of(to_string(why)) +
                                "; standing by: this relay takes over as soon as the slot is free",
                            with<"slot">(options_.slot), with<"error">(why.code));

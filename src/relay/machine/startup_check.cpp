@@ -55,6 +55,7 @@ void startup_check::begin(const roll& asked, bool goes_on_without) {
     goes_on_without_ = goes_on_without;
     stays_due_ = is_hearing() && is_due_;
     place_ = {};
+    exact_after_ = asked.is_exact ? std::optional(asked.later_than) : std::nullopt;
     roll_.begin(asked);
 }
 
@@ -70,6 +71,7 @@ void startup_check::forget() {
     roll_.start_over();
     is_due_ = true;
     stays_due_ = false;
+    exact_after_.reset();
     looked_for_.clear();
     doubt_ = doubt::none;
 }

@@ -46,6 +46,12 @@ public:
     void stream_forgot();
     /// See may_lack_before, of the last look at the stream.
     void stream_may_lack_before(lsn where) { may_lack_before_ = where; }
+    /// Rows are asked for although the stream, as it was seen since, may have had their messages:
+    /// they are to be asked for anew.
+    [[nodiscard]] bool asks_too_much() const {
+        return (is_open() || !looked_for_.empty()) && exact_after_ &&
+               may_lack_before_ > *exact_after_;
+    }
     [[nodiscard]] lsn may_lack_before() const { return may_lack_before_; }
     /// Whether the newest rows are to be read with the next connection: at first, and as long as no
     /// answer has come.
@@ -103,6 +109,8 @@ private:
     bool stays_due_ = false;
     lsn place_;
     lsn may_lack_before_;
+    /// Of a roll that asks for all later rows: after which.
+    std::optional<lsn> exact_after_;
 };
 
 }  // namespace walrelay::relay

@@ -222,7 +222,7 @@ std::string fingerprint_of_texts(std::vector<std::string> parts) {
 std::uint64_t disordered_from(const std::optional<stream_owner>& mark, lsn slot_confirmed,
                               std::uint64_t known) {
     if (!mark) {
-        return known;
+        return 0;  // nobody knows in which order its messages came
     }
     // A crash takes the slot back to where it stood at a checkpoint, a failover to an older copy.
     constexpr std::uint64_t how_far = std::uint64_t{64} << 30U;

@@ -31,7 +31,7 @@ struct stream_owner {
     /// fingerprint_of what is relayed, or what is below in its place; empty is not known.
     std::string rules = {};
     /// Rows that committed before it need not have been relayed by these rules: the slot stood here
-    /// when they came. It can go back to before that.
+    /// when they came, or the witness told of all rows before. It can go back to before that.
     lsn since = {};
     /// Rows were published after later ones after the one sequence and until the other, which is
     /// nothing where that has not ended.

@@ -128,6 +128,29 @@ TEST_F(Checkpoint, GoesOnWhereTheSlotSendsAllThatTheStreamHasLost) {
     EXPECT_TRUE(it.has_all_told(at(1000), 9, false));
 }
 
+TEST_F(Checkpoint, KnowsThatASlotThatWentBackSendsWhatTheStreamHasLost) {
+    stream_ends(10, 1000);
+    slot_at(800);
+    EXPECT_EQ(judge(), kind::none);
+    // Both lost their power; the slot is back at 800, and the stream ends before the witness.
+    EXPECT_TRUE(it.has_all_told(at(900), 9, false));
+    EXPECT_FALSE(it.has_all_told(at(700), 7, false));
+}
+
+TEST_F(Checkpoint, GoesOnWithoutWhatWasMissingThenAndNotLater) {
+    goes_on_without = true;
+    stream_ends(8, 700);
+    slot_at(1008);
+    EXPECT_EQ(judge(), kind::none);
+    ASSERT_TRUE(it.keeper().take_to_write(now, true));
+    it.keeper().written(4, now);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+    it.stream_lost();
+    stream_ends(5, 500);
+    EXPECT_EQ(judge(), kind::gap) << "that is another loss";
+}
+
 TEST_F(Checkpoint, DoesNotTakeTheSlotToSendARowThatCameLate) {
     late_rows = disorder{9, 20};  // the tenth message can be of a row that the slot has passed
     slot_at(800);

@@ -79,7 +79,9 @@ TEST_F(WitnessKeeper, FollowsIdleMovesAtOnceAndWritesThemOnceAMinute) {
     offer(message(1), 5000);
     EXPECT_EQ(keeper.may_tell(), lsn{5000}) << "nothing was stored";
     EXPECT_EQ(write(start + 3600s), std::nullopt) << "its own commit is no reason";
-    offer(message(1), 101 + (2U << 20U));
+    offer(message(1), 101 + (16U << 20U));
+    EXPECT_EQ(write(start + 3600s), std::nullopt) << "nor is the end of its segment";
+    offer(message(1), 101 + (21U << 20U));
     EXPECT_EQ(write(start + 59s), std::nullopt);
     EXPECT_EQ(write(start + 60s), 1U);
 }
@@ -109,6 +111,14 @@ TEST_F(WitnessKeeper, HoldsTheSlotBackWhileItCannotBeWritten) {
     EXPECT_EQ(keeper.may_tell(), lsn{10});
     EXPECT_EQ(write(start + 999ms), std::nullopt);
     EXPECT_EQ(write(start + 1s), 1U);
+}
+
+TEST_F(WitnessKeeper, LetsIdleMovesPassWhereItCannotBeWrittenForTheMoment) {
+    keeper.begin({left_behind(7, 800), true}, lsn{800});
+    offer(std::nullopt, 900);
+    ASSERT_TRUE(keeper.take_to_write(start, false));
+    keeper.failed(start);
+    EXPECT_EQ(keeper.may_tell(), lsn{900}) << "a full disk wants its WAL back";
 }
 
 TEST_F(WitnessKeeper, LetsTheSlotGoOnWhereItCanNeverBeWritten) {

@@ -68,9 +68,9 @@ TEST(HoldBack, NamesTheStreamsEndOnceMessagesAreLost) {
 
 TEST(HoldBack, WaitsAgainForWhatASlotThatWentBackWasTold) {
     hold_back gate(10s);
-    gate.begin_at(lsn{110});
+    gate.begin_at(lsn{110}, {});
     EXPECT_EQ(gate.confirmed(), lsn{110});
-    gate.begin_at(lsn{40});
+    gate.begin_at(lsn{40}, {});
     gate.acked(lsn{60}, at(50), {}, start);
     EXPECT_EQ(gate.confirmed(), lsn{40});
     ASSERT_TRUE(gate.deadline());
@@ -81,9 +81,9 @@ TEST(HoldBack, WaitsAgainForWhatASlotThatWentBackWasTold) {
 /// What waits was acked for other messages than those that now come in their place.
 TEST(HoldBack, ConfirmsNothingOfBeforeWhereTheSlotWentBack) {
     hold_back gate(10s);
-    gate.begin_at(lsn{50});
+    gate.begin_at(lsn{50}, {});
     gate.acked(lsn{110}, {}, {}, start);
-    gate.begin_at(lsn{40});
+    gate.begin_at(lsn{40}, {});
     const stored_message again{7, position{{7, 1}, at(100)}};
     gate.acked(lsn{110}, at(100), again, start + 9s);
     look(gate, start + 11s);

@@ -27,6 +27,14 @@ TEST(RowFates, CondemnOnePositionAlone) {
     EXPECT_EQ(fates.reason_for(at(second), false), nullptr);
 }
 
+TEST(RowFates, NothingIsStoredOnceTheStreamHasLostMessages) {
+    row_fates fates;
+    fates.keep_stored(first);
+    EXPECT_TRUE(fates.is_stored(first));
+    fates.forget_stored();
+    EXPECT_FALSE(fates.is_stored(first));
+}
+
 TEST(RowFates, OfASnapshotAreKnownByTheirId) {
     row_fates fates;
     fates.condemn_row("7", refused());

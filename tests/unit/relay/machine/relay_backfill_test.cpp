@@ -238,5 +238,24 @@ TEST_F(RelayBackfillThatHeals, AsksForTheTablesWhereTheSlotWasMoved) {
     EXPECT_THAT(script.passes(0ms), ElementsAre("connect_postgres"));
 }
 
+TEST_F(RelayBackfillThatHeals, LeavesAGapToTheRelayThatHasTheSlotMeanwhile) {
+    script.start();
+    script.broker_connects(0);
+    script.postgres_connects_with(relay_script::origin, lsn{0x10});
+    script.transaction(0x100, {"a"});
+    script.acks(1);
+    script.postgres_fails();
+    script.passes(1s);
+    script.postgres_connects_with(relay_script::origin, lsn{0x400});
+    script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    std::vector<std::string> done = script.passes(1s);
+    EXPECT_THAT(done, Contains("connect_postgres for a gap"));
+    for (std::uint32_t tries = 0; tries < slot_place::standby_after_tries; ++tries) {
+        script.postgres_fails(errc::slot_in_use);
+        done = script.passes(2s);
+    }
+    EXPECT_THAT(done, Contains("connect_postgres")) << "it takes over as it is then";
+}
+
 }  // namespace
 }  // namespace walrelay::relay

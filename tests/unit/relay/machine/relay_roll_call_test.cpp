@@ -207,6 +207,22 @@ TEST(RelayWithoutAMark, MissesARowAlsoOverTheNextConnection) {
     EXPECT_THAT(script.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
 
+/// The stream has removed messages since the look by which the rows were called.
+TEST(RelayBesideLimits, CallsAnewWhereTheStreamMayHaveHadTheMessage) {
+    const commit_position tail{lsn{first}, lsn{1}, 0};
+    relay_script script;
+    script.placed = {{2, {relay_script::origin, tail}, "b"}};
+    script.newest_rows =
+        roll{{{0, "c", wall_time(30s)}}, lsn{second}, wall_time(100s), true, true, lsn{first}};
+    script.start();
+    script.broker_connects(2, tail);
+    script.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    script.broker_fails();
+    script.passes(1s);
+    script.placed.clear();
+    EXPECT_THAT(script.broker_connects(2, tail), Contains("close_postgres"));
+}
+
 class RelayThatGoesOnWithout : public RelayAndMissingRow {
 protected:
     RelayThatGoesOnWithout() {
