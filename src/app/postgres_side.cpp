@@ -143,6 +143,9 @@ awaitable<result<void>> compare_all(servers::executors on, postgres::connection&
         co_return are_missing(settings.postgres.slot, *missing);
     }
     newest_rows_decide = missing->start_unknown;
+    if (newest_rows_decide) {
+        co_return result<void>{};  // nothing was compared yet
+    }
     co_return co_await gate.was_compared(sql);
 }
 
@@ -160,10 +163,13 @@ awaitable<result<servers::passage>> ask(servers::executors on, postgres::connect
         co_return compared.error();
     }
     how = co_await gate.ask(sql);
-    if (how && *how == servers::passage::compares) {
-        co_return error{errc::postgres_lost, "the slot was halted or resumed meanwhile"};
+    if (!how || *how != servers::passage::compares) {
+        co_return how;
     }
-    co_return how;
+    if (newest_rows_decide) {
+        co_return servers::passage::looks;
+    }
+    co_return error{errc::postgres_lost, "the slot was halted or resumed meanwhile"};
 }
 
 awaitable<result<postgres_facts>> look(servers::executors on, postgres::connection& sql,

@@ -106,7 +106,6 @@ void halt_gate::warn(const error& why, const std::string& consequence) {
 }
 
 passage halt_gate::pass(passage how, const std::string& was, const std::string& why) {
-    passed_a_halt_ = true;
     if (!std::exchange(said_, true)) {
         log<"halt_passed">(was + "; going on, as " + why, with<"slot">(settings_.postgres.slot));
     }
@@ -114,7 +113,6 @@ passage halt_gate::pass(passage how, const std::string& was, const std::string& 
 }
 
 passage halt_gate::heal(const std::string& was, const std::string& why) {
-    passed_a_halt_ = true;
     if (healed_) {
         return passage::open;
     }
@@ -131,6 +129,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
     const auto& slot = settings_.postgres.slot;
     const auto was = "slot " + slot + " was halted at " + halt.halted_at + " (" + halt.reason + ")";
     asked_to_heal_ = halt.decision == decision::heal;
+    passing_ = halt.halted_at;
     if (halt.decision == decision::give_up) {
         return pass(passage::gives_up, was,
                     "an operator gave the missing rows up at " + halt.decided_at +
@@ -147,9 +146,8 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
         return heal(was, "on_slot_loss = \"heal\"");
     }
     const bool is_over = halt.decision == decision::look || halt.decision == decision::looked;
-    if (is_over && looked_) {
+    if (is_over && passed_ == halt.halted_at) {
         // It could not be removed when this relay began to stream.
-        passed_a_halt_ = true;
         return passage::open;
     }
     if (halt.decision == decision::look) {
@@ -169,6 +167,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
 awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
     const auto halt = co_await postgres::read_halt(sql, settings_.postgres.slot);
     asked_to_heal_ = false;
+    passing_.clear();
     if (halt) {
         co_return *halt ? judge(**halt) : result<passage>(passage::open);
     }
@@ -189,10 +188,10 @@ awaitable<void> halt_gate::streams(postgres::connection& sql) {
     healed_ = false;
     asked_to_heal_ = false;
     said_ = false;
-    looked_ = true;
-    if (!std::exchange(passed_a_halt_, false)) {
+    if (passing_.empty()) {
         co_return;
     }
+    passed_ = std::exchange(passing_, {});
     const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot);
     if (forgotten) {
         log<"halt_removed">("the halt of slot " + settings_.postgres.slot + " is over and removed",

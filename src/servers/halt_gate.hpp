@@ -65,11 +65,11 @@ private:
     bool skips_ = false;
     bool healed_ = false;
     bool asked_to_heal_ = false;
-    bool passed_a_halt_ = false;
+    /// When the halt was made that is being passed, and that of the last which was; empty for none.
+    std::string passing_;
+    std::string passed_;
     bool warned_ = false;
     bool said_ = false;
-    /// This relay has streamed, so that its startup check has begun.
-    bool looked_ = false;
 };
 
 /// The halt in the words of an error, errc::halted.
