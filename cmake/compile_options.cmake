@@ -44,8 +44,8 @@ macro(walrelay_compile_fast)
     endif()
 endmacro()
 
-# For the folders of src that no row passes through: what is resident of a relay is its code more
-# than anything else, and theirs is two thirds of it.
+# For the folders of src where rows are handed on at most: what is resident of a relay is its code
+# more than anything else, and theirs is two thirds of it.
 macro(walrelay_compile_small)
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
         add_compile_options(-Os)

@@ -28,8 +28,8 @@ void forbid_core_dumps() {
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/// Rows pass through one thread. The others ask a server now and then, and by themselves each of
-/// them has a heap of its own: mallopt(3), M_ARENA_MAX.
+/// Rows pass through one thread. The others ask a server now and then, and have one heap together;
+/// by itself each of them had its own: mallopt(3), M_ARENA_MAX.
 void share_one_heap() {
     mallopt(M_ARENA_MAX, 2);
 }
