@@ -2,12 +2,12 @@
 // time, and the series tell the true story of a run with faults.
 #include "integration/e2e/answering_relay.hpp"
 #include "integration/e2e/background_writer.hpp"
+#include "integration/e2e/clock_ahead.hpp"
 #include "integration/e2e/prometheus.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -70,20 +70,6 @@ TEST(ShippedAlerts, FireInOneOfTheTests) {
     auto all = of_relaying;
     all.insert(of_surroundings.begin(), of_surroundings.end());
     EXPECT_EQ(all, shipped_alerts());
-}
-
-/// A minute and a half, of the wall clock alone.
-std::map<std::string, std::string> clock_ahead() {
-    for (const auto& folder : std::filesystem::directory_iterator("/usr/lib")) {
-        const auto library = folder.path() / "faketime" / "libfaketime.so.1";
-        if (std::filesystem::exists(library)) {
-            return {{"LD_PRELOAD", library.string()},
-                    {"FAKETIME", "+90s"},
-                    {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
-                    {"DONT_FAKE_MONOTONIC", "1"}};
-        }
-    }
-    throw std::runtime_error("libfaketime is not there: apt install faketime");
 }
 
 class Alerts : public testing::Test {
