@@ -78,7 +78,7 @@ protected:
         std::smatch found;
         if (std::regex_search(status, found, fix)) {
             const auto first = found[1].str().substr(0, found[1].str().find(';'));
-            for (const auto* const harm : {"--give-up", "--new-", "drop", "DROP", "delete"}) {
+            for (const auto* const harm : {"--give-up", "--new-slot", "drop", "DROP", "delete"}) {
                 EXPECT_FALSE(has(first, harm)) << status;
             }
         }
@@ -168,6 +168,8 @@ TEST_F(Incidents, TheStreamIsDeleted) {
     bench.broker().remove(bench.stream_name());
     bench.execute(insert_events(101, 110));
     tells({"halted", false, false, bench.stream_name(), {"WalrelayHalted"}});
+    // What is offered for a stream that is gone for good.
+    ASSERT_EQ(bench.command({"init", "--new-stream"}).exit_code, 0);
     is_healed();
 }
 
@@ -185,7 +187,13 @@ TEST_F(Incidents, ThePublicationIsDropped) {
     bench.execute("DROP PUBLICATION \"" + bench.name() + "\"");
     bench.execute(insert_events(101, 110));
     tells({"halted", false, false, "publication", {"WalrelayHalted"}});
-    is_healed();
+    // What is offered, as pgoutput cannot read what was written before another publication.
+    relay.reset();
+    bench.set_plugin("wal2json");
+    const auto switched = bench.command({"init", "--switch-plugin"});
+    ASSERT_EQ(switched.exit_code, 0) << switched.output << switched.errors;
+    relay.emplace(bench, "again");
+    has_each_row_once();
 }
 
 TEST_F(Incidents, ATableIsRenamed) {
@@ -200,9 +208,10 @@ TEST_F(Incidents, ATableIsRenamed) {
 TEST_F(Incidents, TheSlotIsDropped) {
     begin();
     bench.execute(
-        "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots;"
-        "SELECT pg_drop_replication_slot('" +
-        bench.name() + "')");
+        "DO $$ BEGIN LOOP BEGIN"
+        " PERFORM pg_terminate_backend(active_pid) FROM pg_replication_slots;"
+        " PERFORM pg_drop_replication_slot('" +
+        bench.name() + "'); EXIT; EXCEPTION WHEN object_in_use THEN NULL; END; END LOOP; END $$");
     bench.execute(insert_events(101, 110));
     tells({"halted", false, false, bench.name(), {"WalrelayHalted"}});
     is_healed();
@@ -226,6 +235,10 @@ TEST_F(Incidents, ARowIsSetAside) {
         "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
         " status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed',"
         " jsonb_build_object('x', repeat('x', 100000)), 'pending', 1, now())");
+    ASSERT_TRUE(eventually(patience, [&] {
+        return std::regex_search(relay->get("/metrics").body,
+                                 std::regex("\nwalrelay_dead_letters\\{[^ ]* 1"));
+    }));
     tells({"streaming", true, true, "set aside", {"WalrelayDeadLetters"}});
 }
 
@@ -239,7 +252,7 @@ TEST_F(Incidents, ARelayStandsBy) {
 TEST_F(Incidents, TheClockOfTheRelayIsWrong) {
     begin(clock_ahead());
     ASSERT_TRUE(relay->comes_to_say("/metrics", "walrelay_clock_offset_seconds"));
-    tells({"streaming", true, true, "clock", {"WalrelayClockOff"}});
+    expect_alerts({"WalrelayClockOff"});
     has_each_row_once();
 }
 

@@ -32,10 +32,10 @@ public:
 private:
     std::size_t table_ = 0;
     std::shared_ptr<const relation> about_;
-    /// The length of each column's value, and then one value after the other; what is behind them
-    /// is of an earlier row.
+    /// One value after the other; what is behind them is of an earlier row.
     std::unique_ptr<char[]> bytes_;
     std::size_t capacity_ = 0;
+    std::vector<std::uint32_t> lengths_;
 };
 
 }  // namespace walrelay::relay
