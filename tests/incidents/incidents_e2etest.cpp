@@ -12,7 +12,6 @@
 #include <regex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -64,7 +63,9 @@ protected:
         const auto first = relay->get("/metrics").body;
         const auto at = std::chrono::steady_clock::now();
         // Not for anything to happen: the slope of what grows is measured.
-        std::this_thread::sleep_for(std::chrono::seconds(2));
+        (void)eventually(patience, [&] {
+            return std::chrono::steady_clock::now() - at > std::chrono::seconds(2);
+        });
         const auto second = relay->get("/metrics").body;
         const std::chrono::duration<double> apart = std::chrono::steady_clock::now() - at;
         alert_table table(WALRELAY_MONITORING "/alerts.yaml", bench.folder());
