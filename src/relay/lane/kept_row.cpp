@@ -8,7 +8,8 @@
 namespace walrelay::relay {
 namespace {
 
-constexpr auto null_length = std::numeric_limits<std::uint32_t>::max();
+constexpr auto null_length = std::numeric_limits<std::uint16_t>::max();
+static_assert(kept_row::bytes_max < null_length);
 
 }  // namespace
 
@@ -24,7 +25,7 @@ void kept_row::keep(std::size_t table, const std::shared_ptr<const relation>& ab
     for (const auto& each : row.fields) {
         const auto size = each ? each->size() : 0;
         bytes += size;
-        *length++ = each ? static_cast<std::uint32_t>(std::min(size, bytes_max)) : null_length;
+        *length++ = each ? static_cast<std::uint16_t>(std::min(size, bytes_max)) : null_length;
     }
     if (bytes > bytes_max) {
         return;
@@ -57,7 +58,7 @@ std::vector<field> kept_row::fields() const {
     std::size_t at = 0;
     for (const auto length : lengths_) {
         all.push_back(length == null_length ? field{} : field{bytes.substr(at, length)});
-        at += length == null_length ? 0 : length;
+        at += length == null_length ? std::size_t{0} : length;
     }
     return all;
 }

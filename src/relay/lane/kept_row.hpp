@@ -35,7 +35,7 @@ private:
     /// One value after the other; what is behind them is of an earlier row.
     std::unique_ptr<char[]> bytes_;
     std::size_t capacity_ = 0;
-    std::vector<std::uint32_t> lengths_;
+    std::vector<std::uint16_t> lengths_;
 };
 
 }  // namespace walrelay::relay
