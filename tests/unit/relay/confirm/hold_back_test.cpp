@@ -93,6 +93,16 @@ TEST(HoldBack, ConfirmsNothingOfBeforeWhereTheSlotWentBack) {
     EXPECT_EQ(gate.confirmed_message(), again);
 }
 
+/// The witness names less often than is confirmed: such a slot has not gone back.
+TEST(HoldBack, GoesOnWaitingWhereTheSlotStandsAsItWasTold) {
+    hold_back gate(10s);
+    gate.begin_at(lsn{50}, {});
+    gate.acked(lsn{110}, at(100), {}, start);
+    gate.begin_at(lsn{40}, lsn{40});
+    look(gate, start + 11s);
+    EXPECT_EQ(gate.confirmed(), lsn{110});
+}
+
 TEST(HoldBack, ForgetsWhatTheSlotSendsAgainButNotWhatIsConfirmed) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), {}, start);

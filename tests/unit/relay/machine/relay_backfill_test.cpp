@@ -48,6 +48,18 @@ protected:
 class RelayBackfillThatHeals : public RelayBackfill {
 protected:
     RelayBackfillThatHeals() : RelayBackfill(0ms, true) {}
+
+    void meet_a_moved_slot() {
+        script.start();
+        script.broker_connects(0);
+        script.postgres_connects_with(relay_script::origin, lsn{0x10});
+        script.transaction(0x100, {"a"});
+        script.acks(1);
+        script.postgres_fails();
+        script.passes(1s);
+        script.postgres_connects_with(relay_script::origin, lsn{0x400});
+        script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    }
 };
 
 TEST_F(RelayBackfill, AdoptsTheSlotOnceEveryRowIsStored) {
@@ -220,15 +232,7 @@ TEST_F(RelayBackfillWithDelay, WaitsWithTheSlotUntilTheBrokerIsSureToHaveKeptThe
 }
 
 TEST_F(RelayBackfillThatHeals, AsksForTheTablesWhereTheSlotWasMoved) {
-    script.start();
-    script.broker_connects(0);
-    script.postgres_connects_with(relay_script::origin, lsn{0x10});
-    script.transaction(0x100, {"a"});
-    script.acks(1);
-    script.postgres_fails();
-    script.passes(1s);
-    script.postgres_connects_with(relay_script::origin, lsn{0x400});
-    script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    meet_a_moved_slot();
     EXPECT_THAT(script.passes(1s), Contains("connect_postgres for a gap"));
     script.postgres_connects_with_rows(begins, 1);
     EXPECT_THAT(script.old_row("b"), ElementsAre("publish b@1"));
@@ -239,15 +243,7 @@ TEST_F(RelayBackfillThatHeals, AsksForTheTablesWhereTheSlotWasMoved) {
 }
 
 TEST_F(RelayBackfillThatHeals, LeavesAGapToTheRelayThatHasTheSlotMeanwhile) {
-    script.start();
-    script.broker_connects(0);
-    script.postgres_connects_with(relay_script::origin, lsn{0x10});
-    script.transaction(0x100, {"a"});
-    script.acks(1);
-    script.postgres_fails();
-    script.passes(1s);
-    script.postgres_connects_with(relay_script::origin, lsn{0x400});
-    script.broker_connects(1, commit_position{lsn{0x100}, lsn{1}, 0});
+    meet_a_moved_slot();
     std::vector<std::string> done = script.passes(1s);
     EXPECT_THAT(done, Contains("connect_postgres for a gap"));
     for (std::uint32_t tries = 0; tries < slot_place::standby_after_tries; ++tries) {
