@@ -18,6 +18,7 @@ void hold_back::begin_at(lsn slot_confirmed, std::optional<lsn> told) {
     if (slot_confirmed < told.value_or(confirmed_)) {
         held_.clear();
     }
+    slot_was_lost_ = slot_was_lost_ && !held_.empty();
     confirmed_ = slot_confirmed;
 }
 
@@ -85,14 +86,14 @@ void hold_back::freeze(monotonic_time now) {
     }
 }
 
-void hold_back::thaw(monotonic_time now) {
-    if (!frozen_at_) {
-        return;
-    }
+void hold_back::thaw(monotonic_time now, bool holds_slot) {
+    const auto since = std::exchange(frozen_at_, std::nullopt);
     for (auto& each : held_) {
-        each.closes += now - *frozen_at_;
+        each.closes += now - since.value_or(now);
     }
-    frozen_at_.reset();
+    if (std::exchange(slot_was_lost_, !holds_slot)) {
+        wait_again(now);
+    }
 }
 
 void hold_back::forget_messages(const stored_message& last) {

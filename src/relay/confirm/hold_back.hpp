@@ -46,7 +46,10 @@ public:
 
     /// The broker is gone: nothing is confirmed until it is back.
     void freeze(monotonic_time now);
-    void thaw(monotonic_time now);
+    /// It is back. `holds_slot`: nobody else does.
+    void thaw(monotonic_time now, bool holds_slot);
+    /// Until it is had again, another relay can have it, and store anew what the broker loses.
+    void slot_lost() { slot_was_lost_ = true; }
 
     /// Others have written to the stream meanwhile, perhaps in the place of what was acked and lost
     /// since: what they have written has not waited yet.
@@ -89,6 +92,8 @@ private:
     std::chrono::milliseconds delay_;
     std::deque<portion> held_;
     std::optional<monotonic_time> frozen_at_;
+    /// Since the broker was looked at.
+    bool slot_was_lost_ = false;
     std::optional<monotonic_time> asked_at_;
     monotonic_time last_asked_{};
     std::uint64_t asked_for_ = 0;

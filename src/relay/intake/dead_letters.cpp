@@ -93,11 +93,11 @@ std::shared_ptr<const dead_letters> dead_letter_queue::stored() {
     return std::exchange(under_way_, nullptr);
 }
 
-void dead_letter_queue::clear() {
+std::shared_ptr<const dead_letters> dead_letter_queue::clear() {
     waiting_.clear();
-    under_way_.reset();
     bytes_ = 0;
     bytes_under_way_ = 0;
+    return std::exchange(under_way_, nullptr);
 }
 
 std::optional<log_entry> dead_letter_log::stored(const dead_letter& letter, monotonic_time now) {

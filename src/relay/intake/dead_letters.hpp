@@ -52,7 +52,8 @@ public:
     /// The batch that was under way, which must be one.
     [[nodiscard]] std::shared_ptr<const dead_letters> stored();
     [[nodiscard]] bool is_storing() const { return under_way_ != nullptr; }
-    void clear();
+    /// What was under way; null if nothing was.
+    std::shared_ptr<const dead_letters> clear();
 
 private:
     std::size_t most_bytes_;

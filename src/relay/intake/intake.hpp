@@ -68,6 +68,7 @@ public:
     /// again, as the answer to that would be the same.
     void keep_stored(commit_position where) { events_.fates().keep_stored(where); }
     /// See row_fates.
+    void stay_dead(const dead_letters& asked) { events_.fates().stay_dead(asked); }
     void forget_stored() { events_.fates().forget_stored(); }
     /// The dead letter of a message that was read, and that the broker refuses: of the row that was
     /// kept of it. `before` as of ledger::set_aside.

@@ -30,6 +30,17 @@ void row_fates::keep_dead(std::vector<commit_position> letters) {
     std::sort(dead_.begin(), dead_.end());
 }
 
+void row_fates::stay_dead(const dead_letters& asked) {
+    for (const auto& each : asked) {
+        const condemnation reason{
+            {errc::message_refused, each.reason, ""}, each.error_code, each.attempts};
+        condemn(each.where.at, reason);
+        if (!each.message_id.empty()) {
+            condemn_row(each.message_id, reason);
+        }
+    }
+}
+
 void row_fates::begin_history() {
     condemned_.clear();
     stored_.clear();

@@ -22,6 +22,9 @@ public:
     /// The rows of these positions are dead letters, and stay so also where they could be delivered
     /// by now: an operator has them in his hands.
     void keep_dead(std::vector<commit_position> letters);
+    /// PostgreSQL was asked to store these, and has not answered: what is said of them on the next
+    /// connection can be older than that. They are set aside again, whatever has changed since.
+    void stay_dead(const dead_letters& asked);
     /// The stream has the row of this position.
     void keep_stored(commit_position where) { stored_.insert(where); }
     /// The stream has lost messages, and nobody knows which of those.

@@ -12,9 +12,9 @@ std::shared_ptr<const dead_letters> dead_letter_duty::next(monotonic_time now) {
     return batch;
 }
 
-void dead_letter_duty::clear() {
-    queue_.clear();
+std::shared_ptr<const dead_letters> dead_letter_duty::clear() {
     stall_.reset();
+    return queue_.clear();
 }
 
 dead_letter_duty::outcome dead_letter_duty::stored(monotonic_time now) {

@@ -28,8 +28,9 @@ public:
     /// The batch to be stored now; null while one is under way, and where there is none.
     [[nodiscard]] std::shared_ptr<const dead_letters> next(monotonic_time now);
     [[nodiscard]] bool is_under_way() const { return queue_.is_storing(); }
-    /// The connection is gone, and with it whatever was under way; its rows are read again.
-    void clear();
+    /// The connection is gone; its rows are read again. Returns what was under way, null if nothing
+    /// was: the server may have it.
+    std::shared_ptr<const dead_letters> clear();
 
     struct outcome {
         std::shared_ptr<const dead_letters> letters;

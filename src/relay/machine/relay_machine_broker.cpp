@@ -131,7 +131,7 @@ void relay_machine::go_on_with_broker(instant now) {
 
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
                                        stream_tail tail, bool was_emptied, instant now) {
-    hold_back_.thaw(now.monotonic);
+    hold_back_.thaw(now.monotonic, postgres_.is_up());
     // More than this relay has sent: another one's, perhaps in the place of what was lost since.
     if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
         hold_back_.wait_again(now.monotonic);

@@ -193,11 +193,14 @@ void relay_machine::drop_source() {
                                                           ? std::optional(tail->at)
                                                           : std::nullopt));
     actions_.emplace_back(close_postgres{});
+    hold_back_.slot_lost();
     feedback_.end();
     watch_.catching_up().end();
     ledger_.forget_pending();
     write_backs_.forget();
-    letters_.clear();
+    if (const auto asked = letters_.clear()) {
+        intake_.stay_dead(*asked);
+    }
     fetching_ = false;
     looking_at_table_ = false;
     timeline_.end();

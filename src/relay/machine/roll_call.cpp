@@ -11,9 +11,7 @@ void roll_call::stream_has(const std::vector<recent_message>& recent,
     for (const auto& each : recent) {
         missing_.erase(each.id);
     }
-    if (open_ || recent.empty()) {
-        return;
-    }
+    // What an earlier look has shown need not be there any more.
     stream_.clear();
     oldest_message_.reset();
     for (const auto& each : recent) {

@@ -33,6 +33,15 @@ TEST(TailDoubt, GivesAClusterTheTimeThatALostLeaderNeedsToNotice) {
     EXPECT_FALSE(doubt.doubts(true, start + seconds(25)));
 }
 
+TEST(TailDoubt, CountsOnlyAPartOfATimeInWhichNobodyLooked) {
+    tail_doubt doubt;
+    EXPECT_TRUE(doubt.doubts(true, start));
+    EXPECT_TRUE(doubt.doubts(true, start + seconds(100)));
+    EXPECT_TRUE(doubt.doubts(true, start + seconds(101))) << "another server, seen for a second";
+    EXPECT_TRUE(doubt.doubts(true, start + seconds(114)));
+    EXPECT_FALSE(doubt.doubts(true, start + seconds(124)));
+}
+
 TEST(TailDoubt, BeginsAnewAfterALookThatShowsAll) {
     tail_doubt doubt;
     EXPECT_TRUE(doubt.doubts(false, start));

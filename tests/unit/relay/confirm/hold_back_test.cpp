@@ -130,6 +130,25 @@ TEST(HoldBack, WaitsAgainForWhatAnotherRelayCanHaveWrittenInItsPlace) {
     EXPECT_EQ(gate.confirmed(), lsn{110});
 }
 
+TEST(HoldBack, WaitsAgainWhereAnotherRelayCanHaveHadTheSlotWhileTheBrokerWasAway) {
+    for (const bool comes_back_first : {false, true}) {
+        hold_back gate(10s);
+        gate.acked(lsn{110}, at(100), {}, start);
+        gate.freeze(start + 9s);
+        gate.slot_lost();
+        // It is had again before the broker is back, or only afterwards.
+        gate.thaw(start + 9s, comes_back_first);
+        look(gate, start + 11s);
+        EXPECT_EQ(gate.confirmed(), lsn{}) << "the other one can have stored it a moment ago";
+        look(gate, start + 20s);
+        EXPECT_EQ(gate.confirmed(), lsn{110});
+        gate.acked(lsn{120}, at(115), {}, start + 20s);
+        gate.thaw(start + 29s, true);
+        look(gate, start + 31s);
+        EXPECT_EQ(gate.confirmed(), lsn{comes_back_first ? 120U : 110U});
+    }
+}
+
 TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
     hold_back gate(10s);
     gate.acked(lsn{110}, at(100), {}, start);
@@ -138,7 +157,7 @@ TEST(HoldBack, DoesNotCountTheTimeThatTheBrokerIsAway) {
     gate.freeze(start + 30s);
     look(gate, start + 60s);
     EXPECT_EQ(gate.confirmed(), lsn{});
-    gate.thaw(start + 60s);
+    gate.thaw(start + 60s, true);
     look(gate, start + 68s);
     EXPECT_EQ(gate.confirmed(), lsn{});
     look(gate, start + 70s);
@@ -190,7 +209,7 @@ TEST(HoldBack, ForgetsAQuestionWithTheConnection) {
     gate.acked(lsn{110}, at(100), {}, start);
     gate.asked(7, start + 11s);
     gate.freeze(start + 11s);
-    gate.thaw(start + 11s);
+    gate.thaw(start + 11s, true);
     EXPECT_EQ(gate.asked_at(), std::nullopt);
     gate.answered();
     EXPECT_EQ(gate.confirmed(), lsn{});

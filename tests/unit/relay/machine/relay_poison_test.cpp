@@ -201,6 +201,28 @@ TEST_F(RelayPoison, IsSeenBeforeSendingWhereItIsTooLarge) {
                 ElementsAre("dead_letter 0/64.0"));
 }
 
+TEST_F(RelayPoison, StaysOneWhereItsConnectionEndedBeforeTheAnswer) {
+    script.start();
+    script.max_payload_bytes = 4096;
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.frame(test::begin_frame(lsn{100}));
+    const std::string large(5000, 'x');
+    EXPECT_THAT(script.frame(test::insert_frame(16384, {"b", "k", large})),
+                ElementsAre("dead_letter 0/64.0"));
+    // The server may store it all the same, and after the next connection has read what is stored.
+    script.postgres_fails();
+    script.broker_fails();
+    script.max_payload_bytes = 8192;
+    script.passes(1s);
+    script.broker_connects(0);
+    script.postgres_connects();
+    script.frame(test::begin_frame(lsn{100}));
+    EXPECT_THAT(script.frame(test::insert_frame(16384, {"b", "k", large})),
+                ElementsAre("dead_letter 0/64.0"));
+    EXPECT_THAT(script.letter().reason, HasSubstr("4096"));
+}
+
 TEST_F(RelayPoison, IsARowThatIsLargerThanMemoryIsToHold) {
     connect();
     script.frame(test::begin_frame(lsn{100}));

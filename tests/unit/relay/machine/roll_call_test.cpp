@@ -50,6 +50,17 @@ TEST(RollCall, AsksForNobodyWhomItHasHeard) {
     EXPECT_FALSE(call.wants_rows());
 }
 
+TEST(RollCall, KnowsNothingOfWhatTheLastLookDidNotShow) {
+    for (const auto& later : {std::vector<recent_message>{}, {{"b", at(20), 2}}}) {
+        auto call = after_two_messages();
+        call.stream_has(later, {});
+        auto asked = rows({{0, "a", at(10)}});
+        asked.is_exact = true;
+        call.begin(asked);
+        EXPECT_THAT(ids_at(call, end), UnorderedElementsAre("a"));
+    }
+}
+
 TEST(RollCall, RemembersNotMoreThanItCan) {
     roll_call call;
     call.hear();
