@@ -57,8 +57,7 @@ void checkpoint::slot_taken(slot_evidence evidence) {
 
 void checkpoint::slot_lost(std::optional<commit_position> last) {
     if (holds_slot_) {
-        stood_at_ = keeper_.may_tell();
-        stood_in_ = taken_->line.origin;
+        stood_ = {keeper_.may_tell(), taken_->line.origin};
     }
     // What an unproved session has seen can be another relay's.
     if (holds_slot_ && proved_with_slot_) {
@@ -128,8 +127,7 @@ checkpoint::step checkpoint::refuse(step::kind how, error why) {
     return {how, 0, std::move(why), {}};
 }
 
-checkpoint::step checkpoint::judge(const std::optional<position>& ends, const slot_place& place,
-                                   monotonic_time now) {
+checkpoint::step checkpoint::judge(const std::optional<position>& ends, monotonic_time now) {
     if (!seen_ || !holds_slot_) {
         state_ = state::unknown;
         return {};
@@ -140,7 +138,7 @@ checkpoint::step checkpoint::judge(const std::optional<position>& ends, const sl
         return next;
     }
     auto line = std::move(next.line);
-    next = judge_slot(ends, place);
+    next = judge_slot(ends);
     if (!next.line) {
         next.line = std::move(line);
     }
@@ -246,11 +244,10 @@ witness checkpoint::as_seen() const {
     return seen;
 }
 
-checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
-                                        const slot_place& place) {
+checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends) {
     const auto stands = taken_->stands_at;
     const auto& known = keeper_.known();
-    const bool is_explained = place.explains(stands) ||
+    const bool is_explained = place_.explains(stands) ||
                               (known && explains_slot(*known, stands, taken_->line)) ||
                               (taken_->began_at && stands <= *taken_->began_at) ||
                               (!known && stream_reaches(ends, stands));
@@ -258,14 +255,14 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends,
     if (is_explained || taken_->goes_on_without) {
         return {};
     }
-    if (was_moved(place) && looked_for_ != stands) {
+    if (was_moved() && looked_for_ != stands) {
         looked_for_ = stands;
         return {step::kind::read_tail, 0, {}, {}};
     }
-    if (was_moved(place) && !others_had_it(ends)) {
+    if (was_moved() && !others_had_it(ends)) {
         return refuse(
             step::kind::gap,
-            slot_moved(slot_, stands, std::max(place.at_most(), stood_at_.value_or(lsn{}))));
+            slot_moved(slot_, stands, std::max(place_.at_most(), stood_.at.value_or(lsn{}))));
     }
     // Idle moves, or somebody who moved it: the tables tell.
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
@@ -291,9 +288,9 @@ bool checkpoint::stream_reaches(const std::optional<position>& ends, lsn place) 
     return ends && taken_->line.shares(*ends) && place <= ends->at.commit;
 }
 
-bool checkpoint::was_moved(const slot_place& place) const {
-    const bool was_seen = stood_at_ && stood_in_ == taken_->line.origin;
-    return place.was_moved(taken_->stands_at) || (was_seen && taken_->stands_at > *stood_at_);
+bool checkpoint::was_moved() const {
+    const bool was_seen = stood_.at && stood_.of == taken_->line.origin;
+    return place_.was_moved(taken_->stands_at) || (was_seen && taken_->stands_at > *stood_.at);
 }
 
 bool checkpoint::others_had_it(const std::optional<position>& ends) const {

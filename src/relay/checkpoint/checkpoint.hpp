@@ -65,7 +65,7 @@ public:
     void message_stored(const stored_message& newest);
     void slot_taken(slot_evidence evidence);
     /// Another consumer has held the slot since, for which it was to move it.
-    void others_hold_slot() { stood_at_.reset(); }
+    void others_hold_slot() { stood_.at.reset(); }
     /// The connection to PostgreSQL is gone; `last` is the last row that is known of it.
     void slot_lost(std::optional<commit_position> last);
     /// The connection to the broker is gone: what the stream has is looked at again.
@@ -93,10 +93,8 @@ public:
         std::optional<log_entry> line = {};
     };
     /// To be called when both sides are connected, and after each answer. `ends` is the last
-    /// position that the stream is known to have with all before it; `place` what this process
-    /// knows of the slot.
-    [[nodiscard]] step judge(const std::optional<position>& ends, const slot_place& place,
-                             monotonic_time now);
+    /// position that the stream is known to have with all before it.
+    [[nodiscard]] step judge(const std::optional<position>& ends, monotonic_time now);
     void message_read(const asked_message& found);
     [[nodiscard]] bool is_asking() const { return asking_.has_value(); }
     [[nodiscard]] bool is_asking_for(std::uint64_t sequence) const {
@@ -121,6 +119,9 @@ public:
     /// In this process, at any time.
     [[nodiscard]] bool was_proved() const { return was_proved_; }
 
+    /// Where this process knows the slot to stand, and who may hold it.
+    [[nodiscard]] slot_place& place() { return place_; }
+    [[nodiscard]] const slot_place& place() const { return place_; }
     /// When the witness is written. An answer that ends a correction is followed by `judge`.
     [[nodiscard]] witness_keeper& keeper() { return keeper_; }
     [[nodiscard]] const witness_keeper& keeper() const { return keeper_; }
@@ -140,10 +141,10 @@ private:
     [[nodiscard]] step judge_stream_now(const std::optional<position>& ends, monotonic_time now);
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
-    [[nodiscard]] step judge_slot(const std::optional<position>& ends, const slot_place& place);
+    [[nodiscard]] step judge_slot(const std::optional<position>& ends);
     [[nodiscard]] bool stream_reaches(const std::optional<position>& ends, lsn place) const;
     /// Whether the slot has moved since this process had it, or saw it.
-    [[nodiscard]] bool was_moved(const slot_place& place) const;
+    [[nodiscard]] bool was_moved() const;
     [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
@@ -159,6 +160,7 @@ private:
     /// Of the last slot that was taken; it is had as long as `holds_slot_`.
     std::optional<slot_evidence> taken_;
     bool holds_slot_ = false;
+    slot_place place_;
     witness_keeper keeper_;
     tail_doubt doubt_;
     /// What the witness named when the doubt was over, and with what the stream ended: as long as
@@ -182,9 +184,11 @@ private:
         history server = {};
         std::uint64_t version = 0;
     } left_;
-    /// Where the slot stood or was told to stand then, of which history.
-    std::optional<lsn> stood_at_;
-    history stood_in_;
+    /// Where the slot stood or was told to stand when it was lost last.
+    struct {
+        std::optional<lsn> at = {};
+        history of = {};
+    } stood_;
     /// The place of the slot for which the stream was looked at once more.
     lsn looked_for_;
 };

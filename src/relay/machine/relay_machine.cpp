@@ -19,18 +19,20 @@ bool wants_write_backs(const all_duties& duties) {
 relay_machine::relay_machine(relay_options options, std::vector<outbox::table_mapper> mappers,
                              std::uint64_t seed)
     : options_(std::move(options)),
+      life_(options_.drain_timeout),
+      broker_(options_.backoff, seed),
+      postgres_(options_.backoff, seed + 1),
+      known_(options_.accepts_history),
       intake_(std::move(mappers),
               {options_.stream, options_.dead_letters, options_.lane.sole_writer, options_.duties,
                options_.slot, options_.max_row_bytes}),
-      watch_(intake_.received().size()),
       lane_(lane::make(options_.lane)),
-      write_backs_(wants_write_backs(options_.duties), options_.backoff, seed + 2),
-      hold_back_(options_.confirm_delay),
-      broker_(options_.backoff, seed),
-      postgres_(options_.backoff, seed + 1),
       checkpoint_(options_.slot, options_.stream),
+      startup_check_(options_.slot, options_.stream),
+      confirm_(options_.confirm_delay),
+      write_backs_(wants_write_backs(options_.duties), options_.backoff, seed + 2),
       letters_(options_.lane.window_bytes),
-      startup_check_(options_.slot, options_.stream) {}
+      watch_(intake_.received().size()) {}
 
 void relay_machine::start() {
     actions_.emplace_back(to_broker(broker_.connect()));
@@ -40,15 +42,15 @@ void relay_machine::account_for_stored(instant now) {
     const auto stored = stored_up_to();
     ask_for_what_is_held(now);
     if (const auto settled = write_backs_.rows().settled(stored)) {
-        ledger_.stored_up_to(*settled);
+        confirm_.of_read().stored_up_to(*settled);
     }
     end_comparing_when_over();
     write_back_what_is_stored(now);
-    watch_.catching_up().stored(ledger_.acked());
-    if (const auto& newest = proof_.newest()) {
+    watch_.catching_up().stored(confirm_.of_read().acked());
+    if (const auto& newest = confirm_.newest_stored()) {
         checkpoint_.message_stored(*newest);
     }
-    hold_back_.acked(ledger_.acked(), ledger_.acked_event(), proof_.newest(), now.monotonic);
+    confirm_.hold(now.monotonic);
     report_confirmed(now);
     close_when_drained(now);
 }
@@ -61,7 +63,7 @@ void relay_machine::time_passed(instant now) {
                                             " (delivery.ack_timeout)"},
                     now);
     }
-    if (drain_until_ && *drain_until_ <= now.monotonic && phase_ == phase::draining) {
+    if (const auto until = life_.drain_until(); until && *until <= now.monotonic) {
         log<"stop_incomplete">(
             counted(lane_->size(), "message") + " not acked" +
                 (write_backs_.rows().empty()
@@ -83,16 +85,16 @@ void relay_machine::time_passed(instant now) {
         sum_letters_up();
     }
     confirm_what_was_held(now);
-    if (const auto due = feedback_.deadline();
-        due && *due <= now.monotonic && postgres_.is_up() && phase_ != phase::closing) {
-        actions_.emplace_back(send_status{feedback_.take(now)});
+    if (const auto due = confirm_.reports().deadline();
+        due && *due <= now.monotonic && postgres_.is_up() && !life_.is_closing()) {
+        actions_.emplace_back(send_status{confirm_.reports().take(now)});
     }
 }
 
 void relay_machine::confirm_what_was_held(instant now) {
     const auto due = question_deadline();
     const bool is_due = due && *due <= now.monotonic;
-    if (is_due && hold_back_.asked_at()) {
+    if (is_due && confirm_.asked_at()) {
         lose_broker({errc::broker_lost, "stream " + options_.stream + " has not said within " +
                                             seconds_text(options_.lane.ack_timeout) +
                                             " (delivery.ack_timeout) what it ends with"},
@@ -105,15 +107,15 @@ void relay_machine::confirm_what_was_held(instant now) {
 
 void relay_machine::ask_for_what_is_held(instant now) {
     const auto due = question_deadline();
-    if (due && *due <= now.monotonic && lane_->is_open() && !hold_back_.asked_at()) {
-        hold_back_.asked(lane_->known_sequence(), now.monotonic);
-        proof_.asked(stored_claim(), now.monotonic);
+    if (due && *due <= now.monotonic && lane_->is_open() && !confirm_.asked_at()) {
+        confirm_.asked(stored_claim(), lane_->known_sequence(), now.monotonic);
         actions_.emplace_back(ask_stream{});
     }
 }
 
 std::optional<commit_position> relay_machine::stored_up_to() {
-    return proof_.stored_of(lane_->stored_up_to(), lane_->newest_stored(), lane_->stored_count());
+    return confirm_.proof().stored_of(lane_->stored_up_to(), lane_->newest_stored(),
+                                      lane_->stored_count());
 }
 
 stored_proof::claim relay_machine::stored_claim() const {
@@ -122,7 +124,7 @@ stored_proof::claim relay_machine::stored_claim() const {
 
 void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint64_t>& last_sequence,
                                     instant now) {
-    if (epoch != broker_.epoch() || !broker_.is_up() || is_closing() || !hold_back_.asked_at()) {
+    if (epoch != broker_.epoch() || !broker_.is_up() || is_closing() || !confirm_.asked_at()) {
         return;
     }
     if (!last_sequence) {
@@ -131,16 +133,15 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
         lose_broker(why, now);
         return;
     }
-    if (*last_sequence < hold_back_.asked_for()) {
+    if (*last_sequence < confirm_.asked_for()) {
         lose_broker({errc::broker_lost,
                      "stream " + options_.stream + " ends with sequence " +
                          std::to_string(*last_sequence) + ", but it has acked up to sequence " +
-                         std::to_string(hold_back_.asked_for()) + "; it is looked at again"},
+                         std::to_string(confirm_.asked_for()) + "; it is looked at again"},
                     now, outlook::in_doubt);
         return;
     }
-    hold_back_.answered();
-    proof_.answered();
+    confirm_.answered();
     account_for_stored(now);
 }
 
@@ -158,21 +159,17 @@ void relay_machine::report_confirmed(instant now) {
     const bool may_tell = !lane_->claim() && !mark_.is_stale() && checkpoint_.may_tell();
     if (postgres_.is_up() && may_tell) {
         auto& keeper = checkpoint_.keeper();
-        keeper.offer(options_.stream, stream_created_, hold_back_.confirmed_message(),
-                     confirmable(), server_.line.origin);
-        slot_.begins_at(slot_confirmed_);
-        slot_.told(keeper.may_tell());
-        feedback_.confirmed(keeper.may_tell(), now.monotonic);
+        keeper.offer(options_.stream, seen_.created(), confirm_.held().confirmed_message(),
+                     confirm_.confirmable(known_.slot_confirmed()), known_.line().origin);
+        checkpoint_.place().begins_at(known_.slot_confirmed());
+        checkpoint_.place().told(keeper.may_tell());
+        confirm_.reports().confirmed(keeper.may_tell(), now.monotonic);
     }
     write_witness(now);
 }
 
-lsn relay_machine::confirmable() const {
-    return std::min(hold_back_.confirmed(), std::max(ledger_.acked(), slot_confirmed_));
-}
-
 lsn relay_machine::confirmed() const {
-    return std::max(checkpoint_.keeper().may_tell(), slot_confirmed_);
+    return std::max(checkpoint_.keeper().may_tell(), known_.slot_confirmed());
 }
 
 void relay_machine::retry_links(instant now) {
@@ -185,39 +182,36 @@ void relay_machine::retry_links(instant now) {
     if (due(broker_)) {
         actions_.emplace_back(to_broker(broker_.connect()));
     }
-    if (due(postgres_) && phase_ == phase::running) {
+    if (due(postgres_) && life_.is_running()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), backfilling_.fills_gap()});
     }
 }
 
 void relay_machine::stop_requested(instant now) {
-    if (phase_ == phase::running) {
+    if (life_.is_running()) {
         log<"stopping">("stopping: waiting for the acks of " + counted(lane_->size(), "message"),
                         with<"messages">(lane_->size()));
         drain(exit_done, now);
-    } else if (phase_ == phase::draining) {
+    } else if (life_.is_draining()) {
         close_postgres_in_order(now);
     }
 }
 
 void relay_machine::drain(int exit_code, instant now) {
-    phase_ = phase::draining;
-    exit_code_ = exit_code;
-    drain_until_ = now.monotonic + options_.drain_timeout;
+    life_.drain(exit_code, now.monotonic);
     // What is owed before the end is not left to the next event of a quiet server.
     write_witness(now);
     close_when_drained(now);
 }
 
 void relay_machine::close_when_drained(instant now) {
-    if (phase_ == phase::draining && is_drained()) {
+    if (life_.is_draining() && is_drained()) {
         close_postgres_in_order(now);
     }
 }
 
 void relay_machine::close_postgres_in_order(instant now) {
-    phase_ = phase::closing;
-    drain_until_.reset();
+    life_.close();
     if (!postgres_.is_up()) {
         if (postgres_.is_connecting()) {
             actions_.emplace_back(close_postgres{});
@@ -225,7 +219,7 @@ void relay_machine::close_postgres_in_order(instant now) {
         end();
         return;
     }
-    actions_.emplace_back(send_status{feedback_.take(now)});
+    actions_.emplace_back(send_status{confirm_.reports().take(now)});
     actions_.emplace_back(finish_postgres{});
 }
 
@@ -238,12 +232,10 @@ void relay_machine::halt(const error& why, instant now) {
         to_string(why) + (at_a_gap ? ". Halted: no relay of this slot goes on until it is resumed"
                                    : ". Stopped; nothing was confirmed that is not in the stream"),
         with<"error">(why.code));
-    exit_code_ = exit_operator_needed;
-    halt_.note(why);
+    life_.note_halt(why, exit_operator_needed);
     if (why.code == errc::gap_found) {
-        phase_ = phase::closing;
-        drain_until_.reset();
-        halt_.storing();
+        life_.close();
+        life_.store_halt();
         actions_.emplace_back(store_halt{why.what, why.remedy});
         return;
     }
@@ -251,16 +243,16 @@ void relay_machine::halt(const error& why, instant now) {
 }
 
 void relay_machine::halt_stored(instant now) {
-    if (halt_.stored()) {
+    if (life_.halt_is_stored()) {
         close_postgres_in_order(now);
     }
 }
 
 void relay_machine::end() {
-    if (phase_ == phase::ended) {
+    if (life_.has_ended()) {
         return;
     }
-    phase_ = phase::ended;
+    life_.end();
     if (!broker_.is_idle()) {
         actions_.emplace_back(close_broker{});
     }
@@ -270,7 +262,7 @@ void relay_machine::end() {
             (knows_slot() ? " confirmed up to " + to_string(confirmed()) : " not read"),
         with<"messages">(lane_->stored_count()), with<"slot">(options_.slot),
         with<"lsn">(knows_slot() ? std::optional(to_string(confirmed())) : std::nullopt));
-    actions_.emplace_back(finish{exit_code_, halt_.why()});
+    actions_.emplace_back(finish{life_.exit_code(), life_.halted_for()});
 }
 
 bool relay_machine::wants_frames() const {
@@ -284,34 +276,32 @@ std::optional<monotonic_time> relay_machine::deadline() const {
             earliest = candidate;
         }
     };
-    consider(drain_until_);
-    if (phase_ == phase::running) {
+    consider(life_.drain_until());
+    if (life_.is_running()) {
         consider(postgres_.retry_at());
     }
-    if (phase_ != phase::closing) {
+    if (!life_.is_closing()) {
         consider(write_backs_.retry_at());
         consider(write_backs_.stall().deadline());
         consider(letters_.stall().deadline());
         consider(question_deadline());
         consider(broker_.retry_at());
-        consider(feedback_.deadline());
+        consider(confirm_.reports().deadline());
         consider(letters_.summary_due());
     }
     if (keeps_witness()) {
         consider(checkpoint_.keeper().deadline());
     }
-    return phase_ == phase::ended ? std::nullopt : earliest;
+    return life_.has_ended() ? std::nullopt : earliest;
 }
 
 std::optional<monotonic_time> relay_machine::question_deadline() const {
     if (!broker_.is_up() || is_closing()) {
         return std::nullopt;
     }
-    const auto& asked_at = hold_back_.asked_at();
+    const auto& asked_at = confirm_.asked_at();
     if (!asked_at) {
-        const auto held = hold_back_.deadline();
-        const auto acked = proof_.deadline();
-        return held && acked ? std::min(*held, *acked) : held ? held : acked;
+        return confirm_.question_due();
     }
     // The question may have to wait for many publishes.
     return std::max(*asked_at, lane_->last_ack_at()) + options_.lane.ack_timeout;

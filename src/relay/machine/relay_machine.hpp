@@ -16,12 +16,8 @@
 #include "core/relay_status.hpp"
 #include "core/table_sight.hpp"
 #include "relay/checkpoint/checkpoint.hpp"
-#include "relay/checkpoint/tail_doubt.hpp"
-#include "relay/confirm/feedback.hpp"
-#include "relay/confirm/hold_back.hpp"
-#include "relay/confirm/ledger.hpp"
+#include "relay/confirm/confirmation.hpp"
 #include "relay/confirm/stall_watch.hpp"
-#include "relay/confirm/stored_proof.hpp"
 #include "relay/confirm/write_backs.hpp"
 #include "relay/intake/intake.hpp"
 #include "relay/intake/table_duties.hpp"
@@ -29,18 +25,19 @@
 #include "relay/machine/action.hpp"
 #include "relay/machine/backfill_progress.hpp"
 #include "relay/machine/dead_letter_duty.hpp"
-#include "relay/machine/halt_record.hpp"
+#include "relay/machine/known_database.hpp"
 #include "relay/machine/link.hpp"
+#include "relay/machine/open_question.hpp"
 #include "relay/machine/postgres_session.hpp"
 #include "relay/machine/read_pacing.hpp"
 #include "relay/machine/refusals.hpp"
+#include "relay/machine/relay_life.hpp"
 #include "relay/machine/relay_watch.hpp"
-#include "relay/machine/sent_again.hpp"
 #include "relay/machine/startup_check.hpp"
 #include "relay/machine/stored_comparison.hpp"
 #include "relay/machine/stream_mark.hpp"
+#include "relay/machine/stream_sight.hpp"
 #include "relay/machine/tail_trust.hpp"
-#include "relay/machine/timeline_watch.hpp"
 #include "relay/machine/write_back_duty.hpp"
 
 #include <chrono>
@@ -86,7 +83,7 @@ public:
                   std::uint64_t seed);
 
     /// Before `start`: see relay_options.
-    void accept_history() { options_.accepts_history = true; }
+    void accept_history() { known_.accept_history(); }
     void start();
     void broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now);
     /// The try failed, or the connection ended.
@@ -171,7 +168,7 @@ public:
     /// What the slot may be told.
     [[nodiscard]] lsn confirmed() const;
     /// Whether the slot is known to be there: only then it is said what it still has.
-    [[nodiscard]] bool knows_slot() const { return slot_confirmed_ != lsn{}; }
+    [[nodiscard]] bool knows_slot() const { return known_.slot_confirmed() != lsn{}; }
     /// Belief has begun, and the newest rows are accounted for: what an operator said of the start
     /// is over.
     [[nodiscard]] bool has_begun() const {
@@ -179,16 +176,16 @@ public:
     }
     /// For the next connection to PostgreSQL: see newest_rows_wanted.
     [[nodiscard]] newest_rows_wanted wanted_newest_rows() const {
-        return {startup_check_.is_due(), slot_.at_most(), history_};
+        return {startup_check_.is_due(), checkpoint_.place().at_most(), known_.origin()};
     }
     /// Streaming, with nothing on its way to either server: a connection that is made again now
     /// costs nothing.
     [[nodiscard]] bool is_at_rest() const {
-        return phase_ == phase::running && !halt_.why() && broker_.is_up() && postgres_.is_up() &&
+        return life_.is_running() && !life_.halted_for() && broker_.is_up() && postgres_.is_up() &&
                checkpoint_.may_tell() && !backfilling_.is_open() && lane_->empty() && is_settled();
     }
     /// Another consumer holds the slot; this relay takes over when it is let go.
-    [[nodiscard]] bool is_standby() const { return slot_.is_standby(); }
+    [[nodiscard]] bool is_standby() const { return checkpoint_.place().is_standby(); }
     [[nodiscard]] std::uint64_t dead_letter_count() const { return letters_.count(); }
     /// Rows whose message is in the window or stored, and which are not written back yet.
     [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.rows().size(); }
@@ -198,14 +195,10 @@ public:
     [[nodiscard]] relay_status status(instant now) const;
 
 private:
-    enum class phase { running, draining, closing, ended };
-
     [[nodiscard]] relay_state state_at(std::optional<std::chrono::microseconds> lag) const;
     /// Nothing where it is not known.
     [[nodiscard]] std::optional<std::chrono::microseconds> lag_at(instant now) const;
-    [[nodiscard]] bool is_closing() const {
-        return phase_ == phase::closing || phase_ == phase::ended;
-    }
+    [[nodiscard]] bool is_closing() const { return life_.is_at_end(); }
     /// See log_entry.
     template <name_literal Event, class... Fields>
     void log(std::string text, Fields... fields) {
@@ -250,8 +243,6 @@ private:
     /// Decides what the stream's tail is worth to the server that is connected. Nothing may be
     /// streamed from it where that is false.
     [[nodiscard]] bool joins_history(const postgres_session& session, instant now);
-    /// An operator's word holds for the server that was met first, and what goes on from it.
-    [[nodiscard]] bool accepts_history_of(const lineage& line) const;
     [[nodiscard]] tail_question question_about(const server_identity& server,
                                                lsn slot_confirmed) const;
     /// The same for the tail of an open lane, once streaming may begin.
@@ -334,7 +325,7 @@ private:
     [[nodiscard]] bool is_settled() const {
         // The next start would compare rows for a mark that is written in part.
         const bool writes_mark = broker_.is_up() && mark_.is_on_its_way();
-        const bool awaits_proof = postgres_.is_up() && broker_.is_up() && proof_.is_open();
+        const bool awaits_proof = postgres_.is_up() && broker_.is_up() && confirm_.awaits_proof();
         return write_backs_.rows().empty() && letters_.empty() && !writes_mark && !awaits_proof;
     }
     /// Nothing is in flight to either server, and the witness says all that is known.
@@ -349,7 +340,7 @@ private:
     /// backfill is not adopted ends without that slot, and has nothing to say of it.
     [[nodiscard]] bool keeps_witness() const {
         return postgres_.is_up() && !is_closing() &&
-               (phase_ != phase::draining || !backfilling_.is_open());
+               (!life_.is_draining() || !backfilling_.is_open());
     }
     void confirm_what_was_held(instant now);
     void ask_for_what_is_held(instant now);
@@ -359,8 +350,6 @@ private:
     void close_when_drained(instant now);
     /// When the stream is to be asked, or its answer is overdue.
     [[nodiscard]] std::optional<monotonic_time> question_deadline() const;
-    /// What is acked, and held back long enough.
-    [[nodiscard]] lsn confirmable() const;
     void report_confirmed(instant now);
     void retry_links(instant now);
     void drain(int exit_code, instant now);
@@ -376,52 +365,25 @@ private:
     [[nodiscard]] std::string tail_report(const stream_facts& facts) const;
 
     relay_options options_;
-    intake intake_;
-    relay_watch watch_;
-    read_pacing pacing_;
-    std::unique_ptr<lane> lane_;
-    write_back_duty write_backs_;
-    stored_proof proof_;
-    ledger ledger_;
-    hold_back hold_back_;
-    feedback feedback_;
+    relay_life life_;
     link broker_;
     link postgres_;
-    phase phase_ = phase::running;
-    int exit_code_ = 0;
-    halt_record halt_;
-    std::optional<monotonic_time> drain_until_;
-    history history_;
-    /// The server of the last connection.
-    server_identity server_;
-    /// The one that `accepts_history` was said of.
-    std::optional<lineage> accepted_;
-    std::string database_;
-    /// Where the slot stood when that connection began, and the first one of this history.
-    lsn slot_confirmed_;
-    std::optional<lsn> began_at_;
+    known_database known_;
+    stream_sight seen_;
+    intake intake_;
+    read_pacing pacing_;
+    open_question question_;
+    std::unique_ptr<lane> lane_;
     stream_mark mark_;
-    /// What the stream ended with when the last look was doubted; 0 if that was settled. A look
-    /// that shows as much is no stale one: where there is more again, somebody else writes.
-    std::uint64_t doubted_sequence_ = 0;
     stored_comparison comparing_;
-    refusals refusals_;
-    wall_time stream_created_;
-    /// The last message of somebody else's that was told of.
-    std::uint64_t stranger_told_ = 0;
-    slot_place slot_;
     checkpoint checkpoint_;
-    backfill_progress backfilling_;
-    dead_letter_duty letters_;
-    /// A row that the WAL does not hold whole is being read from its table.
-    bool fetching_ = false;
-    /// A row of a table was read that is not known, and PostgreSQL is asked what it is.
-    bool looking_at_table_ = false;
-    std::size_t vanished_count_ = 0;
-    timeline_watch timeline_;
-    tail_doubt doubt_;
     startup_check startup_check_;
-    sent_again sent_again_;
+    confirmation confirm_;
+    backfill_progress backfilling_;
+    write_back_duty write_backs_;
+    dead_letter_duty letters_;
+    refusals refusals_;
+    relay_watch watch_;
     std::deque<action> actions_;
 };
 

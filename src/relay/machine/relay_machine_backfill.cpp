@@ -30,11 +30,11 @@ error behind_the_stream(const std::string& stream, const commit_position& ends, 
 }  // namespace
 
 bool relay_machine::has_room() const {
-    return phase_ == phase::running && postgres_.is_up() && !comparing_.is_reading_back() &&
+    return life_.is_running() && postgres_.is_up() && !comparing_.is_reading_back() &&
            // What a row is, a dead letter for one, cannot be said while its tail is not judged.
            (backfilling_.is_open() || lane_->belief() != tail_belief::undecided) &&
-           !checkpoint_.is_waiting() && letters_.has_room() && !fetching_ && !looking_at_table_ &&
-           !timeline_.is_asking() && lane_->has_room() &&
+           !checkpoint_.is_waiting() && letters_.has_room() && !question_.is_open() &&
+           !known_.timeline().is_asking() && lane_->has_room() &&
            // Before the tail is met nothing is written back, so that no room would ever come free.
            (lane_->claim() || write_backs_.rows().has_room());
 }
@@ -48,8 +48,8 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
         return;
     }
     postgres_.connected(now.monotonic);
-    static_cast<void>(slot_.take());
-    slot_.forget();
+    static_cast<void>(checkpoint_.place().take());
+    checkpoint_.place().forget();
     const auto& what = *session.rows_first;
     checkpoint_.slot_taken({what.consistent_point,
                             session.server.line,
@@ -106,7 +106,7 @@ void relay_machine::row_arrived(std::size_t table, const row_insert& row, bool p
 }
 
 void relay_machine::rows_ended(instant now) {
-    if (!backfilling_.wants_rows() || phase_ != phase::running) {
+    if (!backfilling_.wants_rows() || !life_.is_running()) {
         return;
     }
     backfilling_.rows_ended();
@@ -116,25 +116,25 @@ void relay_machine::rows_ended(instant now) {
 
 void relay_machine::adopt_if_stored(instant now) {
     const auto begins = backfilling_.what().consistent_point;
-    if (!backfilling_.waits_for_acks() || phase_ != phase::running ||
-        hold_back_.confirmed() < begins) {
+    if (!backfilling_.waits_for_acks() || !life_.is_running() ||
+        confirm_.held().confirmed() < begins) {
         return;
     }
     // First the witness, so that no later start holds the new slot against what was before it.
     if (backfilling_.is_first_to_be_witnessed()) {
-        checkpoint_.begin_anew(proof_.newest(), begins, server_.line.origin);
+        checkpoint_.begin_anew(confirm_.newest_stored(), begins, known_.line().origin);
     }
     write_witness(now);
     if (!checkpoint_.keeper().is_replacing()) {
         backfilling_.adopting();
-        slot_.told(begins);
+        checkpoint_.place().told(begins);
         checkpoint_.others_hold_slot();  // it is another slot from now on
         actions_.emplace_back(adopt_slot{postgres_.epoch()});
     }
 }
 
 void relay_machine::slot_adopted(std::uint64_t epoch, instant now) {
-    if (epoch != postgres_.epoch() || !backfilling_.is_open() || phase_ != phase::running) {
+    if (epoch != postgres_.epoch() || !backfilling_.is_open() || !life_.is_running()) {
         return;
     }
     log<"snapshot_done">(
@@ -167,7 +167,7 @@ bool relay_machine::backfill_holds(const stream_tail& tail) const {
     }
     // The last message, not the greatest position: what this relay published before the backfill
     // can arrive during it.
-    return tail.final_position && server_.line.shares(*tail.final_position) &&
+    return tail.final_position && known_.shares(*tail.final_position) &&
            tail.final_position->at.commit == before_slot(what.consistent_point);
 }
 

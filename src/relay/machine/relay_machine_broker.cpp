@@ -71,13 +71,13 @@ void relay_machine::broker_connected(std::uint64_t epoch, const broker_facts& fa
         return;
     }
     auto tail = tail_of(*facts.stream);
-    tail.made_again = stream_created_ != wall_time{} && facts.stream->created != stream_created_;
+    tail.made_again = seen_.was_made_again(facts.stream->created);
     if (doubts(tail, *facts.stream, now)) {
         return;
     }
     broker_.connected(now.monotonic);
     watch_.catching_up().broker_is_back(is_reading_paused());
-    watch_.catching_up().stored(ledger_.acked());
+    watch_.catching_up().stored(confirm_.of_read().acked());
     const bool takes_less =
         intake_.set_limits({facts.max_payload_bytes, facts.stream->max_message_bytes}) &&
         !lane_->empty();
@@ -124,23 +124,21 @@ void relay_machine::go_on_with_broker(instant now) {
     }
     keep_mark_true();
     write_mark();  // one that could not be written while the broker was away
-    if (phase_ == phase::running && postgres_.is_idle()) {
+    if (life_.is_running() && postgres_.is_idle()) {
         actions_.emplace_back(connect_postgres{postgres_.connect(), backfilling_.fills_gap()});
     }
 }
 
 stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& facts,
                                        stream_tail tail, bool was_emptied, instant now) {
-    hold_back_.thaw(now.monotonic, postgres_.is_up());
+    confirm_.held().thaw(now.monotonic, postgres_.is_up());
     // More than this relay has sent: another one's, perhaps in the place of what was lost since.
     if (facts.last_sequence > lane_->known_sequence() + lane_->unacked_count()) {
-        hold_back_.wait_again(now.monotonic);
+        confirm_.held().wait_again(now.monotonic);
     }
     constexpr auto nowhere = std::numeric_limits<std::uint64_t>::max();
-    if (std::exchange(stream_created_, facts.created) != facts.created) {
-        stranger_told_ = 0;
-    }
-    const auto shown = own_mark(facts.description, options_.slot, database_);
+    seen_.seen(facts.created);
+    const auto shown = own_mark(facts.description, options_.slot, known_.name());
     checkpoint_.stream_seen(facts, late_rows_of(shown));
     mark_.seen(shown);
     const auto& mark = mark_.known();
@@ -156,9 +154,9 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
                      : is_checkpoint        ? tail_belief::undecided
                                             : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
-    proof_.shown(stored_claim());
+    confirm_.proof().shown(stored_claim());
     if (memory == stream_memory::forgot) {
-        hold_back_.forget_messages({facts.last_sequence, facts.final_position});
+        confirm_.held().forget_messages({facts.last_sequence, facts.final_position});
         intake_.forget_stored();
     }
     // What was on its way and is not in memory any more can be stored later, and come after
@@ -187,8 +185,7 @@ void relay_machine::tell_of_tail(const stream_facts& facts) {
         return;
     }
     const auto stranger = last_stranger(facts);
-    const bool is_new = stranger > stranger_told_;
-    stranger_told_ = std::max(stranger_told_, stranger);
+    const bool is_new = seen_.tells_of_stranger(stranger);
     // Those that were there before walrelay, a poller's for one, call for nothing.
     const bool is_among_own =
         facts.placed.empty() ? facts.last_position.has_value() || lane_->known_tail().has_value()
@@ -223,10 +220,10 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
     if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
-        doubt_.settled();
+        seen_.doubt().settled();
         return false;
     }
-    if (!doubt_.doubts(facts.replicas > 1 && !tail.made_again, now.monotonic)) {
+    if (!seen_.doubt().doubts(facts.replicas > 1 && !tail.made_again, now.monotonic)) {
         return false;
     }
     lose_broker({errc::broker_lost,
@@ -251,22 +248,22 @@ void relay_machine::stream_forgot(const stream_loss& loss, const stream_tail& ta
         !checkpoint_.has_all_told(options_.lane.sole_writer ? tail.last_position : std::nullopt,
                                   ends_at, tail.made_again)) {
         // Nothing of it is confirmed while the halt is being stored.
-        hold_back_.forget_held(std::nullopt);
+        confirm_.held().forget_held(std::nullopt);
         if (options_.heals) {
-            ledger_ = ledger{};
+            confirm_.read_anew();
         }
-        if (!options_.heals || phase_ == phase::running) {
+        if (!options_.heals || life_.is_running()) {
             slot_has_gap(slot_lacks_some(what), now);
         }
         return;
     }
-    ledger_ = ledger{};
+    confirm_.read_anew();
     startup_check_.stream_forgot();
     // What is still there has waited already: a broker that fails again and again holds back no
     // more of the slot than what it can lose.
     const auto& ends = tail.last_position;
-    const bool is_kept = options_.lane.sole_writer && ends && server_.line.shares(*ends);
-    hold_back_.forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
+    const bool is_kept = options_.lane.sole_writer && ends && known_.shares(*ends);
+    confirm_.held().forget_held(is_kept ? std::optional(ends->at) : std::nullopt);
     log<"acked_messages_lost">(what + "; " +
                                    (is_kept ? "the slot has all of them and sends them again"
                                             : "what the slot still has of them is sent again; fix: "
@@ -301,8 +298,7 @@ void relay_machine::leader_moved(std::uint64_t epoch, const std::string& server)
 void relay_machine::connect_broker_anew() {
     lane_->close();
     checkpoint_.stream_lost();
-    proof_.forget_question();
-    hold_back_.forget_question();
+    confirm_.forget_questions();
     actions_.emplace_back(close_broker{});
     actions_.emplace_back(to_broker(broker_.replace()));
 }
@@ -310,11 +306,10 @@ void relay_machine::connect_broker_anew() {
 void relay_machine::lose_broker(const error& why, instant now, outlook then) {
     lane_->close();
     checkpoint_.stream_lost();
-    proof_.forget_question();
-    hold_back_.freeze(now.monotonic);
+    confirm_.broker_lost(now.monotonic);
     actions_.emplace_back(close_broker{});
     // Once it has been of use, it is being replaced.
-    const bool is_replaced = why.code == errc::file_unusable && stream_created_ != wall_time{};
+    const bool is_replaced = why.code == errc::file_unusable && seen_.is_known();
     if (operator_needed(why) && !is_replaced) {
         broker_.shut();
         halt(why, now);

@@ -22,7 +22,7 @@ void relay_machine::believe(instant now) {
         lane_->belief() == tail_belief::undecided) {
         return;
     }
-    take_step(checkpoint_.judge(stream_ends_with(), slot_, now.monotonic), now);
+    take_step(checkpoint_.judge(stream_ends_with(), now.monotonic), now);
 }
 
 void relay_machine::take_step(checkpoint::step step, instant now) {
@@ -47,7 +47,7 @@ void relay_machine::take_step(checkpoint::step step, instant now) {
             lose_broker(*step.why, now, outlook::in_doubt);
             return;
         case kind::gap:
-            hold_back_.forget_held(std::nullopt);
+            confirm_.held().forget_held(std::nullopt);
             slot_has_gap(*step.why, now);
             return;
         case kind::halt:
@@ -74,7 +74,7 @@ void relay_machine::write_witness(instant now) {
     if (!checkpoint_.keeper().may_write() || !keeps_witness()) {
         return;
     }
-    const bool at_once = phase_ == phase::draining;
+    const bool at_once = life_.is_draining();
     if (auto what = checkpoint_.keeper().take_to_write(now.monotonic, at_once)) {
         actions_.emplace_back(store_witness{postgres_.epoch(), std::move(*what)});
     }

@@ -14,7 +14,7 @@ void relay_machine::keep_dead(const std::vector<position>& letters) {
     }
     std::vector<commit_position> ours;
     for (const auto& letter : letters) {
-        if (server_.line.shares(letter)) {
+        if (known_.shares(letter)) {
             ours.push_back(letter.at);
         }
     }

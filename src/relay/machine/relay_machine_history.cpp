@@ -44,26 +44,19 @@ std::optional<lsn> left_by(const std::optional<stream_owner>& mark, const lineag
 }  // namespace
 
 void relay_machine::begin_history(const lineage& line) {
-    const auto branch = line.end_of(server_.line.origin.timeline);
-    const bool descends = branch && line.origin.system_identifier == history_.system_identifier;
-    const auto before = std::exchange(history_, line.origin);
-    proof_.begin_history();
-    ledger_ = ledger{};
+    const auto [before, branch] = known_.begin_history(line);
+    confirm_.begin_history();
     write_backs_.start_over();
-    // What was confirmed of the old history must never be reported to the new one.
-    hold_back_.start_over();
-    feedback_ = feedback{};
-    const bool went_on = descends && timeline_.may_have_gone_on();
-    slot_.begin_history(went_on ? slot_.at_most() : descends ? branch : std::nullopt);
-    began_at_ = descends ? began_at_ : std::nullopt;
+    const bool went_on = branch && known_.timeline().may_have_gone_on();
+    checkpoint_.place().begin_history(went_on ? checkpoint_.place().at_most() : branch);
     refusals_.forget_all();
     intake_.begin_history();
     lane_->set_history(line);
     if (before != history{}) {
-        const bool skips = descends && (options_.lane.sole_writer || lane_->admitted());
-        log<"history_changed">(has_branched(before, line, descends ? branch : std::nullopt) +
-                                   (skips ? skips_what_is_shared : knows_ids_alone),
-                               with<"stream">(options_.stream));
+        const bool skips = branch && (options_.lane.sole_writer || lane_->admitted());
+        log<"history_changed">(
+            has_branched(before, line, branch) + (skips ? skips_what_is_shared : knows_ids_alone),
+            with<"stream">(options_.stream));
     } else if (const auto left = left_by(mark_.known(), line)) {
         const history of_mark{line.origin.system_identifier, mark_.known()->timeline};
         log<"history_changed">(
@@ -71,10 +64,6 @@ void relay_machine::begin_history(const lineage& line) {
                 " was filled from that one (walrelay verify lists messages whose rows were lost)",
             with<"stream">(options_.stream));
     }
-}
-
-bool relay_machine::accepts_history_of(const lineage& line) const {
-    return options_.accepts_history && !(accepted_ && refuse_successor(*accepted_, line));
 }
 
 tail_question relay_machine::question_about(const server_identity& server,
@@ -85,11 +74,11 @@ tail_question relay_machine::question_about(const server_identity& server,
             options_.rules,
             server,
             slot_confirmed,
-            accepts_history_of(server.line)};
+            known_.accepts(server.line)};
 }
 
 lsn relay_machine::read_up_to() const {
-    auto known = hold_back_.confirmed();
+    auto known = confirm_.held().confirmed();
     const auto& admitted = lane_->admitted();
     const auto& claim = lane_->claim();
     for (const auto commit :
@@ -101,8 +90,8 @@ lsn relay_machine::read_up_to() const {
 }
 
 std::optional<error> relay_machine::refuses_history_of(const postgres_session& session) const {
-    if (history_ != history{} && !accepts_history_of(session.server.line)) {
-        if (auto refused = refuse_successor(server_.line, session.server.line)) {
+    if (known_.is_known() && !known_.accepts(session.server.line)) {
+        if (auto refused = refuse_successor(known_.line(), session.server.line)) {
             return refused;
         }
     }
@@ -112,9 +101,10 @@ std::optional<error> relay_machine::refuses_history_of(const postgres_session& s
 }
 
 bool relay_machine::joins_history(const postgres_session& session, instant now) {
-    const bool is_another = session.server.line != server_.line;
-    const bool slot_went_back = !session.rows_first && session.slot_confirmed < slot_confirmed_;
-    if ((is_another || slot_went_back) && history_ != history{} && broker_.is_up()) {
+    const bool is_another = session.server.line != known_.line();
+    const bool slot_went_back =
+        !session.rows_first && session.slot_confirmed < known_.slot_confirmed();
+    if ((is_another || slot_went_back) && known_.is_known() && broker_.is_up()) {
         // What is on its way belongs to the old history, and what the tail was taken for counted on
         // where the slot stood: the tail tells what came of it.
         read_tail_again();
@@ -123,7 +113,7 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(*refused, now);
         return false;
     }
-    if ((is_another || session.server.wal_end < startup_check_.until()) && history_ != history{}) {
+    if ((is_another || session.server.wal_end < startup_check_.until()) && known_.is_known()) {
         // The rows that it asks for may be of a server that was left, or restored.
         startup_check_.forget();
     }
@@ -134,13 +124,13 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lose_postgres(went_back(session.server.wal_end, known), now);
         return false;
     }
-    if (!session.rows_first && !began_at_) {
-        began_at_ = session.slot_confirmed;
+    if (!session.rows_first) {
+        known_.note_beginning(session.slot_confirmed);
     }
     // Beside others there need not be a mark: then these are the rules since this relay began.
-    const auto since = mark_.known() ? mark_.known()->since : began_at_.value_or(lsn{});
+    const auto since = mark_.known() ? mark_.known()->since : known_.began_at().value_or(lsn{});
     const bool is_before_the_rules = session.slot_confirmed < since;
-    const bool was_promoted = is_another && server_.line.origin != history{};
+    const bool was_promoted = is_another && known_.line().origin != history{};
     if ((was_promoted && options_.lane.sole_writer) ||
         (slot_went_back && (options_.lane.sole_writer || is_before_the_rules))) {
         // The slot sends again what was taken for stored because it lay before the slot, also rows
@@ -149,20 +139,15 @@ bool relay_machine::joins_history(const postgres_session& session, instant now) 
         lane_->forget_proof();
         write_backs_.start_over();
     }
-    if (options_.accepts_history) {
-        accepted_ = session.server.line;
-    }
-    server_ = session.server;
-    database_ = session.database;
-    slot_confirmed_ = session.slot_confirmed;
+    known_.connected(session.server, session.database, session.slot_confirmed);
     mark_.taken_since(session.witness.tells_later_than == lsn{}
-                          ? slot_confirmed_
-                          : std::min(slot_confirmed_, session.witness.tells_later_than));
+                          ? known_.slot_confirmed()
+                          : std::min(known_.slot_confirmed(), session.witness.tells_later_than));
     return true;
 }
 
 bool relay_machine::trusts_tail(instant now) {
-    if (lane_->claim() && lane_->claim()->where.at.commit < slot_confirmed_) {
+    if (lane_->claim() && lane_->claim()->where.at.commit < known_.slot_confirmed()) {
         // Another relay has met it, and moved the slot.
         lane_->claim_is_met();
     }
@@ -170,7 +155,7 @@ bool relay_machine::trusts_tail(instant now) {
         lane_->belief() != tail_belief::undecided) {
         return true;
     }
-    const auto answer = judge(question_about(server_, slot_confirmed_));
+    const auto answer = judge(question_about(known_.server(), known_.slot_confirmed()));
     switch (answer.what) {
         case tail_answer::kind::refused:
             lose_postgres(*answer.why, now);
@@ -197,12 +182,12 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     const auto& known = mark_.known();
     const auto& seen = lane_->opened_with();
     const bool has_strangers = seen.shared || seen.mixed;
-    stored_rows_request wanted{slot_confirmed_,
-                               server_.line,
+    stored_rows_request wanted{known_.slot_confirmed(),
+                               known_.line(),
                                answer.compares_ids,
                                0,
                                0U,
-                               server_.wal_end,
+                               known_.wal_end(),
                                2 * options_.lane.window_messages};
     // What was written back can have been of another history at the same place.
     write_backs_.start_over();
@@ -216,15 +201,16 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     if (known && !known->rules.empty()) {
         // Until all rows are compared, none of those before is known to have come by these rules:
         // where that is broken off, the slot can go past them.
-        mark.since = has_new_tables() ? server_.wal_end : known->since;
+        mark.since = has_new_tables() ? known_.wal_end() : known->since;
     }
     // Known until all rows are compared, also where that is broken off. A message of somebody else
     // can have had the place of a publish that was lost, and in a database that was restored new
     // rows can have LSNs that the stream has dropped.
     wanted.has_holes = has_new_tables() || came_before_the_rules() || has_strangers ||
-                       accepts_history_of(server_.line) || (known && may_have_holes(*known));
+                       known_.accepts(known_.line()) || (known && may_have_holes(*known));
     mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
-    mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+    mark.disordered_after =
+        disordered_from(known, known_.slot_confirmed(), lane_->known_sequence());
     mark.disordered_until.reset();
     comparing_.begin(std::move(wanted), answer.remark);
     change_mark(std::move(mark));
@@ -295,7 +281,7 @@ void relay_machine::end_comparing_when_over() {
     }
     const bool was_of_other_rules = comparing_.wanted().has_holes;
     comparing_.end();
-    options_.accepts_history = false;
+    known_.accept_no_more();
     lane_->end_resuming(tail_belief::exact);
     const auto compared_up_to = lane_->stored_up_to().value_or(commit_position{}).commit;
     log<"comparison_done">("compared: stream " + options_.stream + " has all rows up to LSN " +
@@ -303,12 +289,13 @@ void relay_machine::end_comparing_when_over() {
                            with<"stream">(options_.stream), with<"lsn">(compared_up_to));
     auto mark = mark_now();
     const auto& known = mark_.known();
-    mark.since = known ? std::min(known->since, slot_confirmed_) : mark.since;
+    mark.since = known ? std::min(known->since, known_.slot_confirmed()) : mark.since;
     mark.disordered_after = known ? known->disordered_after : 0;
     mark.disordered_until = was_of_other_rules ? last_of_other_rules() : lane_->known_sequence();
     // Of rows that the slot has gone past meanwhile, some came after later ones as well.
-    mark.disordered_below = std::max(
-        lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1}, slot_confirmed_);
+    mark.disordered_below =
+        std::max(lsn{lane_->stored_up_to().value_or(commit_position{}).commit.value + 1},
+                 known_.slot_confirmed());
     change_mark(std::move(mark));
 }
 

@@ -18,12 +18,12 @@ std::string cannot_be_marked(const error& why) {
 }  // namespace
 
 stream_owner relay_machine::mark_now() const {
-    stream_owner mark{options_.slot, database_, server_.line.origin.system_identifier,
-                      server_.line.origin.timeline, server_.line.ancestors};
+    stream_owner mark{options_.slot, known_.name(), known_.line().origin.system_identifier,
+                      known_.line().origin.timeline, known_.line().ancestors};
     mark.rules = options_.lane.sole_writer ? options_.rules
                                            : std::string(shared_rules) + "-" + options_.rules;
     const bool has_rules = mark_.known() && !mark_.known()->rules.empty();
-    mark.since = has_rules ? slot_confirmed_ : mark_.taken_since();
+    mark.since = has_rules ? known_.slot_confirmed() : mark_.taken_since();
     return mark;
 }
 
@@ -39,7 +39,7 @@ bool relay_machine::has_new_tables() const {
 
 bool relay_machine::came_before_the_rules() const {
     const auto& known = mark_.known();
-    return known && slot_confirmed_ < known->since;
+    return known && known_.slot_confirmed() < known->since;
 }
 
 std::uint64_t relay_machine::last_of_other_rules() const {
@@ -88,8 +88,8 @@ void relay_machine::take_mark_answer(const result<std::optional<std::uint64_t>>&
         log<"stream_not_marked">(cannot_be_marked(done.error()), with<"stream">(options_.stream),
                                  with<"error">(done.error().code));
     } else if (!*done || is_all_that_was_seen(**done)) {
-        doubted_sequence_ = 0;
-    } else if (doubted_sequence_ == 0 || lane_->opened_with().last_sequence < doubted_sequence_) {
+        mark_.settle();
+    } else if (mark_.doubts_again(lane_->opened_with().last_sequence)) {
         doubt_what_was_seen(**done, now);
         return;
     }
@@ -104,15 +104,15 @@ bool relay_machine::is_all_that_was_seen(std::uint64_t last_sequence) const {
 }
 
 void relay_machine::doubt_what_was_seen(std::uint64_t last_sequence, instant now) {
-    mark_.leave_as_it_is();
-    doubted_sequence_ = last_sequence;
+    mark_.doubt(last_sequence);
     const auto& known = mark_.known();
     if (known && !known->rules.empty() && !is_being_compared(*known)) {
         // The rules stand there already. What came in between was sent before, by others perhaps.
         auto mark = *known;
-        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_after =
+            disordered_from(known, known_.slot_confirmed(), lane_->known_sequence());
         mark.disordered_until = std::max(mark.disordered_until.value_or(0), last_sequence);
-        mark.disordered_below = std::max(mark.disordered_below, server_.wal_end);
+        mark.disordered_below = std::max(mark.disordered_below, known_.wal_end());
         mark_.change(std::move(mark));
     }
     if (broker_.is_up()) {
@@ -136,7 +136,7 @@ void relay_machine::remember_disorder() {
 void relay_machine::keep_mark_true() {
     // What another relay has written meanwhile is known of a fresh connection alone.
     if (!lane_->is_open() || !postgres_.is_up() || backfilling_.is_open() || comparing_.is_open() ||
-        database_.empty() || (!options_.lane.sole_writer && !mark_.known()) ||
+        known_.name().empty() || (!options_.lane.sole_writer && !mark_.known()) ||
         lane_->belief() == tail_belief::undecided) {
         return;
     }
@@ -150,7 +150,8 @@ void relay_machine::keep_mark_true() {
     }
     if (has_new_rules()) {
         // Nothing is out of order for that, but what was left out before is not to be missed.
-        mark.disordered_after = disordered_from(known, slot_confirmed_, lane_->known_sequence());
+        mark.disordered_after =
+            disordered_from(known, known_.slot_confirmed(), lane_->known_sequence());
         mark.disordered_until = last_of_other_rules();
     }
     if (known && !has_new_tables()) {
@@ -158,7 +159,7 @@ void relay_machine::keep_mark_true() {
     } else if (known && lane_->belief() == tail_belief::nothing) {
         // What the slot sends now may have been left out before. Where this connection breaks off,
         // the stream's last message, once it is one of walrelay's again, does not tell.
-        mark.since = server_.wal_end;
+        mark.since = known_.wal_end();
     }
     change_mark(std::move(mark));
 }

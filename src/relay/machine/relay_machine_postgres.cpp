@@ -31,7 +31,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
-    if (phase_ == phase::draining) {
+    if (life_.is_draining()) {
         // Nothing more is read, so that there is nothing to confirm, and nothing to be judged.
         drop_source();
         postgres_.shut();
@@ -46,7 +46,7 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
         return;
     }
     postgres_.connected(now.monotonic);
-    if (const auto how = slot_.take(); how == slot_place::taken::after_standing_by) {
+    if (const auto how = checkpoint_.place().take(); how == slot_place::taken::after_standing_by) {
         take_over();
     } else if (how == slot_place::taken::after_tries) {
         // Whoever had the slot can have written meanwhile, to the stream and to its mark.
@@ -67,7 +67,6 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 }
 
 void relay_machine::stream_from(postgres_session session, known_rules rules, instant now) {
-    hold_back_.begin_at(session.slot_confirmed, slot_.known_at_most());
     // Of all rows that are later, the stream has the messages only where it has kept them: where it
     // has not, that none is missing proves nothing.
     const bool rows_can_tell =
@@ -83,17 +82,15 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
         log<"table_not_relayed">(is_not_relayed(name), with<"table">(name));
     }
     keep_dead(session.dead_letters);
-    timeline_.begin(session.on_standby);
-    watch_.catching_up().begin(server_.wal_end);
+    known_.timeline().begin(session.on_standby);
+    watch_.catching_up().begin(known_.wal_end());
     static_cast<void>(lane_->claim_again(session.slot_confirmed));
     const auto& claim = lane_->claim();
-    sent_again_.begin(session.slot_confirmed, claim ? std::optional(claim->where) : std::nullopt,
-                      intake_.already_stored());
-    // Nothing is confirmed that this server, which may be another one, has not sent.
-    ledger_ = ledger{};
-    feedback_ = feedback{};
-    feedback_.confirmed(session.slot_confirmed, now.monotonic);
-    feedback_.begin(session.sender_timeout, now.monotonic);
+    watch_.sent_again().begin(session.slot_confirmed,
+                              claim ? std::optional(claim->where) : std::nullopt,
+                              intake_.already_stored());
+    confirm_.begin_stream(session.slot_confirmed, checkpoint_.place().known_at_most(),
+                          session.sender_timeout, now.monotonic);
     startup_check_.hear_no_more();
     if (session.newest_rows && !rules.new_tables) {
         auto& rows = *session.newest_rows;
@@ -131,8 +128,8 @@ void relay_machine::stand_by(const error& why, instant now) {
         startup_check_.expect();
         checkpoint_.others_hold_slot();
     }
-    const auto delay = slot_.was_in_use(why.code);
-    if (slot_.began_to_stand_by()) {
+    const auto delay = checkpoint_.place().was_in_use(why.code);
+    if (checkpoint_.place().began_to_stand_by()) {
         backfilling_.leave_gap();
         log<"standing_by">(clause_of(to_string(why)) +
                                "; standing by: this relay takes over as soon as the slot is free",
@@ -150,9 +147,9 @@ void relay_machine::postgres_failed(std::uint64_t epoch, const error& why, insta
 
 void relay_machine::lose_postgres(const error& why, instant now) {
     drop_source();
-    if (phase_ == phase::closing) {
+    if (life_.is_closing()) {
         postgres_.shut();
-        if (!halt_.is_storing()) {
+        if (!life_.is_storing_halt()) {
             end();
         }
         return;
@@ -162,8 +159,8 @@ void relay_machine::lose_postgres(const error& why, instant now) {
         return;
     }
     // Whoever locks the role out, or lets its password expire, lets it in again.
-    const bool is_locked_out =
-        why.code == errc::postgres_refused && (postgres_.was_up() || slot_.was_refused());
+    const bool is_locked_out = why.code == errc::postgres_refused &&
+                               (postgres_.was_up() || checkpoint_.place().was_refused());
     if (operator_needed(why) && !is_locked_out) {
         postgres_.shut();
         halt(why, now);
@@ -189,34 +186,30 @@ void relay_machine::lose_postgres(const error& why, instant now) {
 void relay_machine::drop_source() {
     // The rows that the stream ends with need not have been met yet.
     const auto& tail = lane_->known_tail();
-    checkpoint_.slot_lost(std::max(lane_->admitted(), tail && server_.line.shares(*tail)
-                                                          ? std::optional(tail->at)
-                                                          : std::nullopt));
+    checkpoint_.slot_lost(std::max(
+        lane_->admitted(), tail && known_.shares(*tail) ? std::optional(tail->at) : std::nullopt));
     actions_.emplace_back(close_postgres{});
-    hold_back_.slot_lost();
-    feedback_.end();
+    confirm_.slot_lost();
     watch_.catching_up().end();
-    ledger_.forget_pending();
     write_backs_.forget();
     if (const auto asked = letters_.clear()) {
         intake_.stay_dead(*asked);
     }
-    fetching_ = false;
-    looking_at_table_ = false;
-    timeline_.end();
+    question_.close();
+    known_.timeline().end();
     give_backfill_up();
     give_comparing_up();
 }
 
 void relay_machine::stream_from_the_slot_again(instant now) {
-    if (phase_ == phase::running && (postgres_.is_up() || postgres_.is_connecting())) {
+    if (life_.is_running() && (postgres_.is_up() || postgres_.is_connecting())) {
         drop_source();
         postgres_.wait(now.monotonic, std::chrono::milliseconds(0));
     }
 }
 
 void relay_machine::postgres_finished() {
-    if (phase_ == phase::closing) {
+    if (life_.is_closing()) {
         end();
     }
 }
@@ -242,18 +235,18 @@ void relay_machine::frame_was_read(frame_read& read,
                                    const std::optional<commit_position>& newest_before,
                                    instant now) {
     if (read.is_of_unknown_table) {
-        looking_at_table_ = true;
+        question_.ask_for_table();
         actions_.emplace_back(look_at_table{postgres_.epoch(), intake_.unknown_table()});
         return;
     }
     if (startup_check_.wants_rows()) {
         note_delivered(read, newest_before, now);
     }
-    if (sent_again_.awaits_first() && intake_.in_transaction()) {
+    if (watch_.sent_again().awaits_first() && intake_.in_transaction()) {
         tell_of_first_transaction();
     }
     take_frame(read, now);
-    if (sent_again_.is_open() && !lane_->claim()) {
+    if (watch_.sent_again().is_open() && !lane_->claim()) {
         tell_of_sent_again();
     }
     ask_for_timeline();
@@ -261,7 +254,7 @@ void relay_machine::frame_was_read(frame_read& read,
 
 /// Before any of its rows, which may be too large for the memory of this process.
 void relay_machine::tell_of_first_transaction() {
-    sent_again_.met_first();
+    watch_.sent_again().met_first();
     const auto xid = intake_.open_xid();
     log<"first_transaction">("slot " + options_.slot + " begins with " +
                                  (xid ? "transaction " + std::to_string(*xid) + ", which commits"
@@ -272,7 +265,7 @@ void relay_machine::tell_of_first_transaction() {
 }
 
 void relay_machine::tell_of_sent_again() {
-    const auto found = sent_again_.met(intake_.already_stored());
+    const auto found = watch_.sent_again().met(intake_.already_stored());
     if (!found) {
         return;
     }
@@ -289,7 +282,7 @@ void relay_machine::tell_of_sent_again() {
 }
 
 void relay_machine::take_frame(frame_read& read, instant now) {
-    feedback_.received(read.received);
+    confirm_.reports().received(read.received);
     watch_.catching_up().received(read.received);
     if (read.remark) {
         log<"control_row_ignored">(std::move(*read.remark), with<"slot">(options_.slot));
@@ -318,7 +311,7 @@ void relay_machine::take_frame(frame_read& read, instant now) {
         }
     }
     if (read.incomplete) {
-        fetching_ = true;
+        question_.ask_for_row();
         auto& row = *read.incomplete;
         actions_.emplace_back(fetch_row{postgres_.epoch(), row.table, std::move(row.key), row.xid});
     }
@@ -336,21 +329,21 @@ void relay_machine::take_progress(const frame_read& read, instant now) {
         if (read.ended->last_event) {
             write_backs_.rows().read_up_to(*read.ended->last_event);
         }
-        ledger_.transaction_ended(read.ended->last_event, read.ended->last_published,
-                                  read.ended->end);
+        confirm_.of_read().transaction_ended(read.ended->last_event, read.ended->last_published,
+                                             read.ended->end);
         postgres_.progressed();
         account_for_stored(now);
     }
     if (read.alive) {
         if (!intake_.in_transaction()) {
             watch_.catching_up().alive(read.alive->end);
-            if (ledger_.idle_at(read.alive->end)) {
-                feedback_.ask(now.monotonic);
+            if (confirm_.of_read().idle_at(read.alive->end)) {
+                confirm_.reports().ask(now.monotonic);
             }
             account_for_stored(now);
         }
         if (read.alive->reply_requested) {
-            feedback_.requested(now.monotonic);
+            confirm_.reports().requested(now.monotonic);
         }
     }
 }
@@ -366,7 +359,7 @@ void relay_machine::frame_failed(const error& why, instant now) {
                                      ". Stopping before this row (on_poison = \"halt\"); nothing "
                                      "is lost: the slot keeps it and everything after it",
                                  with<"error">(why.code));
-        halt_.note(why);
+        life_.note_halt(why, exit_operator_needed);
         drain(exit_operator_needed, now);
         return;
     }

@@ -57,7 +57,7 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
 }
 
 bool relay_machine::is_of(const asked_message& found, const position& where) const {
-    return found.where && server_.line.shares(*found.where) && found.where->at == where.at;
+    return found.where && known_.shares(*found.where) && found.where->at == where.at;
 }
 
 void relay_machine::look_whose_it_is(const result<asked_message>& found, instant now) {
@@ -95,7 +95,7 @@ void relay_machine::settle_question(const stream_facts& facts, instant now) {
         if (same) {
             intake_.keep_stored(asked->where.at);
             lane_->distrust_tail();
-        } else if (options_.dead_letters && server_.line.shares(asked->where)) {
+        } else if (options_.dead_letters && known_.shares(asked->where)) {
             intake_.condemn(asked->where.at,
                             {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
         }
@@ -137,12 +137,12 @@ void relay_machine::message_was_refused(instant now) {
         return;
     }
     refusals_.forget(where.at);
-    if (!options_.dead_letters || !server_.line.shares(where)) {
+    if (!options_.dead_letters || !known_.shares(where)) {
         lose_broker(why, now);
         return;
     }
     const condemnation reason{why, lane_->refusal().error_code, attempts};
-    if (broker_.is_up() && postgres_.is_up() && phase_ != phase::ended &&
+    if (broker_.is_up() && postgres_.is_up() && !life_.has_ended() &&
         lane_->refused_row().is_kept()) {
         set_refused_aside(reason, now);
         return;
@@ -160,7 +160,7 @@ void relay_machine::message_was_refused(instant now) {
         lane_->start_over();
     }
     stream_from_the_slot_again(now);
-    if (phase_ == phase::draining) {
+    if (life_.is_draining()) {
         close_postgres_in_order(now);
     }
 }
@@ -173,7 +173,7 @@ void relay_machine::set_refused_aside(const condemnation& reason, instant now) {
         intake_.condemn_row(refused.id, reason);  // where that begins again
     }
     letters_.add(intake_.set_aside(refused, lane_->refused_row(), reason, before));
-    ledger_.set_aside(where, before);
+    confirm_.of_read().set_aside(where, before);
     write_backs_.rows().leave(where);
     lane_->set_refused_aside();
     store_next_letters(now);

@@ -7,10 +7,10 @@
 namespace walrelay::relay {
 
 void relay_machine::row_fetched(std::uint64_t epoch, std::optional<table_row> row, instant now) {
-    if (epoch != postgres_.epoch() || !fetching_) {
+    if (epoch != postgres_.epoch() || !question_.is_of_row()) {
         return;
     }
-    fetching_ = false;
+    question_.close();
     auto read = intake_.complete(std::move(row), *lane_);
     if (!read) {
         frame_failed(read.error(), now);
@@ -20,7 +20,7 @@ void relay_machine::row_fetched(std::uint64_t epoch, std::optional<table_row> ro
 }
 
 void relay_machine::row_not_fetched(std::uint64_t epoch, const error& why, instant now) {
-    if (epoch == postgres_.epoch() && fetching_) {
+    if (epoch == postgres_.epoch() && question_.is_of_row()) {
         lose_postgres(why, now);
     }
 }

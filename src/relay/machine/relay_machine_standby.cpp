@@ -5,17 +5,17 @@
 namespace walrelay::relay {
 
 void relay_machine::ask_for_timeline() {
-    if (intake_.in_transaction() && timeline_.asks_before(intake_.open_commit())) {
+    if (intake_.in_transaction() && known_.timeline().asks_before(intake_.open_commit())) {
         actions_.emplace_back(ask_replayed{postgres_.epoch()});
     }
 }
 
 void relay_machine::replayed(std::uint64_t epoch, const result<replay_place>& place, instant now) {
-    if (epoch != postgres_.epoch() || !timeline_.is_asking()) {
+    if (epoch != postgres_.epoch() || !known_.timeline().is_asking()) {
         return;
     }
-    if (const auto why = timeline_.answered(place, server_.line.origin.timeline,
-                                            intake_.open_commit(), options_.slot)) {
+    if (const auto why = known_.timeline().answered(place, known_.line().origin.timeline,
+                                                    intake_.open_commit(), options_.slot)) {
         lose_postgres(*why, now);
     }
 }

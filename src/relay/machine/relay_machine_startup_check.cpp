@@ -67,14 +67,13 @@ void relay_machine::slot_has_come_to(lsn where, instant now) {
 }
 
 bool relay_machine::hear_new_rows(std::uint64_t epoch) {
-    const bool streams = phase_ == phase::running && epoch == postgres_.epoch() &&
-                         postgres_.is_up() && !backfilling_.is_open() && !lane_->claim() &&
-                         checkpoint_.may_publish();
+    const bool streams = life_.is_running() && epoch == postgres_.epoch() && postgres_.is_up() &&
+                         !backfilling_.is_open() && !lane_->claim() && checkpoint_.may_publish();
     return streams && startup_check_.hear();
 }
 
 void relay_machine::new_rows_called(std::uint64_t epoch, const roll& asked, instant now) {
-    if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up() ||
+    if (!life_.is_running() || epoch != postgres_.epoch() || !postgres_.is_up() ||
         !startup_check_.is_hearing()) {
         return;
     }
@@ -94,7 +93,7 @@ void relay_machine::look_for_missing() {
 void relay_machine::rows_looked_for(std::uint64_t epoch,
                                     const result<std::vector<roll_row>>& missing, instant now) {
     using verdict = startup_check::verdict;
-    if (phase_ != phase::running || epoch != postgres_.epoch() || !postgres_.is_up()) {
+    if (!life_.is_running() || epoch != postgres_.epoch() || !postgres_.is_up()) {
         // The next server can be another one, which never had them.
         return;
     }

@@ -33,10 +33,10 @@ relay_counts relay_machine::counts() const {
 }
 
 relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag) const {
-    if (halt_.why()) {
+    if (life_.halted_for()) {
         return relay_state::halted;
     }
-    if (phase_ != phase::running) {
+    if (!life_.is_running()) {
         return relay_state::draining;
     }
     if (!broker_.is_up()) {
@@ -57,7 +57,7 @@ relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag
 
 std::optional<std::chrono::microseconds> relay_machine::lag_at(instant now) const {
     constexpr std::chrono::microseconds none{0};
-    if (halt_.why() || is_standby()) {
+    if (life_.halted_for() || is_standby()) {
         return std::nullopt;
     }
     if (const auto* const oldest = lane_->oldest()) {
@@ -85,9 +85,9 @@ relay_status relay_machine::status(instant now) const {
     } else if (status.state == relay_state::waiting_postgres) {
         explain(status, watch_.postgres_trouble());
     } else if (status.state == relay_state::halted) {
-        explain(status, halt_.why());
+        explain(status, life_.halted_for());
     }
-    status.is_leader = postgres_.is_up() && !halt_.why();
+    status.is_leader = postgres_.is_up() && !life_.halted_for();
     status.postgres_connected = postgres_.is_up();
     status.broker_connected = broker_.is_up();
     status.window_messages = lane_->size();

@@ -7,10 +7,10 @@ namespace walrelay::relay {
 
 void relay_machine::table_looked_at(std::uint64_t epoch, const result<table_sight>& seen,
                                     instant now) {
-    if (epoch != postgres_.epoch() || !looking_at_table_ || phase_ != phase::running) {
+    if (epoch != postgres_.epoch() || !question_.is_of_table() || !life_.is_running()) {
         return;
     }
-    looking_at_table_ = false;
+    question_.close();
     if (!seen) {
         lose_postgres(seen.error(), now);
         return;
@@ -35,13 +35,14 @@ void relay_machine::table_looked_at(std::uint64_t epoch, const result<table_sigh
 /// Without the columns that an outbox needs it was hardly a partition of one.
 void relay_machine::tell_of_vanished(const table_name& table) {
     constexpr std::size_t told = 10;
-    if (++vanished_count_ > told) {
+    const auto count = watch_.table_vanished();
+    if (count > told) {
         return;
     }
     log<"table_vanished">(
         "rows of table " + to_string(table) +
             " are not relayed: it is gone, and it did not have the columns of an outbox" +
-            (vanished_count_ == told ? "; no further table is named for that" : ""),
+            (count == told ? "; no further table is named for that" : ""),
         with<"table">(table));
 }
 

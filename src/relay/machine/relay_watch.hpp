@@ -11,6 +11,7 @@
 #include "relay/lane/lane.hpp"
 #include "relay/lane/publish_outcome.hpp"
 #include "relay/machine/catch_up.hpp"
+#include "relay/machine/sent_again.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -50,6 +51,9 @@ public:
     /// Another consumer holds the slot: PostgreSQL itself is well.
     void stands_by() { postgres_trouble_.reset(); }
 
+    /// Of which nothing is known but its name. Returns how many there were.
+    [[nodiscard]] std::size_t table_vanished() { return ++vanished_; }
+    [[nodiscard]] relay::sent_again& sent_again() { return sent_again_; }
     [[nodiscard]] catch_up& catching_up() { return catching_up_; }
     [[nodiscard]] bool has_caught_up() const { return catching_up_.is_over(); }
 
@@ -67,6 +71,8 @@ private:
 
     relay_counts counts_;
     catch_up catching_up_;
+    relay::sent_again sent_again_;
+    std::size_t vanished_ = 0;
     std::optional<error> broker_trouble_;
     std::optional<error> postgres_trouble_;
     slow_message slowest_;

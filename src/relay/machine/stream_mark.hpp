@@ -5,6 +5,7 @@
 
 #include "relay/machine/stream_owner.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,20 @@ public:
     /// other rules were to come, it claims nothing yet.
     void leave_as_it_is();
 
+    /// The stream ended with this sequence when it was marked, which is more than was seen: the
+    /// next look decides. Nothing more is written, see leave_as_it_is.
+    void doubt(std::uint64_t last_sequence) {
+        leave_as_it_is();
+        doubted_ = last_sequence;
+    }
+    /// Whether there is more again than a look has shown. A look that shows as much as was doubted
+    /// is no stale one: then somebody else writes.
+    [[nodiscard]] bool doubts_again(std::uint64_t shown) const {
+        return doubted_ == 0 || shown < doubted_;
+    }
+    /// There is not.
+    void settle() { doubted_ = 0; }
+
     [[nodiscard]] bool is_on_its_way() const { return writing_.has_value(); }
     /// The description says something else than what holds. One that says nothing is not stale: a
     /// later start then finds out by itself.
@@ -58,6 +73,8 @@ private:
     /// Since the last look, a mark that claims nothing was written, and with it confirmed that the
     /// stream has no more than was seen.
     bool was_confirmed_ = false;
+    /// 0 while nothing is doubted.
+    std::uint64_t doubted_ = 0;
     /// Asked before each publish.
     bool is_stale_ = false;
 };

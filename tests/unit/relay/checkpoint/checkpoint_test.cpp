@@ -50,10 +50,10 @@ protected:
     }
     /// Looks as often as a doubt takes.
     kind judge() {
-        auto step = it.judge(ends, place, now);
+        auto step = it.judge(ends, now);
         for (int look = 0; look < 10 && step.what == kind::look_again; ++look) {
             now += 1s;
-            step = it.judge(ends, place, now);
+            step = it.judge(ends, now);
         }
         why = step.why;
         line = step.line;
@@ -64,7 +64,6 @@ protected:
     }
 
     checkpoint it{"slot", "OUTBOX"};
-    slot_place place;
     witness known;
     std::optional<position> ends;
     std::optional<error> why;
@@ -198,7 +197,7 @@ TEST_F(Checkpoint, DoesNotDoubtWhatItHasBelieved) {
     it.stream_lost();
     stream_ends(9, 950);
     slot_at(900);
-    EXPECT_EQ(it.judge(ends, place, now).what, kind::none);
+    EXPECT_EQ(it.judge(ends, now).what, kind::none);
 }
 
 TEST_F(Checkpoint, DoubtsAStreamThatWasMadeAgainAnew) {
@@ -209,14 +208,14 @@ TEST_F(Checkpoint, DoubtsAStreamThatWasMadeAgainAnew) {
     it.stream_lost();
     stream_ends(9, 950, wall_time{1s});
     slot_at(900);
-    EXPECT_EQ(it.judge(ends, place, now).what, kind::look_again);
+    EXPECT_EQ(it.judge(ends, now).what, kind::look_again);
 }
 
 TEST_F(Checkpoint, DoesNotDoubtWhatAnOperatorHasDecidedOn) {
     goes_on_without = true;
     slot_at(1008);
     stream_ends(9, 950);
-    EXPECT_EQ(it.judge(ends, place, now).what, kind::none);
+    EXPECT_EQ(it.judge(ends, now).what, kind::none);
 }
 
 TEST_F(Checkpoint, CorrectsTheWitnessWhereTheSlotSendsTheRestAgain) {
@@ -275,7 +274,7 @@ TEST_F(Checkpoint, RefusesASlotThatMovedSinceThisProcessHadIt) {
     slot_at(1008);
     stream_ends(10, 1000);
     judge();
-    place.begins_at(lsn{1008});
+    it.place().begins_at(lsn{1008});
     it.slot_lost(std::nullopt);
     slot_at(5000, rows::of_all);
     EXPECT_EQ(judge(), kind::read_tail) << "another relay may have written";
@@ -287,7 +286,7 @@ TEST_F(Checkpoint, TakesAChangedWitnessForAnotherRelays) {
     slot_at(1008);
     stream_ends(10, 1000);
     judge();
-    place.begins_at(lsn{1008});
+    it.place().begins_at(lsn{1008});
     it.slot_lost(std::nullopt);
     known.version = 9;
     slot_at(5000, rows::of_all);
@@ -300,7 +299,7 @@ TEST_F(Checkpoint, TakesTheWitnessOfANewTimelineForAnotherRelaysWhateverItsVersi
     slot_at(1008);
     stream_ends(10, 1000);
     judge();
-    place.begins_at(lsn{1008});
+    it.place().begins_at(lsn{1008});
     it.slot_lost(std::nullopt);
     // The standby that was promoted had not yet seen all that was written.
     known.origin.timeline = origin.timeline + 1;

@@ -1,13 +1,19 @@
-// The small states of the machine: comparison, backfill, refusals, halt.
+// The small states of the machine: comparison, backfill, refusals, life, what is known of both
+// sides.
 #include "relay/machine/backfill_progress.hpp"
-#include "relay/machine/halt_record.hpp"
+#include "relay/machine/known_database.hpp"
+#include "relay/machine/open_question.hpp"
 #include "relay/machine/refusals.hpp"
+#include "relay/machine/relay_life.hpp"
 #include "relay/machine/stored_comparison.hpp"
+#include "relay/machine/stream_sight.hpp"
 
 #include <gtest/gtest.h>
 
 namespace walrelay::relay {
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(StoredComparison, GoesThroughItsStages) {
     stored_comparison rows;
@@ -92,16 +98,99 @@ TEST(Refusals, AskOfOneIdAtATime) {
     EXPECT_FALSE(of.asked_of());
 }
 
-TEST(HaltRecord, WaitsForTheDatabaseOnce) {
-    halt_record halt;
-    EXPECT_FALSE(halt.why());
-    EXPECT_FALSE(halt.stored());
-    halt.note({errc::gap_found, "a gap"});
-    halt.storing();
-    EXPECT_TRUE(halt.is_storing());
-    EXPECT_TRUE(halt.stored());
-    EXPECT_FALSE(halt.stored());
-    EXPECT_EQ(halt.why()->what, "a gap");
+TEST(RelayLife, StoresAHaltOnce) {
+    relay_life life(10s);
+    EXPECT_FALSE(life.halted_for());
+    EXPECT_FALSE(life.halt_is_stored());
+    life.note_halt({errc::gap_found, "a gap"}, 3);
+    life.close();
+    life.store_halt();
+    EXPECT_TRUE(life.is_storing_halt());
+    EXPECT_TRUE(life.halt_is_stored());
+    EXPECT_FALSE(life.halt_is_stored());
+    EXPECT_EQ(life.halted_for()->what, "a gap");
+    EXPECT_EQ(life.exit_code(), 3);
+}
+
+TEST(RelayLife, WaitsForWhatIsOutOnlyWhileItDrains) {
+    constexpr monotonic_time start{1000s};
+    relay_life life(10s);
+    EXPECT_TRUE(life.is_running());
+    EXPECT_EQ(life.drain_until(), std::nullopt);
+    life.drain(0, start);
+    EXPECT_TRUE(life.is_draining());
+    EXPECT_FALSE(life.is_at_end());
+    EXPECT_EQ(life.drain_until(), start + 10s);
+    life.close();
+    EXPECT_TRUE(life.is_closing());
+    EXPECT_EQ(life.drain_until(), std::nullopt);
+    life.end();
+    EXPECT_FALSE(life.is_closing());
+    EXPECT_TRUE(life.is_at_end());
+}
+
+TEST(StreamSight, TellsOfAStrangerOnceInEachStream) {
+    stream_sight seen;
+    EXPECT_FALSE(seen.is_known());
+    EXPECT_FALSE(seen.was_made_again(wall_time(1s))) << "the first one is no other one";
+    seen.seen(wall_time(1s));
+    EXPECT_TRUE(seen.tells_of_stranger(7));
+    EXPECT_FALSE(seen.tells_of_stranger(7));
+    EXPECT_FALSE(seen.tells_of_stranger(6));
+    seen.seen(wall_time(1s));
+    EXPECT_FALSE(seen.tells_of_stranger(7));
+    EXPECT_TRUE(seen.was_made_again(wall_time(2s)));
+    seen.seen(wall_time(2s));
+    EXPECT_TRUE(seen.tells_of_stranger(1));
+}
+
+TEST(OpenQuestion, IsOneAtATime) {
+    open_question question;
+    EXPECT_FALSE(question.is_open());
+    question.ask_for_row();
+    EXPECT_TRUE(question.is_of_row());
+    question.ask_for_table();
+    EXPECT_TRUE(question.is_open());
+    EXPECT_FALSE(question.is_of_row());
+    EXPECT_TRUE(question.is_of_table());
+    question.close();
+    EXPECT_FALSE(question.is_open());
+}
+
+lineage timeline(std::uint32_t number, std::vector<timeline_end> ancestors = {}) {
+    return {{7, number}, std::move(ancestors)};
+}
+
+TEST(KnownDatabase, KnowsNothingAtFirst) {
+    const known_database known(false);
+    EXPECT_FALSE(known.is_known());
+    EXPECT_FALSE(known.began_at());
+    EXPECT_EQ(known.slot_confirmed(), lsn{});
+}
+
+TEST(KnownDatabase, TellsWhereAHistoryWasLeft) {
+    known_database known(false);
+    EXPECT_EQ(known.begin_history(timeline(1)).branch, std::nullopt);
+    known.note_beginning(lsn{10});
+    known.note_beginning(lsn{20});
+    known.connected({timeline(1), lsn{50}}, "app", lsn{20});
+    const auto next = known.begin_history(timeline(2, {{1, lsn{40}}}));
+    EXPECT_EQ(next.before, (history{7, 1}));
+    EXPECT_EQ(next.branch, lsn{40});
+    EXPECT_EQ(known.began_at(), lsn{10}) << "it goes on";
+    known.connected({timeline(2, {{1, lsn{40}}}), lsn{60}}, "app", lsn{30});
+    EXPECT_EQ(known.begin_history({{8, 2}}).branch, std::nullopt) << "another database";
+    EXPECT_EQ(known.began_at(), std::nullopt);
+}
+
+TEST(KnownDatabase, IsAcceptedOnceAndWithWhatGoesOnFromIt) {
+    known_database known(true);
+    EXPECT_TRUE(known.accepts(timeline(1)));
+    known.connected({timeline(1), lsn{50}}, "app", lsn{20});
+    EXPECT_TRUE(known.accepts(timeline(2, {{1, lsn{40}}})));
+    EXPECT_FALSE(known.accepts({{8, 1}}));
+    known.accept_no_more();
+    EXPECT_FALSE(known.accepts(timeline(1)));
 }
 
 }  // namespace
