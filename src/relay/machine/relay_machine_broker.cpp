@@ -219,11 +219,7 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 }
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
-    if (!lane_->has_forgotten(tail) || lane_->reused_sequence()) {
-        seen_.doubt().settled();
-        return false;
-    }
-    if (!seen_.doubt().doubts(facts.replicas > 1 && !tail.made_again, now.monotonic)) {
+    if (!seen_.doubts(*lane_, tail, facts.replicas > 1, now.monotonic)) {
         return false;
     }
     lose_broker({errc::broker_lost,

@@ -1,9 +1,10 @@
 // What this process has seen of the stream, over all its connections. Pure; a part of the relay
-// machine.
+// machine, and of a replay into another stream.
 #pragma once
 
 #include "core/instant.hpp"
 #include "relay/checkpoint/tail_doubt.hpp"
+#include "relay/lane/lane.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +32,16 @@ public:
         const auto before = std::exchange(stranger_told_, std::max(stranger_told_, sequence));
         return sequence > before;
     }
-    [[nodiscard]] tail_doubt& doubt() { return doubt_; }
+    /// Whether this look, which shows less than the lane knows to be stored, is to be doubted, and
+    /// the stream looked at again: the server that answered may lag. See tail_doubt.
+    [[nodiscard]] bool doubts(const lane& to, const stream_tail& tail, bool in_a_cluster,
+                              monotonic_time now) {
+        if (!to.has_forgotten(tail) || to.reused_sequence()) {
+            doubt_.settled();
+            return false;
+        }
+        return doubt_.doubts(in_a_cluster && !tail.made_again, now);
+    }
 
 private:
     wall_time created_;

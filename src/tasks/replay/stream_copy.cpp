@@ -6,6 +6,7 @@
 #include "relay/intake/size_limits.hpp"
 #include "relay/lane/lane.hpp"
 #include "relay/machine/backoff.hpp"
+#include "relay/machine/stream_sight.hpp"
 #include "servers/broker_side.hpp"
 #include "servers/translate.hpp"
 #include "tasks/replay/kept_stream.hpp"
@@ -32,6 +33,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t rows_at_once = 64;
 constexpr std::size_t kept_content_bytes = 1024;
 constexpr auto told_each = 100ms;
+
+monotonic_time now() {
+    return std::chrono::steady_clock::now();
+}
 
 class stream_copy {
 public:
@@ -67,6 +72,8 @@ private:
     void send();
     void go_on();
     void take_reply(const nats::reply& answer);
+    void leave_refused_out();
+    void settle_question(const std::optional<asked_message>& answer);
     void lose(error why);
     /// Until something has happened, or the oldest publish counts as lost.
     awaitable<void> wait();
@@ -86,8 +93,13 @@ private:
     std::unique_ptr<nats::connection> connection_;
     relay::size_limits limits_;
     std::uint64_t epoch_ = 0;
-    /// When the stream was made; nothing before the first connection.
-    std::optional<wall_time> made_at_;
+    relay::stream_sight seen_;
+    /// The stream has the id of this row at this sequence: what is there tells whose it is.
+    struct asked {
+        position where;
+        std::uint64_t sequence = 0;
+    };
+    std::optional<asked> asked_;
     /// Why the connection is over.
     std::optional<error> trouble_;
     /// Why the replay is.
@@ -111,8 +123,9 @@ awaitable<result<void>> stream_copy::connect() {
         ++epoch_;
         auto events = events_of(epoch_);
         const auto policy =
-            made_at_ ? servers::missing_stream::report : servers::missing_stream::make_anew;
-        const servers::wanted_messages which{lane_->wanted_look_back(), 0};
+            seen_.is_known() ? servers::missing_stream::report : servers::missing_stream::make_anew;
+        const servers::wanted_messages which{lane_->wanted_look_back(),
+                                             asked_ ? asked_->sequence : 0};
         auto fresh = co_await servers::prepare_broker(on_.loop, on_.blocking, target_.settings,
                                                       epoch_, std::move(events), policy, which);
         result<void> begun = fresh ? result<void>{} : fresh.error();
@@ -147,7 +160,15 @@ awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> 
     if (!last) {
         co_return last.error();
     }
-    const bool made_again = made_at_ && *made_at_ != seen.created;
+    auto tail = relay::tail_of(seen);
+    tail.made_again = seen_.was_made_again(seen.created);
+    if (!tail.made_again && seen_.doubts(*lane_, tail, seen.replicas > 1, now())) {
+        co_return error{errc::broker_lost, "stream " + name + " ends with sequence " +
+                                               std::to_string(seen.last_sequence) +
+                                               ", but it has acked up to sequence " +
+                                               std::to_string(lane_->known_sequence()) +
+                                               "; it is looked at again"};
+    }
     auto description = seen.description;
     auto owner = target_.owner;
     auto to_be = target_.owner;
@@ -159,16 +180,18 @@ awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> 
         why.code = why.code == errc::broker_unavailable ? why.code : errc::broker_unsuitable;
         co_return why;
     }
-    made_at_ = seen.created;
+    seen_.seen(seen.created);
     limits_ = {facts.max_payload_bytes, seen.max_message_bytes};
-    const auto memory = lane_->open(epoch_, relay::tail_of(seen));
-    if (made_again || memory == relay::stream_memory::forgot) {
-        co_return error{errc::broker_unsuitable,
-                        "stream " + name +
-                            (made_again ? " was deleted and made again" : " has lost messages") +
-                            " while rows were replayed into it: it does not have all of them",
-                        "replay into another stream: --to-stream"};
+    const auto memory = lane_->open(epoch_, tail);
+    if (tail.made_again || memory == relay::stream_memory::forgot) {
+        co_return error{
+            errc::broker_unsuitable,
+            "stream " + name +
+                (tail.made_again ? " was deleted and made again" : " has lost messages") +
+                " while rows were replayed into it: it does not have all of them",
+            "replay into another stream: --to-stream"};
     }
+    settle_question(seen.asked);
     connection_ = std::move(fresh);
     co_return result<void>{};
 }
@@ -195,7 +218,7 @@ void stream_copy::lose(error why) {
 
 void stream_copy::send() {
     while (connection_ && !trouble_ && !connection_->is_full()) {
-        const auto next = lane_->next_to_send(std::chrono::steady_clock::now());
+        const auto next = lane_->next_to_send(now());
         if (!next) {
             break;
         }
@@ -213,8 +236,7 @@ void stream_copy::send() {
 void stream_copy::take_reply(const nats::reply& answer) {
     const auto& stream = target_.settings.nats.stream;
     const auto outcome = relay::parse_publish_reply(answer.body, stream);
-    const auto verdict =
-        lane_->on_reply({answer.epoch, answer.index}, outcome, std::chrono::steady_clock::now());
+    const auto verdict = lane_->on_reply({answer.epoch, answer.index}, outcome, now());
     switch (verdict) {
         case relay::lane_verdict::carry_on:
             backoff_.reset();
@@ -227,14 +249,36 @@ void stream_copy::take_reply(const nats::reply& answer) {
             wake_.cancel();
             return;
         case relay::lane_verdict::message_refused:
-        case relay::lane_verdict::id_is_taken: {
-            const auto where = lane_->refused_message().where;
-            done_.leave_out(where, lane_->last_trouble());
-            lane_->set_refused_aside();
-            lane_->settle_waiting({where.at});
+            leave_refused_out();
             return;
-        }
+        case relay::lane_verdict::id_is_taken:
+            // By its own earlier publish, perhaps, which a server that lags did not show.
+            asked_ = asked{lane_->refused_message().where, lane_->taken_at()};
+            lose({errc::broker_lost, lane_->last_trouble()});
+            return;
     }
+}
+
+void stream_copy::leave_refused_out() {
+    const auto where = lane_->refused_message().where;
+    done_.leave_out(where, lane_->last_trouble());
+    lane_->set_refused_aside();
+    lane_->settle_waiting({where.at});
+}
+
+void stream_copy::settle_question(const std::optional<asked_message>& answer) {
+    const auto question = std::exchange(asked_, std::nullopt);
+    if (!question || !answer || answer->sequence != question->sequence ||
+        !lane_->holds(question->where)) {
+        return;
+    }
+    if (answer->where && lane_->line().shares(*answer->where) &&
+        answer->where->at == question->where.at) {
+        lane_->settle_stored(question->where);
+        return;
+    }
+    lane_->refuse(question->where, question->sequence);
+    leave_refused_out();
 }
 
 // The side of the past.
@@ -294,25 +338,24 @@ awaitable<result<void>> stream_copy::read_ahead() {
 
 awaitable<void> stream_copy::wait() {
     constexpr auto longest = 1s;
-    const auto now = std::chrono::steady_clock::now();
-    auto until = now + longest;
+    auto until = now() + longest;
     if (const auto deadline = lane_->ack_deadline()) {
         until = std::min<monotonic_time>(until, *deadline);
     }
     wake_.expires_at(until);
     co_await wake_.async_wait(asio::as_tuple(asio::use_awaitable));
     const auto deadline = lane_->ack_deadline();
-    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+    if (deadline && now() >= *deadline) {
         lose({errc::broker_lost, "the broker has not acked a message in time"});
     }
 }
 
 void stream_copy::tell() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - told_at_ < told_each) {
+    const auto at = now();
+    if (at - told_at_ < told_each) {
         return;
     }
-    told_at_ = now;
+    told_at_ = at;
     tell_({lane_->stored_count(), planned_, trouble_ ? replay_wait::broker : replay_wait::nothing,
            trouble_ ? to_string(*trouble_) : ""});
 }
