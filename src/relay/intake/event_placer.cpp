@@ -107,14 +107,14 @@ result<void> event_placer::pass_over(commit_position here, const reading& now,
                                      const outbox_event& event) {
     auto& into = now.into;
     const auto& tail = *into.claim();
-    if (here != tail.where.at && !into.shows_others_around(here)) {
+    if (here != tail.where.at && !into.claimed().shows_others_around(here)) {
         return {};
     }
     message& same = vacancy_for(here, now);
     // Only the id matters, and a row that can no longer be mapped has none.
     static_cast<void>(fill(event, same));
     if (here != tail.where.at) {
-        if (!fates_.is_dead(here) && into.leaves_out(here, same.id)) {
+        if (!fates_.is_dead(here) && into.claimed().leaves_out(here, same.id)) {
             now.done.left_out = same.id;
         }
         return {};

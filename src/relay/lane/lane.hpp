@@ -15,9 +15,11 @@
 #include "core/position.hpp"
 #include "core/witness.hpp"
 #include "relay/lane/ack_memory.hpp"
-#include "relay/lane/kept_row.hpp"
+#include "relay/lane/claimed_tail.hpp"
+#include "relay/lane/message_window.hpp"
 #include "relay/lane/publish_outcome.hpp"
 #include "relay/lane/stored_rows.hpp"
+#include "relay/lane/stream_end.hpp"
 #include "relay/lane/stream_tail.hpp"
 
 #include <chrono>
@@ -87,17 +89,15 @@ public:
     [[nodiscard]] const lineage& line() const { return line_; }
     /// Whether the stream or the window already has an event of this position.
     [[nodiscard]] bool covers(commit_position where) const {
-        return (admitted_ && where <= *admitted_) || (claim_ && where <= claim_->where.at);
+        return (admitted_ && where <= *admitted_) || (claim() && where <= claim()->where.at);
     }
     /// The row of the stream's last message, as long as it is to be met. Rows up to it are covered,
     /// but not known to be stored.
-    [[nodiscard]] const std::optional<tail_claim>& claim() const { return claim_; }
+    [[nodiscard]] const std::optional<tail_claim>& claim() const { return claimed_.row(); }
     /// The slot has sent that row.
     void claim_is_met();
-    /// While there is a claim: whether the stream's last messages begin before that row, or with
-    /// the stream itself; and whether they leave it out then.
-    [[nodiscard]] bool shows_others_around(const commit_position& where) const;
-    [[nodiscard]] bool leaves_out(const commit_position& where, std::string_view id) const;
+    /// While there is a claim: what the stream's last messages show around that row.
+    [[nodiscard]] const claimed_tail& claimed() const { return claimed_; }
     /// Another connection to the source begins, and streams from `slot_confirmed`: where that lies
     /// before the last message that is known to be stored, its row is to be met again. Returns
     /// whether there is a claim now.
@@ -118,12 +118,12 @@ public:
     /// The same for one that the stream will never take: it is `refused_message()` now.
     void refuse(const position& where, std::uint64_t sequence);
     /// Whether the window takes another message. A message larger than the window goes alone.
-    [[nodiscard]] bool has_room() const;
+    [[nodiscard]] bool has_room() const { return window_.has_room(); }
     /// An empty message to be filled, and then to be admitted or left (the next call gives it
     /// again).
-    [[nodiscard]] message& vacancy();
+    [[nodiscard]] message& vacancy() { return window_.vacancy(); }
     /// Where the row of that message may be kept.
-    [[nodiscard]] kept_row& vacant_row() { return at(end_).row; }
+    [[nodiscard]] kept_row& vacant_row() { return at(end()).row; }
     void admit();
     /// The same for the row of `vacancy()` that the stream had before.
     void admit_stored();
@@ -188,9 +188,9 @@ public:
     /// The same, and it waits like one of `admit_waiting`: it is not sent any more.
     void set_refused_aside();
     /// The row of `refused_message()`, where it was kept.
-    [[nodiscard]] const kept_row& refused_row() const { return at(refused_).row; }
+    [[nodiscard]] const kept_row& refused_row() const { return at(refused_.index).row; }
     /// What the broker said of it.
-    [[nodiscard]] const publish_outcome& refusal() const { return refusal_; }
+    [[nodiscard]] const publish_outcome& refusal() const { return refused_.said; }
     /// The last event before it that is in the stream; nothing if none is known.
     [[nodiscard]] std::optional<commit_position> published_before_refused() const;
     /// When the oldest publish counts as lost. Nothing if none is in flight.
@@ -210,80 +210,67 @@ public:
     }
     /// The message at the head of the window, which is not known to be stored; null if there is
     /// none.
-    [[nodiscard]] const message* oldest() const { return empty() ? nullptr : &at(first_).content; }
+    [[nodiscard]] const message* oldest() const { return empty() ? nullptr : &at(first()).content; }
     /// When that one was handed over first, be it on an earlier connection; nothing if it never
     /// was, or is stored.
     [[nodiscard]] std::optional<monotonic_time> waiting_since() const {
-        const bool waits = !empty() && at(first_).offered && !at(first_).stored;
-        return waits ? std::optional(at(first_).offered_at) : std::nullopt;
+        const bool waits = !empty() && at(first()).offered && !at(first()).stored;
+        return waits ? std::optional(at(first()).offered_at) : std::nullopt;
     }
     /// Every event up to this one is stored or settled; nothing if that is not known for any, while
     /// the tail is a claim, or while it is not decided what it is taken for.
     [[nodiscard]] std::optional<commit_position> stored_up_to() const {
-        return claim_ || belief_ == tail_belief::undecided ? std::nullopt : stored_;
+        return claim() || belief_ == tail_belief::undecided ? std::nullopt : stored_;
     }
     /// The last event that is in the window or known to be stored; nothing if there is none.
     [[nodiscard]] std::optional<commit_position> admitted() const { return admitted_; }
     /// The message that was admitted last; there must be one.
-    [[nodiscard]] const message& newest() const { return at(end_ - 1).content; }
+    [[nodiscard]] const message& newest() const { return at(end() - 1).content; }
     /// The highest sequence that the stream is known to have had.
-    [[nodiscard]] std::uint64_t known_sequence() const { return known_sequence_; }
+    [[nodiscard]] std::uint64_t known_sequence() const { return end_of_stream_.sequence(); }
     /// The message of the highest sequence that is known to be in the stream, of a row.
     [[nodiscard]] const std::optional<stored_message>& newest_stored() const {
-        return newest_stored_;
+        return end_of_stream_.newest_stored();
     }
     /// Since the last `open`: the sequence of an ack that the stream had given to another message,
     /// whose ack had come before this one was sent; nothing if there was none.
     [[nodiscard]] const std::optional<std::uint64_t>& reused_sequence() const {
-        return reused_sequence_;
+        return end_of_stream_.reused_sequence();
     }
     /// The stream's last message of walrelay's, as far as known, whatever its history.
-    [[nodiscard]] const std::optional<position>& known_tail() const { return tail_; }
+    [[nodiscard]] const std::optional<position>& known_tail() const {
+        return end_of_stream_.position_of_last();
+    }
     /// The last ack that belonged to a publish of this lane.
     [[nodiscard]] monotonic_time last_ack_at() const { return last_ack_at_; }
-    [[nodiscard]] bool empty() const { return first_ == end_; }
-    [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
+    [[nodiscard]] bool empty() const { return window_.empty(); }
+    [[nodiscard]] std::size_t size() const { return window_.size(); }
     /// Those that were sent on this connection and not acked.
     [[nodiscard]] std::size_t unacked_count() const;
-    [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
+    [[nodiscard]] std::size_t size_bytes() const { return window_.bytes(); }
     /// How many publishes may be in flight at the moment: less than the window after the broker
     /// said that they are too many.
     [[nodiscard]] std::size_t in_flight_limit() const { return in_flight_limit_; }
     /// How many messages the stream has taken since the start of the process.
     [[nodiscard]] std::uint64_t stored_count() const { return stored_count_; }
     /// The message of the last verdict message_refused or id_is_taken.
-    [[nodiscard]] const message& refused_message() const { return at(refused_).content; }
+    [[nodiscard]] const message& refused_message() const { return at(refused_.index).content; }
     /// The sequence of the last verdict id_is_taken.
-    [[nodiscard]] std::uint64_t taken_at() const { return refusal_.sequence; }
+    [[nodiscard]] std::uint64_t taken_at() const { return refused_.said.sequence; }
     /// What the broker said with the last verdict other than carry_on.
     [[nodiscard]] const std::string& last_trouble() const { return last_trouble_; }
 
 protected:
-    struct entry {
-        message content;
-        kept_row row;
-        monotonic_time sent_at;
-        monotonic_time offered_at;  // for the first time
-        /// As it was sent: what the stream must end with (fenced_lane), or had at least.
-        std::uint64_t behind_sequence = 0;
-        bool sent = false;       // on this connection
-        bool offered = false;    // on this or an earlier one
-        bool stored = false;     // acked, or settled
-        bool settled = false;    // without a publish
-        bool in_stream = false;  // although it is settled
-        bool waiting = false;    // to be settled without a publish
-        /// parallel_lane: the next message of the same aggregate; 0 if there is none.
-        std::uint64_t next_of_aggregate = 0;
-    };
+    using entry = window_entry;
 
     explicit lane(const lane_options& options);
 
-    [[nodiscard]] entry& at(std::uint64_t index) { return ring_[index % ring_.size()]; }
-    [[nodiscard]] const entry& at(std::uint64_t index) const { return ring_[index % ring_.size()]; }
+    [[nodiscard]] entry& at(std::uint64_t index) { return window_.at(index); }
+    [[nodiscard]] const entry& at(std::uint64_t index) const { return window_.at(index); }
     [[nodiscard]] const lane_options& options() const { return options_; }
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
-    [[nodiscard]] std::uint64_t first() const { return first_; }
-    [[nodiscard]] std::uint64_t end() const { return end_; }
+    [[nodiscard]] std::uint64_t first() const { return window_.first(); }
+    [[nodiscard]] std::uint64_t end() const { return window_.end(); }
     /// Whether messages may be sent: it is open and known what the tail is taken for.
     [[nodiscard]] bool may_send() const { return epoch_open_ && belief_ != tail_belief::undecided; }
     /// Every event up to the tail's position is in the stream, and none beyond it.
@@ -327,7 +314,7 @@ private:
     [[nodiscard]] bool in_flight(publish_token token) const;
     lane_verdict take_reply(std::uint64_t index, const publish_outcome& outcome,
                             monotonic_time now);
-    void take_in(entry& added);
+    entry& take_in();
     void forget_first();
     void empty_window();
     /// Nothing of what was stored is there any more.
@@ -342,48 +329,39 @@ private:
     [[nodiscard]] bool passes_over_unacked(const position& furthest,
                                            const std::vector<placed_message>& placed) const;
     void take_checkpoint();
-    /// What a look at the stream's end shows of it.
-    void note_newest(const stream_tail& tail);
 
     lane_options options_;
-    std::vector<entry> ring_;
-    // Absolute counts, from 1; [first_, end_) is the window.
-    std::uint64_t first_ = 1;
-    std::uint64_t end_ = 1;
-    std::size_t bytes_ = 0;
+    message_window window_;
     std::uint64_t epoch_ = 0;
     bool epoch_open_ = false;
-    bool look_back_ = true;
     std::size_t in_flight_limit_;
     monotonic_time last_ack_at_;
     lineage line_;
+    // What the stream's tail is taken for.
+    stream_end end_of_stream_;
     stream_tail opened_with_;
     tail_belief belief_ = tail_belief::exact;
-    std::optional<tail_claim> claim_;
-    /// What the claim was made of, by position; all that the stream ever had, perhaps.
-    std::vector<placed_message> shown_;
-    bool shows_all_ = false;
+    claimed_tail claimed_;
+    bool look_back_ = true;
     bool distrusted_ = false;
     std::shared_ptr<const stored_rows> resuming_;
     /// The stream's last message need not be of the greatest position.
     bool is_disordered_ = false;
-    /// The same of the messages that were there when `tail_` was read: a parallel writer's.
-    bool tail_stands_back_ = false;
-    std::optional<position> tail_;
-    /// The last that this lane knows to be in the stream with everything before it.
-    std::optional<position> proved_;
-    std::string proved_id_;  // empty where it is not known
-    /// Others wrote among the last messages, so that positions are not in order there.
-    bool tail_is_shared_ = false;
-    std::uint64_t known_sequence_ = 0;
-    std::optional<std::uint64_t> reused_sequence_;
-    std::optional<stored_message> newest_stored_;
+    // What is known to be stored.
+    /// The last row that this lane knows to be in the stream with everything before it.
+    struct {
+        std::optional<position> where;
+        std::string id;  // empty where it is not known
+    } proved_;
     std::optional<commit_position> admitted_;
     std::optional<commit_position> stored_;
     std::uint64_t stored_count_ = 0;
-    std::uint64_t refused_ = 0;
-    publish_outcome refusal_;
     ack_memory acks_;
+    /// See refused_message.
+    struct {
+        std::uint64_t index = 0;
+        publish_outcome said;
+    } refused_;
     std::string last_trouble_;
 };
 

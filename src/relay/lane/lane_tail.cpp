@@ -36,7 +36,7 @@ void lane::set_history(const lineage& line) {
     const bool descends = branch && line.origin.system_identifier == line_.origin.system_identifier;
     // Where no tail is read, only the row that was proved last can be met again (claim_again).
     // Before a branch that leaves it out, another database can have used the same LSNs.
-    const bool can_be_met = options_.sole_writer || (proved_ && line.shares(*proved_));
+    const bool can_be_met = options_.sole_writer || (proved_.where && line.shares(*proved_.where));
     if (descends && can_be_met) {
         branch_off(*branch);
     } else {
@@ -45,8 +45,8 @@ void lane::set_history(const lineage& line) {
         }
         admitted_.reset();
         stored_.reset();
-        proved_.reset();
-        claim_.reset();
+        proved_.where.reset();
+        claimed_.drop();
     }
     acks_.clear();
     line_ = line;
@@ -63,14 +63,14 @@ void lane::branch_off(lsn branch) {
             *known = std::min(**known, last);
         }
     }
-    claim_.reset();
+    claimed_.drop();
 }
 
 bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const {
     if (!options_.sole_writer) {
         return false;
     }
-    const auto known = std::max(known_sequence_, ordered_after);
+    const auto known = std::max(known_sequence(), ordered_after);
     const placed_message* before = nullptr;
     for (const auto& each : seen.placed) {
         if (before != nullptr && each.sequence > known &&
@@ -79,9 +79,11 @@ bool lane::is_mixed(const stream_facts& seen, std::uint64_t ordered_after) const
         }
         before = &each;
     }
-    const bool may_tell = !is_disordered_ && tail_ && !tail_stands_back_ && before != nullptr;
-    if (may_tell && before->sequence > known && before->where.origin == tail_->origin &&
-        before->where.at < tail_->at) {
+    const auto& last = known_tail();
+    const bool may_tell =
+        !is_disordered_ && last && !end_of_stream_.stands_back() && before != nullptr;
+    if (may_tell && before->sequence > known && before->where.origin == last->origin &&
+        before->where.at < last->at) {
         return true;
     }
     return !empty() && seen.last_position && passes_over_unacked(*seen.last_position, seen.placed);
@@ -101,7 +103,7 @@ bool lane::passes_over_unacked(const position& furthest,
         });
     };
     bool is_missed = false;
-    for (std::uint64_t index = first_; index != end_; ++index) {
+    for (auto index = first(); index != end(); ++index) {
         const auto& mine = at(index).content;
         if (mine.where.origin != furthest.origin || at(index).settled || at(index).waiting) {
             continue;
@@ -119,28 +121,14 @@ bool lane::passes_over_unacked(const position& furthest,
 }
 
 void lane::claim_is_met() {
-    WALRELAY_ASSERT(claim_.has_value());
-    const auto met = std::exchange(claim_, std::nullopt)->where;
+    WALRELAY_ASSERT(claim().has_value());
+    const auto met = claim()->where;
+    claimed_.drop();
     if (belief_ == tail_belief::claim) {
         believe(tail_belief::exact);
     }
     // Where it was made of what this lane had proved, the stream's last message can be another one.
     skip_up_to(met.at);
-}
-
-bool lane::shows_others_around(const commit_position& where) const {
-    return !shown_.empty() && (shows_all_ || shown_.front().where.at <= where);
-}
-
-bool lane::leaves_out(const commit_position& where, std::string_view id) const {
-    if (!shows_others_around(where)) {
-        return false;
-    }
-    const auto [first, last] =
-        std::ranges::equal_range(shown_, where, {}, [](const auto& each) { return each.where.at; });
-    return std::none_of(first, last, [&](const placed_message& each) {
-        return each.id.empty() || id.empty() || each.id == id;
-    });
 }
 
 void lane::distrust_tail() {
@@ -153,16 +141,17 @@ bool lane::claim_again(lsn slot_confirmed) {
     if (belief_ == tail_belief::undecided) {
         // What this lane has sent itself need not be of this server, which can have been restored
         // since; and there is no tail yet that could be judged.
-        proved_.reset();
-        proved_id_.clear();
+        proved_.where.reset();
+        proved_.id.clear();
     }
     const bool is_decided = belief_ == tail_belief::exact || belief_ == tail_belief::nothing;
-    if (!claim_ && is_decided && !is_disordered_ && proved_ && line_.shares(*proved_) &&
-        proved_->at.commit >= slot_confirmed && !is_of_a_snapshot(proved_->at) &&
-        !counts_events(proved_->at)) {
-        claim_ = tail_claim{known_sequence_, *proved_, proved_id_};
+    const auto& last = proved_.where;
+    if (!claim() && is_decided && !is_disordered_ && last && line_.shares(*last) &&
+        last->at.commit >= slot_confirmed && !is_of_a_snapshot(last->at) &&
+        !counts_events(last->at)) {
+        claimed_.make({known_sequence(), *last, proved_.id});
     }
-    return claim_.has_value();
+    return claim().has_value();
 }
 
 void lane::resume(std::shared_ptr<const stored_rows> rows) {
@@ -182,8 +171,8 @@ bool lane::has_stored(const message& content) const {
 
 bool lane::has_resumed() const {
     const auto& newest = resuming_->newest();
-    return !newest || (stored_ && *stored_ >= *newest && tail_ && tail_->at >= *newest &&
-                       line_.shares(*tail_));
+    return !newest || (stored_ && *stored_ >= *newest && known_tail() &&
+                       known_tail()->at >= *newest && line_.shares(*known_tail()));
 }
 
 void lane::end_resuming(tail_belief how) {
@@ -210,26 +199,15 @@ bool lane::sent_itself(const position& where, std::string_view id) const {
     const auto same = [&](std::string_view other) {
         return id.empty() || other.empty() || id == other;
     };
-    if (proved_ && *proved_ == where) {
-        return same(proved_id_);
+    if (proved_.where && *proved_.where == where) {
+        return same(proved_.id);
     }
-    for (std::uint64_t index = first_; index != end_; ++index) {
+    for (auto index = first(); index != end(); ++index) {
         if (at(index).content.where == where && at(index).offered && !at(index).settled) {
             return same(at(index).content.id);
         }
     }
     return false;
-}
-
-void lane::note_newest(const stream_tail& tail) {
-    if (newest_stored_ && (newest_stored_->sequence > tail.last_sequence || tail.made_again)) {
-        newest_stored_.reset();
-    }
-    if (tail.final_position) {
-        newest_stored_ = {tail.last_sequence, *tail.final_position};
-    } else if (const auto at = tail.checkpoint_sequence(); at > 0 && tail.checkpoint()) {
-        newest_stored_ = {at, *tail.checkpoint()};
-    }
 }
 
 void lane::believe(tail_belief how) {
@@ -238,8 +216,8 @@ void lane::believe(tail_belief how) {
         // Judged by the stream as it is now: a comparison that was broken off is over.
         is_disordered_ = false;
     }
-    claim_.reset();
-    shown_.clear();
+    claimed_.drop();
+    claimed_.show_nothing();
     take_checkpoint();
     if (how != tail_belief::undecided) {
         // They were for the judgement, and can be a megabyte.
@@ -254,20 +232,17 @@ void lane::take_checkpoint() {
         return;
     }
     if (belief_ == tail_belief::exact) {
-        if (!proved_ || proved_->at < checkpoint->at) {
-            proved_ = *checkpoint;
-            proved_id_ = opened_with_.checkpoint_id();
+        if (!proved_.where || proved_.where->at < checkpoint->at) {
+            proved_ = {*checkpoint, opened_with_.checkpoint_id()};
         }
         skip_up_to(checkpoint->at);
     } else if (belief_ == tail_belief::claim && (!stored_ || checkpoint->at > *stored_)) {
-        claim_ = tail_claim{opened_with_.last_sequence, *checkpoint, opened_with_.checkpoint_id()};
-        if (opened_with_.placed_is_whole) {
-            shown_ = std::exchange(opened_with_.placed, {});
-            shows_all_ = !shown_.empty() && shown_.front().sequence == 1;
-        }
-        std::erase_if(shown_, [&](const auto& each) { return !line_.shares(each.where); });
-        std::ranges::sort(shown_, {}, [](const auto& each) { return each.where.at; });
-        while (!empty() && at(first_).content.where.at <= checkpoint->at) {
+        claimed_.make({opened_with_.last_sequence, *checkpoint, opened_with_.checkpoint_id()});
+        const bool is_whole = opened_with_.placed_is_whole;
+        claimed_.show(
+            is_whole ? std::exchange(opened_with_.placed, {}) : std::vector<placed_message>{},
+            is_whole, line_);
+        while (!empty() && at(first()).content.where.at <= checkpoint->at) {
             forget_first();
         }
     }
