@@ -29,9 +29,11 @@ std::optional<std::uint64_t> message_window::find(const position& where) const {
 
 message& message_window::vacancy() {
     WALRELAY_ASSERT(size() < ring_.size());
-    message& free = at(end_).content;
-    free.clear(kept_bytes);
-    return free;
+    window_entry& free = at(end_);
+    if (std::exchange(free.touched, true)) {
+        free.content.clear(kept_bytes);
+    }
+    return free.content;
 }
 
 window_entry& message_window::take_in() {
@@ -53,6 +55,7 @@ void message_window::drop_first() {
     bytes_ -= leaving.content.size_bytes();
     leaving.content.clear(kept_bytes);
     leaving.row.clear(kept_bytes);
+    leaving.touched = false;
     ++first_;
 }
 

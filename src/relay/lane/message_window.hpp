@@ -19,6 +19,7 @@ namespace walrelay::relay {
 struct window_entry {
     message content;
     kept_row row;
+    bool touched = false;  // since the place was emptied
     monotonic_time sent_at;
     monotonic_time offered_at;  // for the first time
     /// As it was sent: what the stream must end with (fenced_lane), or had at least.
