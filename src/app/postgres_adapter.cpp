@@ -26,8 +26,8 @@ postgres_adapter::postgres_adapter(servers::executors on, const config::settings
       facts_(settings),
       row_caller_(on_, settings_, driver_) {}
 
-history postgres_adapter::origin() const {
-    return link_ ? link_->origin : history{};
+lineage postgres_adapter::line() const {
+    return link_ ? link_->line : lineage{};
 }
 
 void postgres_adapter::spawn(work what) const {
@@ -82,7 +82,7 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         spawn(watch_sentinel(over));
         if (over->stream) {
             cleanup_.start();
-            keeper_.start(over->origin.system_identifier, walsender_);
+            keeper_.start(over->line.origin.system_identifier, walsender_);
             spawn(check_itself(over));
             spawn(call_rows(over));
         }

@@ -34,7 +34,7 @@ public:
     /// Whether the halt is in walrelay.halt, where it belongs there.
     [[nodiscard]] bool halt_is_kept() const { return halt_is_kept_; }
     /// Of the server that is connected; unknown without one.
-    [[nodiscard]] history origin() const;
+    [[nodiscard]] lineage line() const;
 
     void connect(const relay::connect_postgres& wanted, relay::known_before known) override;
     void close() override;

@@ -67,7 +67,7 @@ void postgres_adapter::write_back(relay::write_back wanted) {
 }
 
 asio::awaitable<void> postgres_adapter::write(link_handle over, relay::write_back wanted) {
-    const auto done = co_await over->writes.write_back(wanted.batch, over->origin);
+    const auto done = co_await over->writes.write_back(wanted.batch, over->line.origin);
     driver_.written_back(wanted.epoch, done);
 }
 
@@ -151,7 +151,7 @@ void postgres_adapter::look_for_rows(relay::look_for_rows wanted) {
 
 asio::awaitable<void> postgres_adapter::search(relay::look_for_rows wanted) {
     const auto began = own_now().monotonic;
-    const auto missing = co_await tasks::find_missing(on_, settings_, std::move(wanted.rows));
+    const auto missing = co_await tasks::find_missing(on_, settings_, std::move(wanted.rows), line());
     row_caller_.were_looked_for(own_now().monotonic - began);
     driver_.rows_looked_for(wanted.epoch, missing);
 }

@@ -27,7 +27,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     link(const boost::asio::any_io_executor& loop, const config::settings& settings,
          std::uint64_t of_epoch, ready_postgres&& ready)
         : epoch(of_epoch),
-          origin(ready.session.origin),
+          line(ready.session.server.line),
           stream(std::move(ready.stream)),
           rows(std::move(ready.rows)),
           sentinel(std::move(ready.sentinel)),
@@ -37,7 +37,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
           calls(loop) {}
 
     std::uint64_t epoch;
-    history origin;
+    lineage line;
     /// One of these two.
     std::optional<postgres::replication_stream> stream;
     std::shared_ptr<tasks::backfill_source> rows;

@@ -224,6 +224,7 @@ awaitable<result<tasks::later_rows>> recall(postgres::connection& sql,
     const auto start = co_await postgres::read_slot_start(sql, slot);
     if (start && *start) {
         session.slot_began = (*start)->consistent_point;
+        session.slot_has_earlier_rows = (*start)->has_earlier_rows();
     }
     auto known = co_await postgres::read_witness(sql, std::move(slot),
                                                  session.server.line.origin.system_identifier);

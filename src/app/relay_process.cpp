@@ -25,7 +25,7 @@ servers::executors relay_process::where_to_run() {
 }
 
 audit::known_history relay_process::known_history() const {
-    return {postgres_.origin(), driver_.machine().confirmed(), settings_.nats.sole_writer};
+    return {postgres_.line(), driver_.machine().confirmed(), settings_.nats.sole_writer};
 }
 
 void relay_process::be_watched_by(status_board& board, bool with_servers) {

@@ -39,8 +39,9 @@ std::uint64_t needed_bytes(const audit_options& options) {
 
 /// How many copies too many there are. Those from before what is compared count as one, and only
 /// beside one that is compared.
-std::uint64_t extra_copies(const id_facts& facts) {
-    const auto compared = facts.messages + (facts.rows > 0 ? facts.strangers : 0);
+/// `orphans` of the messages are of rows that are lost.
+std::uint64_t extra_copies(const id_facts& facts, std::uint64_t orphans) {
+    const auto compared = facts.messages - orphans + (facts.rows > 0 ? facts.strangers : 0);
     const auto all = compared + (compared > 0 && facts.earlier > 0 ? 1 : 0);
     return all - std::min(all, std::max<std::uint64_t>(facts.rows, 1));
 }
@@ -155,9 +156,7 @@ bool auditor::is_orphan(const record& message) const {
     if (where.origin.timeline == line_->origin.timeline) {
         return where.at.commit >= wal_end_;
     }
-    // The server may have removed the history files; then nothing is known of older timelines.
-    const bool known = where.origin.timeline > line_->origin.timeline || !line_->ancestors.empty();
-    return known && !line_->shares(where);
+    return line_->has_left(where);
 }
 
 std::uint64_t auditor::note_orphans(std::string_view id, const id_facts& facts) {
@@ -204,11 +203,13 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
     } else {
         report_.by_others += facts.strangers;
     }
-    if (extra_copies(facts) > 0) {
-        note_twice(id, facts);
+    // A row of the same id can have come since, and is another one.
+    const auto orphans = note_orphans(id, facts);
+    if (extra_copies(facts, orphans) > 0) {
+        note_twice(id, facts, extra_copies(facts, orphans));
     }
-    const bool rowless = facts.rows == 0 && facts.messages > 0;
-    const auto left = rowless ? facts.messages - note_orphans(id, facts) : 0;
+    const auto left = facts.rows == 0 ? facts.messages - orphans : 0;
+    const auto copies = facts.copies() - orphans;
     if (facts.rows > 0) {
         report_.republished += facts.republications;
     } else if (left > 0 && id.find(occasion_mark) == std::string_view::npos) {
@@ -221,13 +222,13 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
     }
     auto row = facts.last_row;
     row.id = id;
-    for (auto open = facts.rows; open > facts.copies(); --open) {
+    for (auto open = facts.rows; open > copies; --open) {
         ++open_rows_;
         if (auto added = open_->add(row); !added) {
             return added;
         }
     }
-    if (facts.rows > facts.copies() && facts.republications == 0) {
+    if (facts.rows > copies && facts.republications == 0) {
         unseen_is_whole_ = unseen_is_whole_ && unseen_.size() < unseen_limit;
         if (unseen_is_whole_) {
             unseen_.insert(hash_of(id));
@@ -367,8 +368,8 @@ void auditor::note_disorder(const streamed_message& one,
     }
 }
 
-void auditor::note_twice(std::string_view id, const id_facts& facts) {
-    note(finding_kind::twice, extra_copies(facts));
+void auditor::note_twice(std::string_view id, const id_facts& facts, std::uint64_t extra) {
+    note(finding_kind::twice, extra);
     const auto sequence = facts.last_message.number;
     if (named(finding_kind::twice).wants(sequence)) {
         auto table = facts.rows > 0 ? options_.tables[facts.last_row.group] : std::string();

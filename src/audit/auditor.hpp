@@ -111,9 +111,9 @@ private:
     void note_foreign(const streamed_message& one, std::string_view what);
     void note_strangers(std::string_view id, const id_facts& facts);
     void note_disorder(const streamed_message& one, const order_check::message_before& before);
-    void note_twice(std::string_view id, const id_facts& facts);
+    void note_twice(std::string_view id, const id_facts& facts, std::uint64_t extra);
     [[nodiscard]] bool is_orphan(const record& message) const;
-    /// Of the messages of an id without a row; returns how many are orphaned.
+    /// Of the messages of an id; returns how many are orphaned.
     [[nodiscard]] std::uint64_t note_orphans(std::string_view id, const id_facts& facts);
     [[nodiscard]] result<void> add_republications(record one);
     [[nodiscard]] result<void> sift_id(std::string_view id, const id_facts& facts);

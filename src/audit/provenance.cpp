@@ -9,8 +9,9 @@ claimed_position claim_of(std::string_view text, const known_history& known) {
     if (!where) {
         return {};
     }
-    if (where->origin.system_identifier != known.origin.system_identifier ||
-        where->origin.timeline > known.origin.timeline) {
+    const auto& server = known.line.origin;
+    if (where->origin.system_identifier != server.system_identifier ||
+        where->origin.timeline > server.timeline || known.line.has_left(*where)) {
         return {claim::foreign, where};
     }
     return {where->at.commit < known.confirmed ? claim::fits : claim::ahead, where};

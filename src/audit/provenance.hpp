@@ -3,6 +3,7 @@
 // rule of caution and no proof: see docs/guarantees.md. Pure.
 #pragma once
 
+#include "core/lineage.hpp"
 #include "core/lsn.hpp"
 #include "core/position.hpp"
 
@@ -15,7 +16,7 @@ namespace walrelay::audit {
 
 /// What the relay that asks knows by itself.
 struct known_history {
-    history origin = {};
+    lineage line = {};
     /// Everything that was committed before it is in the stream or set aside.
     lsn confirmed = {};
     /// Nobody else writes into the stream, so that walrelay's messages are in the order of their
@@ -28,7 +29,8 @@ enum class claim : std::uint8_t {
     fits,
     /// There is no position that can be read.
     none,
-    /// The position is that of another system, or of a timeline that this server does not have yet.
+    /// The position is that of another system, of a timeline that this server does not have yet, or
+    /// of a branch that it has left: a row of the same id is another one.
     foreign,
     /// The relay has not confirmed as much yet.
     ahead,

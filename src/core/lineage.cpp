@@ -82,6 +82,11 @@ bool lineage::shares(const position& where) const {
     return end && where.at.commit < *end;
 }
 
+bool lineage::has_left(const position& where) const {
+    const bool is_known = where.origin.timeline > origin.timeline || !ancestors.empty();
+    return where.origin.system_identifier == origin.system_identifier && is_known && !shares(where);
+}
+
 std::optional<std::vector<timeline_end>> parse_timeline_history(std::string_view content) {
     std::vector<timeline_end> ends;
     while (!content.empty()) {

@@ -44,6 +44,11 @@ struct lineage {
     /// Whether a transaction of this position is a part of this history, so that its LSNs can be
     /// compared with the server's own.
     [[nodiscard]] bool shares(const position& where) const;
+    /// Whether a message of this position is of a branch that this server has left, or never went:
+    /// its row is not in the database, and one of the same id is another row. A position of another
+    /// system tells nothing (data are dumped and loaded), nor does an older timeline where the
+    /// server has no history file any more.
+    [[nodiscard]] bool has_left(const position& where) const;
     /// The history as it was when this timeline, one of it, was the newest.
     [[nodiscard]] lineage as_of(std::uint32_t timeline) const;
 

@@ -151,6 +151,7 @@ relay::postgres_session relay_database::describe(const session_handle& of) {
     session.database = "app";
     session.witness = {around_.source.the_witness(), true, around_.source.witness_snapshot()};
     session.slot_began = around_.slot.slot_began();
+    session.slot_has_earlier_rows = around_.slot.goes_on();
     session.newest_rows = newest_rows(of);
     session.goes_on_without = known_.goes_on_without;
     session.dead_letters = letters_to_come();

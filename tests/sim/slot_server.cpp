@@ -101,6 +101,7 @@ result<void> slot_server::adopt(const snapshot_session& from) {
     exists_ = true;
     confirmed_ = from.consistent_point;
     began_ = confirmed_;
+    goes_on_ = true;
     on_disk_ = confirmed_;
     world_.say("slot: made, begins at ", to_string(confirmed_));
     return {};

@@ -133,6 +133,8 @@ public:
     [[nodiscard]] lsn least() const;
     /// Where it began, as walrelay.slot_start has it.
     [[nodiscard]] lsn slot_began() const { return began_; }
+    /// It has taken the place of another one, or was made behind rows of a snapshot.
+    [[nodiscard]] bool goes_on() const { return goes_on_; }
     [[nodiscard]] bool is_streaming() const { return session_ != nullptr; }
 
 private:
@@ -164,6 +166,7 @@ private:
     lsn on_disk_;
     lsn copied_;
     lsn began_;
+    bool goes_on_ = false;
     struct disk {
         lsn slot;
         lsn wal_end;

@@ -1,7 +1,12 @@
 // See postgres_server.hpp.
 #include "support/postgres_server.hpp"
 
+#include "support/eventually.hpp"
 #include "support/postgres_template.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
 
 namespace walrelay::test {
 
@@ -10,6 +15,17 @@ postgres_server::postgres_server(const postgres_options& options)
     copy_postgres_template(data(), binaries());
     configure(options.settings);
     start();
+}
+
+void postgres_server::begin_timeline() {
+    stop(postgres_stop::fast);
+    std::ofstream(data() / "standby.signal").close();
+    start();
+    run_program("pg_ctl", {"promote", "--pgdata=" + data().string(), "--wait"});
+    if (!eventually(std::chrono::seconds(60),
+                    [this] { return session().value_of("SELECT pg_is_in_recovery()") == "f"; })) {
+        throw std::runtime_error("the server does not leave recovery; its log:\n" + log());
+    }
 }
 
 }  // namespace walrelay::test

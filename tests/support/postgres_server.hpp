@@ -25,6 +25,9 @@ struct postgres_options {
 class postgres_server : public postgres_instance {
 public:
     explicit postgres_server(const postgres_options& options = {});
+
+    /// Restarts it as a standby of nobody that is promoted: it goes on on the next timeline.
+    void begin_timeline();
 };
 
 }  // namespace walrelay::test

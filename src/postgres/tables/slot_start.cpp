@@ -33,10 +33,12 @@ INSERT INTO walrelay.slot_start (slot, lsn, snapshot) VALUES ($1, $2::pg_lsn, $3
 )sql";
 
 /// What this server has not numbered yet is of another one, whose data were dumped and loaded. An
-/// exported snapshot of a slot can end before its xmin.
+/// exported snapshot of a slot can end before its xmin. By way of jsonb, because the last column
+/// came after 0.2.0.
 constexpr const char* read_start_sql = R"sql(
-SELECT lsn, snapshot, pg_snapshot_xmax(pg_current_snapshot())
-  FROM walrelay.slot_start
+SELECT lsn, snapshot, pg_snapshot_xmax(pg_current_snapshot()),
+       coalesce(to_jsonb(s) ->> 'published', '')
+  FROM walrelay.slot_start AS s
  WHERE slot = $1
    AND pg_snapshot_xmax(snapshot) <= greatest(pg_snapshot_xmin(pg_current_snapshot()),
                                               pg_snapshot_xmax(pg_current_snapshot()))
@@ -156,10 +158,12 @@ awaitable<result<std::optional<slot_start>>> read_slot_start(connection& sql, st
     fact_reader reader{*rows};
     const auto begins = reader.maybe_lsn(0, 0).value_or(lsn{});
     const auto next = reader.number<std::uint64_t>(0, 2);
+    slot_start start{begins, rows->text(0, 3), {}};
     if (reader.failure()) {
         co_return *reader.failure();
     }
-    co_return std::optional(slot_start{begins, later_than(rows->text(0, 1), next)});
+    start.is_later = start.published == "all" ? "true" : later_than(rows->text(0, 1), next);
+    co_return std::optional(std::move(start));
 }
 
 }  // namespace walrelay::postgres

@@ -19,8 +19,15 @@ namespace walrelay::postgres {
 
 struct slot_start {
     lsn consistent_point = {};
-    /// An SQL condition: true of rows whose last change the snapshot of the slot does not have.
+    /// Which rows from before were published, see sql/slot_start.sql; empty where it is not known.
+    std::string published = {};
+    /// An SQL condition: true of rows that the stream must have, or get from the slot. Those are
+    /// the rows whose last change the snapshot of the slot does not have, and all rows where all
+    /// were published before it.
     std::string is_later = {};
+
+    /// Whether the stream can have rows that the slot was never to bring.
+    [[nodiscard]] bool has_earlier_rows() const { return published != "none"; }
 };
 
 /// An SQL condition: true of rows whose last change the snapshot, in PostgreSQL's text, does not

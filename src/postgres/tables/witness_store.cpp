@@ -21,7 +21,8 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 
 /// The snapshot is older than the LSN beside it, and taken over once the slot may be told that:
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
-/// with.
+/// with, and so does one that came from another system (a dump was loaded): the transactions of
+/// that one are not numbered like those of this.
 constexpr const char* store_witness_sql = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
@@ -40,13 +41,19 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
        stream_created = excluded.stream_created, sequence = excluded.sequence,
        position = excluded.position, told = excluded.told,
        system_identifier = excluded.system_identifier, timeline = excluded.timeline,
-       snapshot = CASE WHEN known.next_lsn <= excluded.told
+       snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
+                       THEN excluded.snapshot
+                       WHEN known.next_lsn <= excluded.told
                        THEN known.next_snapshot ELSE known.snapshot END,
-       snapshot_lsn = CASE WHEN known.next_lsn <= excluded.told
+       snapshot_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
+                           THEN excluded.snapshot_lsn
+                           WHEN known.next_lsn <= excluded.told
                            THEN known.next_lsn ELSE known.snapshot_lsn END,
-       next_snapshot = CASE WHEN known.next_lsn <= excluded.told
+       next_snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
+                              OR known.next_lsn <= excluded.told
                             THEN excluded.next_snapshot ELSE known.next_snapshot END,
-       next_lsn = CASE WHEN known.next_lsn <= excluded.told
+       next_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
+                         OR known.next_lsn <= excluded.told
                        THEN excluded.next_lsn ELSE known.next_lsn END,
        owners = CASE WHEN known.system_identifier = excluded.system_identifier
                      THEN excluded.owners || coalesce(known.owners, '{}') ELSE excluded.owners END

@@ -227,10 +227,18 @@ checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<p
 }
 
 bool checkpoint::slot_sends_what_follows(const std::optional<position>& ends) const {
-    if (taken_->began_at && taken_->stands_at <= *taken_->began_at) {
-        return true;  // it was never told of anything
-    }
-    return is_sent_again(*keeper_.known(), *seen_, ends, taken_->stands_at, taken_->line);
+    return sends_all_from_its_beginning(ends, taken_->stands_at) ||
+           is_sent_again(*keeper_.known(), *seen_, ends, taken_->stands_at, taken_->line);
+}
+
+/// A slot that was never told of anything sends all that it ever had to. What the stream has of
+/// before, it does not: that is known to be there as long as the stream's end is not before it.
+bool checkpoint::sends_all_from_its_beginning(const std::optional<position>& ends,
+                                              lsn stands_at) const {
+    const auto& began = taken_->began_at;
+    return began && stands_at <= *began &&
+           (!taken_->has_earlier_rows ||
+            (ends && taken_->line.shares(*ends) && ends->at.commit >= before_slot(*began)));
 }
 
 witness checkpoint::as_seen() const {
@@ -313,7 +321,7 @@ bool checkpoint::has_all_told(const std::optional<position>& ends, std::uint64_t
     if (known && seen_ && is_sent_again(*known, *seen_, ends, keeper_.may_tell(), taken_->line)) {
         return true;  // a crash has set the slot back as well
     }
-    if (!known && taken_->began_at && taken_->stands_at <= *taken_->began_at &&
+    if (!known && sends_all_from_its_beginning(ends, taken_->stands_at) &&
         keeper_.may_tell() <= *taken_->began_at) {
         return true;
     }

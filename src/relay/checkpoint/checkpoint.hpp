@@ -38,6 +38,8 @@ struct slot_evidence {
     lineage line = {};
     /// Where the slot began, as far as that was kept.
     std::optional<lsn> began_at = {};
+    /// The stream can have rows that it was never to bring.
+    bool has_earlier_rows = true;
     witness_reading witness = {};
     /// The newest rows of the tables, of some at least, were read, and are looked for.
     bool newest_rows_known = false;
@@ -149,6 +151,8 @@ private:
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
+    [[nodiscard]] bool sends_all_from_its_beginning(const std::optional<position>& ends,
+                                                    lsn stands_at) const;
     [[nodiscard]] witness as_seen() const;
     void prove();
     [[nodiscard]] step refuse(step::kind how, error why);

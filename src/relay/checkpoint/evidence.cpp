@@ -12,9 +12,16 @@ bool is_same_stream(const witness& known, const stream_evidence& seen) {
     return known.stream == seen.stream && known.created == seen.created;
 }
 
+/// Another broker can have a stream of this name, for another database.
+bool is_of_another_database(const witness& known, const stream_evidence& seen) {
+    return known.created != seen.created && seen.last_where &&
+           seen.last_where->origin.system_identifier != known.origin.system_identifier;
+}
+
 /// A stream of the same name was made again, restored or cut; of another name it is another one.
 stream_verdict without_it(const witness& known, const stream_evidence& seen, stream_verdict lost) {
-    return known.stream == seen.stream ? lost : stream_verdict::another_stream;
+    const bool is_another = known.stream != seen.stream || is_of_another_database(known, seen);
+    return is_another ? stream_verdict::another_stream : lost;
 }
 
 stream_verdict with_row(const witness& known, const stream_evidence& seen,

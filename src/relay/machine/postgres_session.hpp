@@ -65,6 +65,8 @@ struct postgres_session {
     witness_reading witness = {};
     /// Where the slot began, where that was kept.
     std::optional<lsn> slot_began = {};
+    /// The stream can have rows that it was never to bring: of a snapshot, or of a slot before it.
+    bool slot_has_earlier_rows = true;
     /// The server is a standby: its timeline may change under the connection.
     bool on_standby = false;
 };

@@ -54,6 +54,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     checkpoint_.slot_taken({what.consistent_point,
                             session.server.line,
                             {},
+                            true,
                             std::move(session.witness),
                             false,
                             false,

@@ -145,14 +145,14 @@ std::optional<error> backfill_source::gives_up_messages() const {
 
 backfill_source::outcome<> backfill_source::search() {
     if (!holds_rows()) {
-        co_return co_await search_->run(*sql_, snapshot_);
+        co_return co_await search_->run(*sql_, snapshot_, server_.line);
     }
     const auto rest = co_await slot_rest::read(on_, settings_, facts_, slot_.consistent_point);
     if (!rest) {
         co_return rest.error();
     }
     search_->tell_of_rows(*rest);
-    const auto searched = co_await search_->run(*sql_, snapshot_);
+    const auto searched = co_await search_->run(*sql_, snapshot_, server_.line);
     if (!searched) {
         co_return searched.error();
     }

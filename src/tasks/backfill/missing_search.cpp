@@ -49,7 +49,9 @@ missing_search::missing_search(servers::executors on, const config::settings& se
     : on_(std::move(on)), settings_(settings), reason_(reason) {}
 
 awaitable<result<void>> missing_search::run(postgres::connection& sql,
-                                            const postgres::snapshot_facts& snapshot) {
+                                            const postgres::snapshot_facts& snapshot,
+                                            lineage line) {
+    line_ = std::move(line);
     const servers::unfinished_search search(on_.given_up, settings_.nats.stream);
     const auto started = co_await read_start(sql);
     if (!started) {
@@ -146,7 +148,11 @@ result<void> missing_search::add_reading(std::size_t index,
 /// what the stream lacks.
 std::string missing_search::condition_of(std::size_t table) const {
     if (heals()) {
-        return start_ ? start_->is_later : std::string();
+        const auto& pending = settings_.outbox[table].pending;
+        const bool by_status = start_ && start_->published == "pending" && !pending.empty();
+        return !start_     ? std::string()
+               : by_status ? "(" + start_->is_later + ") OR (" + pending + ")"
+                           : start_->is_later;
     }
     const bool all = settings_.postgres.snapshot == config::snapshot_mode::all;
     return all ? "" : settings_.outbox[table].pending;
@@ -244,6 +250,10 @@ result<void> missing_search::scan_stream() {
         if (!std::exchange(any, true)) {
             // Limits go on removing until the first one is read.
             removed_before(one.sequence);
+        }
+        const auto where = parse_position(one.position);
+        if (where && line_.has_left(*where)) {
+            return {};
         }
         was_met(one.id);
         return missing_->add_message(one.id);

@@ -9,6 +9,7 @@
 #include "config/settings.hpp"
 #include "core/change.hpp"
 #include "core/error.hpp"
+#include "core/lineage.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "outbox/reading_order.hpp"
 #include "postgres/session/connection.hpp"
@@ -53,9 +54,11 @@ public:
     /// It is told which rows were met. To be called before `run`; null for nobody.
     void tell_of_rows(std::shared_ptr<slot_rest> whom) { rest_ = std::move(whom); }
     /// `sql` is within the snapshot. Errors: of either server, temporary_file, and
-    /// postgres_unsuitable where it cannot be told which rows are missing.
-    [[nodiscard]] boost::asio::awaitable<result<void>> run(
-        postgres::connection& sql, const postgres::snapshot_facts& snapshot);
+    /// postgres_unsuitable where it cannot be told which rows are missing. `line` is that of the
+    /// server: a message of a branch that it has left stands for none of its rows.
+    [[nodiscard]] boost::asio::awaitable<result<void>> run(postgres::connection& sql,
+                                                           const postgres::snapshot_facts& snapshot,
+                                                           lineage line);
     /// Ends the reading of the stream. For another thread than that of `run`, too.
     void give_up() { given_up_ = true; }
 
@@ -94,6 +97,7 @@ private:
     servers::executors on_;
     const config::settings& settings_;
     preflight::backfill_reason reason_;
+    lineage line_;
     std::vector<table_reading> readings_;
     std::unique_ptr<audit::missing_rows> missing_;
     std::optional<postgres::slot_start> start_;

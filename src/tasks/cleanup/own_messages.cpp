@@ -103,8 +103,10 @@ private:
             case claim::none:
                 return judged_message{provenance::stranger, "it has no Walrelay-Position"};
             case claim::foreign:
-                return judged_message{provenance::stranger,
-                                      "its Walrelay-Position is that of another database"};
+                return judged_message{
+                    provenance::stranger,
+                    "its Walrelay-Position is that of another database, or of a branch "
+                    "of its history that was left"};
             case claim::ahead:
                 return judged_message{provenance::not_yet, {}};
             case claim::fits:

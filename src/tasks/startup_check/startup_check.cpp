@@ -142,7 +142,7 @@ awaitable<result<void>> strike_dead_letters(postgres::connection& sql, const std
     }
 }
 
-awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
+awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids, lineage line,
                                           std::stop_token given_up) {
     auto stream = nats::stream_scan::open(to);
     if (!stream) {
@@ -152,7 +152,10 @@ awaitable<result<id_set>> strike_messages(nats::connect_options to, id_set ids,
         if (given_up.stop_requested()) {
             return servers::search_given_up(to.stream);
         }
-        for_each_row_id(one.id, [&](std::string_view id) { ids.erase(std::string(id)); });
+        const auto where = parse_position(one.position);
+        if (!where || !line.has_left(*where)) {
+            for_each_row_id(one.id, [&](std::string_view id) { ids.erase(std::string(id)); });
+        }
         return {};
     });
     if (!read) {
@@ -206,7 +209,8 @@ awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
 
 awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors on,
                                                              const config::settings& settings,
-                                                             std::vector<relay::roll_row> rows) {
+                                                             std::vector<relay::roll_row> rows,
+                                                             lineage line) {
     const servers::unfinished_search search(on.given_up, settings.nats.stream);
     id_set left;
     for (const auto& row : rows) {
@@ -222,7 +226,8 @@ awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors 
     }
     if (!left.empty()) {
         auto to = servers::nats_options_of(settings);
-        auto striking = strike_messages(std::move(to), std::move(left), on.given_up);
+        auto striking =
+            strike_messages(std::move(to), std::move(left), std::move(line), on.given_up);
         auto struck =
             co_await asio::co_spawn(on.blocking, std::move(striking), asio::use_awaitable);
         if (!struck) {

@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "postgres/session/connection.hpp"
 #include "relay/machine/roll_call.hpp"
 #include "servers/run_to_end.hpp"
@@ -42,9 +43,11 @@ struct later_rows {
     later_rows later);
 
 /// Which of the rows are neither in the stream, also as one that was published again, nor in the
-/// dead letters, also as one that was dropped. Reads the whole stream. Errors: of either server.
+/// dead letters, also as one that was dropped. Reads the whole stream. `line` is the server's: a
+/// message of a branch that it has left stands for none of its rows. Errors: of either server.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<relay::roll_row>>> find_missing(
-    servers::executors on, const config::settings& settings, std::vector<relay::roll_row> rows);
+    servers::executors on, const config::settings& settings, std::vector<relay::roll_row> rows,
+    lineage line);
 
 /// Keeps the rows as dead letters that were dropped: from now on nobody misses them.
 [[nodiscard]] boost::asio::awaitable<result<void>> leave_out(boost::asio::any_io_executor executor,

@@ -370,6 +370,20 @@ TEST_P(NewSlot, MadeBySomebodyElseHaltsTheNextStart) {
     expect_heals(31);
 }
 
+TEST_P(NewSlot, AdvancedAfterADumpWasLoadedHaltsTheNextStart) {
+    run_with(1, 20);
+    // As it comes from a server that has numbered more transactions and WAL than this one.
+    bench.execute(
+        "UPDATE walrelay.witness SET system_identifier = 8, snapshot = '9000000:9000000:', "
+        "next_snapshot = '9000000:9000000:', snapshot_lsn = 'FF/0', next_lsn = 'FF/0'");
+    run_with(21, 25);
+    insert(26, 30);
+    advance_slot();
+    insert(31, 35);
+    expect_halts(event_id(26));
+    expect_heals(36);
+}
+
 TEST_P(NewSlot, MadeBySomebodyElseWithNothingBetweenHaltsNobody) {
     run_with(1, 20);
     make_slot_anew();

@@ -11,7 +11,7 @@ namespace walrelay::audit {
 namespace {
 
 constexpr std::uint64_t system_id = 7;
-const known_history known{{system_id, 3}, lsn{0x1000}, true};
+const known_history known{{{system_id, 3}}, lsn{0x1000}, true};
 
 position at(std::uint64_t commit, std::uint32_t timeline = 3) {
     position where;

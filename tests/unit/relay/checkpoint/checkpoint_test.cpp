@@ -316,6 +316,28 @@ TEST_F(Checkpoint, TakesTheWitnessOfANewTimelineForAnotherRelaysWhateverItsVersi
     EXPECT_TRUE(it.is_slot_in_question());
 }
 
+TEST_F(Checkpoint, DoesNotTakeASlotAtItsBeginningForOneThatSendsTheRowsOfASnapshot) {
+    // The snapshot of 10 rows was stored, and then both sides lost power: the slot is where it
+    // began, and of the stream a part is left.
+    known.told = lsn{1008};
+    known.where = at(1007);
+    for (const bool has_snapshot : {true, false}) {
+        for (const std::uint64_t kept : {0U, 6U}) {
+            checkpoint fresh{"slot", "OUTBOX"};
+            it = std::move(fresh);
+            slot_evidence evidence;
+            evidence.stands_at = lsn{1008};
+            evidence.line = lineage{origin};
+            evidence.began_at = lsn{1008};
+            evidence.has_earlier_rows = has_snapshot;
+            evidence.witness = {known, true};
+            it.slot_taken(std::move(evidence));
+            stream_ends(kept, 500);
+            EXPECT_EQ(judge(), has_snapshot ? kind::gap : kind::none) << kept << has_snapshot;
+        }
+    }
+}
+
 TEST_F(Checkpoint, KnowsASlotBeforeTheStreamsEndWhereThereIsNoWitness) {
     slot_evidence evidence;
     evidence.stands_at = lsn{1000};

@@ -83,6 +83,20 @@ TEST_F(StreamVerdict, BelievesAnotherStreamOnlyWithThatVeryRow) {
     is(stream_verdict::another_stream);
 }
 
+TEST_F(StreamVerdict, TakesOneOfThisNameThatAnotherDatabaseFillsForAnotherStream) {
+    seen.created = wall_time(std::chrono::seconds(5));
+    position foreign = at(5000);
+    foreign.origin.system_identifier = 8;
+    ends(600, foreign);
+    seen.asked = asked_message{10, foreign, "x"};
+    is(stream_verdict::another_stream);
+    ends(6, foreign);
+    is(stream_verdict::another_stream);
+    // The same stream, and a database that was dumped and loaded.
+    seen.created = known.created;
+    is(stream_verdict::ends_before);
+}
+
 TEST_F(StreamVerdict, HasNothingAgainstAnyStreamWhereNothingWasStored) {
     known.sequence = 0;
     known.where.reset();
