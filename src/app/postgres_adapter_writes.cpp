@@ -151,7 +151,8 @@ void postgres_adapter::look_for_rows(relay::look_for_rows wanted) {
 
 asio::awaitable<void> postgres_adapter::search(relay::look_for_rows wanted) {
     const auto began = own_now().monotonic;
-    const auto missing = co_await tasks::find_missing(on_, settings_, std::move(wanted.rows), line());
+    const auto missing =
+        co_await tasks::find_missing(on_, settings_, std::move(wanted.rows), line());
     row_caller_.were_looked_for(own_now().monotonic - began);
     driver_.rows_looked_for(wanted.epoch, missing);
 }
