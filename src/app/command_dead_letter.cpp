@@ -188,7 +188,9 @@ awaitable<int> retry(servers::executors on, postgres::connection& sql,
                    one_line(rows->text(row, 1)));
     }
     if (request.all && rows->empty()) {
-        fmt::print("no dead letters that were never retried, or whose retry failed\n");
+        fmt::print(
+            "no dead letters that were never retried, or whose retry failed; letters of rows above "
+            "delivery.max_row_bytes have no content to retry\n");
     }
     co_return exit_code_of(request, *rows);
 }

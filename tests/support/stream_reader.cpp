@@ -197,6 +197,18 @@ void stream_reader::limit(const std::string& stream, std::int64_t max_messages) 
     });
 }
 
+void stream_reader::keep_newest(const std::string& stream, std::int64_t max_messages) {
+    connection_->change(stream, [max_messages](jsStreamConfig& config) {
+        config.MaxMsgs = max_messages;
+        config.Discard = js_DiscardOld;
+    });
+}
+
+void stream_reader::expire(const std::string& stream, std::chrono::nanoseconds max_age) {
+    connection_->change(stream,
+                        [max_age](jsStreamConfig& config) { config.MaxAge = max_age.count(); });
+}
+
 void stream_reader::set_subjects(const std::string& stream,
                                  const std::vector<std::string>& subjects) {
     std::vector<const char*> names;

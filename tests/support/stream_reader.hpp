@@ -84,6 +84,10 @@ public:
     void seal(const std::string& stream);
     /// -1 is unlimited; at the limit new messages are refused.
     void limit(const std::string& stream, std::int64_t max_messages);
+    /// At the limit the oldest messages are removed.
+    void keep_newest(const std::string& stream, std::int64_t max_messages);
+    /// 0 is never.
+    void expire(const std::string& stream, std::chrono::nanoseconds max_age);
     void set_subjects(const std::string& stream, const std::vector<std::string>& subjects);
     /// -1 is unlimited; headers and body together.
     void limit_size(const std::string& stream, std::int32_t max_message_bytes);

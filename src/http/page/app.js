@@ -46,8 +46,8 @@ const states = {
   snapshot: ["good", "Rows from before the slot are being published."],
   catching_up: ["warn", "Streaming, and behind."],
   streaming: ["good", "Streaming."],
-  waiting_postgres: ["bad", "PostgreSQL is away. The slot keeps the rows; the relay tries again by itself."],
-  waiting_broker: ["bad", "NATS is away. The slot keeps the rows; the relay tries again by itself."],
+  waiting_postgres: ["bad", "Waiting for PostgreSQL. The slot keeps the rows; the relay tries again by itself."],
+  waiting_broker: ["bad", "Waiting for NATS. The slot keeps the rows; the relay tries again by itself."],
   draining: ["warn", "The relay is stopping and waits for acks."],
   halted: ["bad", "Halted: an operator must decide."],
 };
@@ -94,7 +94,7 @@ function note(text, command) {
 // The one that a button offers: it looks, and gives nothing up.
 function safeCommand(of) {
   const found = of.fix.match(/walrelay (?:verify|resume --heal)/);
-  return found ? found[0] : of.state === "halted" ? "walrelay check" : "";
+  return found ? found[0] : "walrelay check";
 }
 
 let attentionShown = "";
@@ -141,19 +141,26 @@ function log(of) {
       line.level === "error" ? "bad" : line.level === "warning" ? "warn" : "")));
 }
 
-// A row is a heading cell with the name and one cell for each number.
-function row(name, values) {
+// A row is a heading cell with the name and one cell for each number; a narrow page shows the title of
+// the column with each.
+const titlesOf = (list) => [...el(list).closest("table").querySelectorAll("thead th")].map((each) => each.textContent);
+function row(titles, name, values) {
   const made = make("tr");
   const head = make("th", name);
   head.scope = "row";
-  made.append(head, ...values.map((value) => make("td", value)));
+  made.append(head, ...values.map((value, index) => {
+    const cell = make("td", value);
+    cell.dataset.name = titles[index + 1];
+    return cell;
+  }));
   return made;
 }
 
 let lastRows = null;
 function tables(of) {
   const passed = lastRows ? of.now - lastRows.now : 0;
-  el("tables").replaceChildren(...of.tables.map((table, index) => row(table.name, [
+  const titles = titlesOf("tables");
+  el("tables").replaceChildren(...of.tables.map((table, index) => row(titles, table.name, [
     passed > 0 ? rate(Math.max(0, table.rows - lastRows.rows[index]) / passed) : unknown,
     whole(table.rows), whole(table.written_back), whole(table.dead_letters), whole(table.deleted),
     !known(table.cleanup_lag_seconds) ? unknown : table.cleanup_lag_seconds < 60 ? "on time" : time(table.cleanup_lag_seconds) + " late",
@@ -166,18 +173,21 @@ function kept(of) {
   el("kept").hidden = !facts || facts.positions.length + facts.replays.length === 0;
   if (!facts) return;
   el("replays").replaceChildren(...facts.replays.map((one) => make("li",
-    "Replay " + one.number + ": " + whole(one.rows_written) + " of " + whole(one.rows_planned) + " rows written")));
+    "Replay " + one.number + ": " + whole(one.rows_written) + " of " + whole(one.rows_planned) +
+    " rows written; walrelay replay show " + one.number)));
   put("kept-sum", "They hold " + bytes(facts.held_bytes) + " of WAL together" +
     (known(of.kept_positions.max_wal_bytes) ? "; at most " + bytes(of.kept_positions.max_wal_bytes) + "." : "."));
-  el("kept-list").replaceChildren(...facts.positions.map((one) => row(one.kind === "trail" ? "the trail" : one.name, [
+  const titles = titlesOf("kept-list");
+  el("kept-list").replaceChildren(...facts.positions.map((one) => row(titles, one.kind === "trail" ? "the trail" : one.name, [
     one.state, known(one.covers_from) ? time(Math.max(0, of.now - one.covers_from)) + " ago" : unknown, bytes(one.held_bytes),
     known(one.expires_at) ? "in " + time(Math.max(0, one.expires_at - of.now)) : unknown,
   ])));
 }
 
-function connection(id, up) {
-  put(id, up ? "connected" : "not connected");
-  el(id).className = up ? "good" : "bad";
+// A halted relay has let go of both servers: how they are is not known to it.
+function connection(id, up, halted) {
+  put(id, up ? "connected" : halted ? "let go, as the relay has halted" : "not connected");
+  el(id).className = up ? "good" : halted ? "warn" : "bad";
 }
 
 function show(of) {
@@ -193,9 +203,10 @@ function show(of) {
   put("up", "up " + time(of.now - of.started) + ", version " + of.version);
   put("verdict", verdict(of));
   const standby = of.state === "standby";
-  connection("postgres-state", of.postgres_connected);
+  const halted = of.state === "halted";
+  connection("postgres-state", of.postgres_connected, halted);
   if (standby) { put("postgres-state", "standing by"); el("postgres-state").className = "good"; }
-  connection("broker-state", of.broker_connected);
+  connection("broker-state", of.broker_connected, halted);
   const slot = of.slot.facts || {};
   list("postgres", [["database", of.slot.database || unknown], ["plugin", of.slot.plugin || unknown],
     ["slot lag", bytes(slot.lag_bytes)], ["WAL held", bytes(slot.retained_bytes)],
@@ -220,32 +231,87 @@ function show(of) {
 
 // Samples of /status/history, by the names of its columns; what is not known is null.
 const span = 900;
+const width = 900;
 let samples = [];
+const drawing = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
 const graphs = [
-  ["Rows and messages a second", ["rows_per_second", "messages_per_second"], rate], ["Lag", ["lag_seconds"], time],
-  ["Latency, p50 and p99", ["p50_seconds", "p99_seconds"], time], ["Window in use", ["window_share"], (value) => known(value) ? Math.round(value * 100) + " %" : unknown],
-  ["WAL not confirmed", ["slot_lag_bytes"], bytes], ["WAL held", ["retained_bytes"], bytes],
-].map(([name, columns, text]) => {
+  ["Rows and messages a second", ["rows_per_second", "messages_per_second"], rate, ["rows", "messages"]],
+  ["Lag", ["lag_seconds"], time, []],
+  ["Latency, p50 and p99", ["p50_seconds", "p99_seconds"], time, ["p50", "p99"]],
+  ["Window in use", ["window_share"], (value) => known(value) ? Math.round(value * 100) + " %" : unknown, []],
+  ["WAL not confirmed", ["slot_lag_bytes"], bytes, []], ["WAL held", ["retained_bytes"], bytes, []],
+].map(([name, columns, text, legend], number) => {
   const figure = make("figure");
   const caption = make("figcaption");
   const now = make("span");
   caption.append(make("span", name), now);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 " + span + " 100");
+  const svg = drawing("svg");
+  svg.id = "graph-" + number;
+  svg.setAttribute("viewBox", "0 0 " + width + " 100");
   svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("role", "img");
+  // Left and right go from sample to sample, as a slider does.
+  svg.setAttribute("role", "slider");
+  svg.setAttribute("tabindex", "0");
   const paths = columns.map((column, index) => {
-    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    const path = drawing("path");
     if (index > 0) path.setAttribute("class", "second");
     svg.append(path);
     return path;
   });
-  figure.append(caption, svg);
-  return { name, columns, text, now, svg, paths, figure };
+  const cursor = drawing("path");
+  cursor.setAttribute("class", "cursor");
+  svg.append(cursor);
+  const most = make("span", unknown), from = make("span"), read = make("span");
+  const above = make("p", undefined, "axis"), below = make("p", undefined, "axis");
+  above.append(most);
+  legend.forEach((each, index) => above.append(make("span", each, index ? "key second" : "key")));
+  below.append(from, read, make("span", "now"));
+  figure.append(caption, above, svg, below);
+  const graph = { name, columns, text, now, svg, paths, cursor, most, from, read, figure, at: null };
+  // Which sample is read; null reads the last one.
+  const move = (to) => { graph.at = to; mark(graph); };
+  svg.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    move(nearest(latest() - shown() * (1 - (event.clientX - box.left) / box.width)));
+  });
+  svg.addEventListener("pointerleave", () => move(null));
+  svg.addEventListener("blur", () => move(null));
+  svg.addEventListener("keydown", (event) => {
+    const index = graph.at === null ? samples.length - 1 : samples.findIndex((each) => each.time >= graph.at);
+    const to = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: samples.length - 1 }[event.key];
+    if (event.key === "Escape") move(null);
+    if (to === undefined || samples.length === 0) return;
+    event.preventDefault();
+    move(samples[Math.min(Math.max(to, 0), samples.length - 1)].time);
+  });
+  return graph;
 });
 
+const latest = () => samples.length ? samples[samples.length - 1].time : 0;
+// As long as there are samples of, so that a young relay's are not squeezed into a corner.
+const minute = 60;
+const shown = () => Math.min(span, Math.max(1, Math.ceil((samples.length ? latest() - samples[0].time : 0) / minute)) * minute);
+const across = (at) => width * (1 - (latest() - at) / shown());
+function nearest(at) {
+  let best = null;
+  for (const each of samples) if (best === null || Math.abs(each.time - at) < Math.abs(best - at)) best = each.time;
+  return best;
+}
+
+function mark(graph) {
+  const one = graph.at === null ? null : samples.find((each) => each.time >= graph.at);
+  const values = one ? clock(one.time) + ": " + graph.columns.map((column) => graph.text(one[column])).join(" / ") : "";
+  graph.read.textContent = values;
+  graph.cursor.setAttribute("d", one ? "M" + across(one.time).toFixed(1) + " 0V100" : "");
+  graph.svg.setAttribute("aria-valuemin", "0");
+  graph.svg.setAttribute("aria-valuemax", String(Math.max(0, samples.length - 1)));
+  graph.svg.setAttribute("aria-valuenow", String(one ? samples.indexOf(one) : Math.max(0, samples.length - 1)));
+  graph.svg.setAttribute("aria-valuetext", values || "the last sample: " + graph.now.textContent);
+}
+
 function draw() {
-  const end = samples.length ? samples[samples.length - 1].time : 0;
+  const over = shown() > minute ? "the last " + shown() / minute + " minutes" : "the last minute";
+  put("lines-title", "The" + over.slice(3));
   for (const graph of graphs) {
     const of = (column) => samples.map((each) => each[column]).filter(known);
     const most = Math.max(0, ...graph.columns.flatMap(of));
@@ -254,9 +320,8 @@ function draw() {
       let pen = false;
       for (const each of samples) {
         if (!known(each[column])) { pen = false; continue; }
-        const x = (span - (end - each.time)).toFixed(1);
         const y = (98 - (most > 0 ? each[column] / most : 0) * 94).toFixed(1);
-        drawn += (pen ? "L" : "M") + x + " " + y + (pen ? "" : "h0.1");
+        drawn += (pen ? "L" : "M") + across(each.time).toFixed(1) + " " + y + (pen ? "" : "h0.1");
         pen = true;
       }
       graph.paths[index].setAttribute("d", drawn);
@@ -265,8 +330,11 @@ function draw() {
       const all = of(column);
       return all.length ? graph.text(all[all.length - 1]) : unknown;
     }).join(" / ");
-    graph.now.textContent = last + ", most " + graph.text(most);
-    graph.svg.setAttribute("aria-label", graph.name + " over the last 15 minutes: last " + last + ", most " + graph.text(most));
+    graph.now.textContent = last;
+    graph.most.textContent = graph.text(most);
+    graph.from.textContent = clock(latest() - shown());
+    graph.svg.setAttribute("aria-label", graph.name + " over " + over + ": last " + last + ", most " + graph.text(most));
+    mark(graph);
   }
 }
 

@@ -1,0 +1,90 @@
+// One night of those who run walrelay: real servers, a relay that stays when it halts, and what
+// each surface says of a fault: the endpoints, `walrelay status`, the log and the alerts.
+#pragma once
+
+#include "incidents/alert_table.hpp"
+#include "integration/e2e/answering_relay.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace walrelay::test {
+
+/// What every surface is to say.
+struct story {
+    std::string state;
+    bool ready = false;
+    bool leader = false;
+    /// In the log.
+    std::string cause;
+    std::set<std::string> alerts;
+    /// In `walrelay status` and /status. Empty stands for `cause` where it is not ready, and for
+    /// nothing where it is.
+    std::string told = {};
+    /// In /status, where it says the same otherwise.
+    std::string member = {};
+    /// In /readyz, where it is not ready; empty stands for `cause`.
+    std::string reason = {};
+};
+
+class incident : public testing::Test {
+protected:
+    incident();
+
+    /// All is well, with 100 rows in the stream.
+    void begin(std::map<std::string, std::string> environment = {});
+    /// The fault comes now: what the surfaces say is timed from here.
+    void strikes() { struck_at = std::chrono::steady_clock::now(); }
+
+    /// Waits until all surfaces tell the story, and says how long that took.
+    void tells(const story& of);
+    /// What /metrics answered, and when.
+    struct reading {
+        std::string metrics;
+        std::chrono::steady_clock::time_point at;
+    };
+    [[nodiscard]] reading read_metrics() const;
+    /// These fire in the end if all goes on as now, and no others.
+    void expect_alerts(const std::set<std::string>& alerts);
+    /// The same if all goes on as since then; waits until no row is on its way.
+    void expect_alerts_since(const reading& first, std::set<std::string> alerts);
+    /// The same where the relay answers no more from now on.
+    void expect_alerts_of_silence(const std::set<std::string>& alerts);
+    /// The first command of every fix: what gives something up comes later, if at all.
+    static void expect_harmless(const std::string& status);
+
+    /// What the relay has offered, after its verify. It goes on by itself then.
+    void is_healed();
+    /// No row of the table is missing in the stream or there twice, and all is well.
+    void has_each_row_once();
+
+    /// It looks at itself five seconds from now, and every minute.
+    void is_about_to_look();
+    /// A role that owns nothing: what is done with its rights is what the configuration asks for.
+    void relays_as_a_role(const std::string& rights_on_outbox);
+    [[nodiscard]] std::string role() const { return "limited_of_" + bench.database(); }
+    /// Writes WAL that has nothing to do with the outbox, a megabyte at a time.
+    void fill_wal(int megabytes) const;
+
+    finished_run status();
+    /// The messages of the stream without those of replays.
+    [[nodiscard]] std::vector<std::string> stored_ids();
+
+    postgres_server postgres;
+    nats_server broker;
+    relay_bench bench{postgres, broker, "pgoutput"};
+    std::optional<answering_relay> relay;
+    std::chrono::steady_clock::time_point struck_at;
+
+private:
+    void expect_alerts_between(const reading& first, const reading& second,
+                               const std::set<std::string>& alerts) const;
+    /// Empty where every surface tells the story.
+    [[nodiscard]] std::string who_differs(const story& of);
+};
+
+}  // namespace walrelay::test

@@ -1,0 +1,102 @@
+// Nights of the broker and of the stream.
+#include "incidents/incident.hpp"
+
+#include <regex>
+
+namespace walrelay::test {
+namespace {
+
+class BrokerIncident : public incident {};
+
+TEST_F(BrokerIncident, AQuietNight) {
+    begin();
+    tells({"streaming", true, true, "caught up", {}});
+    has_each_row_once();
+}
+
+TEST_F(BrokerIncident, TheBrokerIsGone) {
+    begin();
+    broker.kill_9();
+    bench.execute(insert_events(101, 110));
+    tells({"waiting_broker", false, true, "broker", {"WalrelayWaiting", "WalrelayLag"}});
+    broker.start();
+    has_each_row_once();
+}
+
+TEST_F(BrokerIncident, TheBrokerStandsStill) {
+    begin();
+    broker.freeze();
+    bench.execute(insert_events(101, 110));
+    ASSERT_TRUE(relay->comes_to_say("/status", "\"window\":{\"messages\":10"));
+    // The connection is given up after ten seconds or more.
+    const bool is_given_up = relay->says("/status", "\"state\":\"waiting_broker\"");
+    expect_alerts({"WalrelayLag", is_given_up ? "WalrelayWaiting" : "WalrelayBrokerStuck"});
+    broker.resume();
+    has_each_row_once();
+}
+
+TEST_F(BrokerIncident, TheStreamIsFull) {
+    begin();
+    ASSERT_TRUE(bench.wait_until_marked());
+    bench.broker().limit(bench.stream_name(), 100);
+    bench.execute(insert_events(101, 110));
+    tells({"waiting_broker",
+           false,
+           true,
+           "maximum messages exceeded",
+           {"WalrelayWaiting", "WalrelayLag"},
+           "takes no messages for stream",
+           "",
+           "takes no messages for stream"});
+    bench.broker().limit(bench.stream_name(), -1);
+    has_each_row_once();
+}
+
+TEST_F(BrokerIncident, TheStreamIsDeleted) {
+    begin();
+    bench.broker().remove(bench.stream_name());
+    bench.execute(insert_events(101, 110));
+    tells({"halted", false, false, bench.stream_name(), {"WalrelayHalted"}});
+    // What is offered for a stream that is gone for good.
+    ASSERT_EQ(bench.command({"init", "--new-stream"}).exit_code, 0);
+    is_healed();
+}
+
+TEST_F(BrokerIncident, TheBrokerIsSlow) {
+    begin();
+    const auto first = read_metrics();
+    // Too short for the connection to be given up: these are acked, late.
+    broker.freeze();
+    bench.execute(insert_events(101, 200));
+    ASSERT_TRUE(eventually(patience, [&] {
+        return std::regex_search(relay->get("/metrics").body,
+                                 std::regex("\nwalrelay_oldest_unacked_seconds ([2-9]|1[.][5-9])"));
+    }));
+    broker.resume();
+    ASSERT_TRUE(bench.confirms_messages(200)) << relay->process().log();
+    ASSERT_TRUE(relay->is("streaming", true, true));
+    EXPECT_TRUE(std::regex_search(status().output, std::regex("slowest +[1-9]")))
+        << status().output;
+    EXPECT_TRUE(has(relay->get("/status").body, "\"slowest\":{\"seconds\":"));
+    expect_alerts_since(first, {"WalrelaySlow"});
+    has_each_row_once();
+}
+
+TEST_F(BrokerIncident, MessagesAreToExpire) {
+    begin();
+    ASSERT_TRUE(bench.wait_until_marked());
+    ASSERT_NO_FATAL_FAILURE(is_about_to_look());
+    strikes();
+    bench.broker().expire(bench.stream_name(), std::chrono::hours(24));
+    tells({"streaming",
+           true,
+           true,
+           "code=stream_max_age",
+           {"WalrelayFindings"},
+           "deletes messages by age"});
+    bench.broker().expire(bench.stream_name(), std::chrono::hours(0));
+    has_each_row_once();
+}
+
+}  // namespace
+}  // namespace walrelay::test

@@ -1,0 +1,75 @@
+// Nights of single rows, and of those who come after them.
+#include "incidents/incident.hpp"
+
+#include <regex>
+
+namespace walrelay::test {
+namespace {
+
+class RowIncident : public incident {};
+
+TEST_F(RowIncident, ARowIsSetAside) {
+    bench.set_delivery("max_row_bytes = '64KiB'");
+    begin();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
+        " status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed',"
+        " jsonb_build_object('x', repeat('x', 100000)), 'pending', 1, now())");
+    ASSERT_TRUE(eventually(patience, [&] {
+        return std::regex_search(relay->get("/metrics").body,
+                                 std::regex("\nwalrelay_dead_letters\\{[^ ]* 1"));
+    }));
+    tells({"streaming", true, true, "set aside", {"WalrelayDeadLetters"}});
+}
+
+TEST_F(RowIncident, NobodyCanCleanUp) {
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}'\n"
+        "delete_after = '1s'\n");
+    relay.emplace(bench, "relay");
+    ASSERT_TRUE(relay->is("streaming", true, true));
+    bench.execute(insert_events(1, 100));
+    ASSERT_TRUE(bench.wait_for_messages(100));
+    auto locker = bench.session();
+    locker.execute(insert_events(101, 103));
+    locker.execute("BEGIN");
+    locker.execute("LOCK TABLE outbox_events IN ACCESS EXCLUSIVE MODE");
+    ASSERT_TRUE(eventually(patience, [&] {
+        const auto text = relay->get("/metrics").body;
+        return std::regex_search(text, std::regex("\nwalrelay_cleanup_lag_seconds[^ ]* [1-9]"));
+    }));
+    expect_alerts({"WalrelayCleanupBehind"});
+    locker.execute("COMMIT");
+    ASSERT_TRUE(bench.wait_for_messages(103));
+}
+
+TEST_F(RowIncident, APoisonStorm) {
+    begin();
+    ASSERT_TRUE(bench.wait_until_marked());
+    bench.broker().limit_size(bench.stream_name(), 2000);
+    strikes();
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
+        " status, version, created_at) SELECT gen_random_uuid(), 'a', 'order', 'placed',"
+        " jsonb_build_object('x', repeat('x', 10000)), 'pending', 100 + n, now()"
+        " FROM generate_series(1, 200) AS n");
+    bench.execute(insert_events(301, 310));
+    ASSERT_TRUE(bench.wait_for_messages(110)) << "rows after them wait for none";
+    tells({"streaming", true, true, "set aside", {"WalrelayDeadLetters"}, "(open ones)", ":200"});
+    // The cause, and then all of them.
+    bench.broker().limit_size(bench.stream_name(), -1);
+    strikes();
+    ASSERT_TRUE(eventually(patience, [&] {
+        const auto retried = bench.command({"dead-letter", "retry", "--all"});
+        EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+        return bench.broker().message_count(bench.stream_name()) >= 310;
+    }));
+    has_each_row_once();
+    ASSERT_TRUE(eventually(patience, [&] {
+        return has(relay->get("/status").body, "\"facts\":{\"row\":0,\"broker\":0");
+    }));
+    expect_alerts({});
+}
+
+}  // namespace
+}  // namespace walrelay::test

@@ -1,0 +1,135 @@
+// Nights of the slot, of positions that are kept, and of replays.
+#include "incidents/incident.hpp"
+#include "integration/e2e/background_writer.hpp"
+
+namespace walrelay::test {
+namespace {
+
+class SlotIncident : public incident {
+protected:
+    /// By the ids of their messages.
+    [[nodiscard]] std::size_t replayed_rows() {
+        std::set<std::string> ids;
+        for (const auto& each : bench.messages()) {
+            if (!each.header("Walrelay-Replay").empty()) {
+                ids.insert(each.header("Nats-Msg-Id"));
+            }
+        }
+        return ids.size();
+    }
+};
+
+TEST_F(SlotIncident, TheSlotIsDropped) {
+    begin();
+    bench.execute(
+        "DO $$ BEGIN LOOP BEGIN"
+        " PERFORM pg_terminate_backend(active_pid) FROM pg_replication_slots;"
+        " PERFORM pg_drop_replication_slot('" +
+        bench.name() + "'); EXIT; EXCEPTION WHEN object_in_use THEN NULL; END; END LOOP; END $$");
+    bench.execute(insert_events(101, 110));
+    tells({"halted", false, false, bench.name(), {"WalrelayHalted"}});
+    is_healed();
+}
+
+TEST_F(SlotIncident, TheSlotIsMovedWhileNoRelayRuns) {
+    begin();
+    relay.reset();
+    bench.execute(insert_events(101, 110));
+    bench.execute("SELECT pg_replication_slot_advance('" + bench.name() +
+                  "', pg_current_wal_lsn())");
+    relay.emplace(bench, "again");
+    tells({"halted", false, false, "neither in stream", {"WalrelayHalted"}});
+    is_healed();
+}
+
+TEST_F(SlotIncident, TheSlotIsAboutToBeLost) {
+    begin();
+    broker.kill_9();
+    bench.execute(insert_events(101, 110));
+    fill_wal(24);
+    strikes();
+    postgres.reconfigure("max_slot_wal_keep_size = '1MB'");
+    tells({"waiting_broker",
+           false,
+           true,
+           "broker",
+           {"WalrelayLag", "WalrelayWaiting", "WalrelaySlotEndangered", "WalrelaySlotRetention"},
+           "unreserved"});
+    postgres.reconfigure("max_slot_wal_keep_size = '-1'");
+    broker.start();
+    has_each_row_once();
+}
+
+TEST_F(SlotIncident, TheTrailIsCut) {
+    bench.set_replay("keep = '1h'\nmax_wal = '4MiB'");
+    begin();
+    ASSERT_TRUE(relay->process().wait_for_log("[trail_made", patience)) << relay->process().log();
+    const auto first = read_metrics();
+    std::uint64_t next = 101;
+    ASSERT_TRUE(eventually(patience, [&] {
+        fill_wal(2);
+        bench.execute(insert_event(next++));
+        return has(relay->process().log(), "[trail_cut ");
+    })) << relay->process().log();
+    expect_alerts_since(first, {"WalrelayTrailCut"});
+    EXPECT_TRUE(has(status().output, "replay.max_wal")) << status().output;
+    has_each_row_once();
+}
+
+TEST_F(SlotIncident, AReplayIsBrokenOff) {
+    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
+    begin();
+    ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
+    bench.execute(insert_events(101, 1400));
+    ASSERT_TRUE(bench.confirms_messages(1400));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    const auto here = bench.wal_end();
+    relay.reset();
+    {
+        // It waits for a relay after the first of its two batches.
+        auto command =
+            bench.begin({"replay", "--from", "bookmark:before", "--until", here, "--execute"});
+        ASSERT_TRUE(eventually(patience, [&] {
+            return bench.session().value_of(
+                       "SELECT coalesce(max(rows_written), 0) FROM walrelay.replay") == "1000";
+        })) << command.log();
+        command.kill_9();
+    }
+    relay.emplace(bench, "again");
+    strikes();
+    tells({"streaming",
+           true,
+           true,
+           "caught up",
+           {"WalrelayReplayStalled"},
+           "1000 of 1300 rows written",
+           "\"rows_written\":1000"});
+    const auto resumed = bench.command({"replay", "resume", "1"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    EXPECT_EQ(replayed_rows(), 1300U);
+    has_each_row_once();
+}
+
+TEST_F(SlotIncident, HoursAreReplayedDuringTheDay) {
+    bench.set_replay("keep = '1h'");
+    begin();
+    ASSERT_TRUE(relay->process().wait_for_log("[trail_made", patience)) << relay->process().log();
+    const auto now_sql =
+        "SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.USZ')";
+    const auto from = bench.session().value_of(now_sql);
+    bench.execute(insert_events(101, 600));
+    const auto until = bench.session().value_of(now_sql);
+    ASSERT_TRUE(bench.confirms_messages(600)) << relay->process().log();
+    background_writer writer(bench.conninfo(), 2'000'000);
+    const auto first = read_metrics();
+    const auto replayed = bench.command({"replay", "--from", from, "--until", until, "--execute"});
+    EXPECT_EQ(replayed.exit_code, 0) << replayed.output << replayed.errors;
+    EXPECT_TRUE(relay->is("streaming", true, true));
+    writer.stop();
+    expect_alerts_since(first, {});
+    EXPECT_EQ(replayed_rows(), 500U);
+    has_each_row_once();
+}
+
+}  // namespace
+}  // namespace walrelay::test
