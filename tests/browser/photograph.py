@@ -38,7 +38,7 @@ def take(driver, order):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
         "features": [{"name": "prefers-color-scheme", "value": "light"}]})
     # What is said first: down to the flow.
-    bottom = driver.execute_script("return Math.ceil(document.querySelector('.flow').getBoundingClientRect().bottom) + 16")
+    bottom = driver.execute_script("return Math.ceil(document.querySelector('.flow').getBoundingClientRect().bottom) + 6")
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
         "width": WIDTH, "height": bottom, "deviceScaleFactor": SCALE, "mobile": False})
     shown = seen(driver)
