@@ -124,6 +124,25 @@ def shows_what_is_kept(page):
     expect("of WAL together" in page.text("kept-sum"), "nobody says what the bookmark costs")
 
 
+def charts_are_read_sample_by_sample(page):
+    """With the keyboard, and under the pointer."""
+    page.run("document.getElementById('graph-0').focus()")
+    value = "return document.getElementById('graph-0').getAttribute('aria-valuetext')"
+    last = page.run(value)
+    page.press(Keys.HOME)
+    first = page.run(value)
+    expect(first != last and ":" in first, f"Home reads {first} after {last}")
+    expect(soon(lambda: page.run("return !!document.querySelector('#graph-0 .cursor').getAttribute('d')"), 5), "no line shows where it reads")
+    page.press(Keys.ESCAPE)
+    expect("the last sample" in page.run(value), "Escape does not end the reading: " + page.run(value))
+    page.driver.execute_script("document.getElementById('graph-1').scrollIntoView({block: 'center'})")
+    webdriver.ActionChains(page.driver).move_to_element(page.driver.find_element("id", "graph-1")).perform()
+    expect(soon(lambda: ":" in page.run("return document.getElementById('graph-1').nextElementSibling.children[1].textContent"), 5),
+           "nothing is read under the pointer")
+    legend = page.run("return [...document.querySelectorAll('.key')].map((each) => each.textContent)")
+    expect(legend == ["rows", "messages", "p50", "p99"], f"the legend is {legend}")
+
+
 def obeys_the_keyboard(page):
     page.run("document.activeElement.blur()")
     reached = []
@@ -183,6 +202,7 @@ def look_at(page, of):
     shows_what_is_kept(page)
     looks_right(page, of.screenshots, of.axe)
     obeys_the_keyboard(page)
+    charts_are_read_sample_by_sample(page)
     reacts_to_a_dead_broker(page, of.broker_pid, of.screenshots)
     page.collect_requests()
     origin = of.url.rstrip("/")
