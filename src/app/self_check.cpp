@@ -16,21 +16,35 @@ std::string without_figures(std::string text) {
     return text;
 }
 
-}  // namespace
+bool is_note(const finding& one) {
+    return one.severity == finding_severity::note;
+}
 
-std::vector<finding> new_findings(const std::vector<finding>& before,
-                                  const std::vector<finding>& now) {
+std::vector<finding> new_ones(const std::vector<finding>& before, const std::vector<finding>& now,
+                              bool notes) {
     std::vector<finding> made;
     for (const auto& each : now) {
         const bool is_known = std::ranges::any_of(before, [&](const finding& one) {
             return one.code.text() == each.code.text() &&
                    without_figures(one.what) == without_figures(each.what);
         });
-        if (!is_known && each.severity != finding_severity::note) {
+        if (!is_known && is_note(each) == notes) {
             made.push_back(each);
         }
     }
     return made;
+}
+
+}  // namespace
+
+std::vector<finding> new_findings(const std::vector<finding>& before,
+                                  const std::vector<finding>& now) {
+    return new_ones(before, now, false);
+}
+
+std::vector<finding> new_notes(const std::vector<finding>& before,
+                               const std::vector<finding>& now) {
+    return new_ones(before, now, true);
 }
 
 boost::asio::awaitable<std::optional<std::vector<finding>>> self_check::look(
@@ -44,13 +58,21 @@ boost::asio::awaitable<std::optional<std::vector<finding>>> self_check::look(
 }
 
 void self_check::tell_of_changes(const std::vector<finding>& now) const {
-    for (const auto& each : new_findings(known_, now)) {
+    const auto before = known_.value_or(std::vector<finding>{});
+    for (const auto& each : new_findings(before, now)) {
         log<"finding">(each.what + "; fix: " + each.remedy,
                        with<"code">(std::string(each.code.text())));
     }
-    for (const auto& each : new_findings(now, known_)) {
+    for (const auto& each : new_findings(now, before)) {
         log<"finding_is_over">("this is over: " + each.what,
                                with<"code">(std::string(each.code.text())));
+    }
+    if (!known_) {
+        return;
+    }
+    for (const auto& each : new_notes(before, now)) {
+        log<"finding_noted">(each.what + ": " + each.remedy,
+                             with<"code">(std::string(each.code.text())));
     }
 }
 

@@ -28,13 +28,17 @@ public:
 private:
     void tell_of_changes(const std::vector<finding>& now) const;
 
-    /// Of the last look that had an answer; in a new process nothing, so that all is told once.
-    std::vector<finding> known_;
+    /// Of the last look that had an answer; in a new process nothing, so that all that is more than
+    /// a note is told once.
+    std::optional<std::vector<finding>> known_;
 };
 
 /// Those of `now` that are more than notes and that `before` lacks, by code and words but not by
 /// the figures in them.
 [[nodiscard]] std::vector<finding> new_findings(const std::vector<finding>& before,
                                                 const std::vector<finding>& now);
+/// The same of notes: what somebody has changed meanwhile, and may not have meant.
+[[nodiscard]] std::vector<finding> new_notes(const std::vector<finding>& before,
+                                             const std::vector<finding>& now);
 
 }  // namespace walrelay::app

@@ -29,6 +29,7 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"stream_max_age",
      "The stream deletes messages by age, and with the last one the place to go on from."},
     {"stream_full", "The stream is full and refuses messages."},
+    {"stream_removes_oldest", "The stream removes its oldest messages where it is full."},
     {"stream_can_fill", "The stream will refuse messages once it is full."},
     {"stream_refuses_per_subject",
      "The stream refuses messages of a subject that has enough of them."},

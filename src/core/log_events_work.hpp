@@ -8,7 +8,8 @@ namespace walrelay {
 
 inline constexpr auto log_events_work = std::to_array<log_event>({
     {"finding_noted", log_severity::info, "code",
-     "A finding of `walrelay check` that is no trouble.", ""},
+     "A finding of `walrelay check` that is no trouble; a relay that runs says it where it is new.",
+     ""},
     {"finding_warned", log_severity::warning, "code",
      "A finding of `walrelay check` that an operator should know.", "Do what the line says."},
     {"finding_failed", log_severity::error, "code",

@@ -159,9 +159,31 @@ void look_at_policies(const expectations& wanted, const stream_facts& stream,
     }
 }
 
+/// A full stream that takes what is new removes what is oldest, read or not.
+void look_at_removal(const expectations& wanted, const stream_facts& stream, findings_list& found) {
+    std::string limits;
+    const auto add = [&](const char* setting, std::int64_t limit) {
+        if (limit > 0) {
+            limits += (limits.empty() ? "" : ", ") + (std::string(setting) + " = ") +
+                      std::to_string(limit);
+        }
+    };
+    add("max_msgs", stream.max_messages);
+    add("max_bytes", stream.max_bytes);
+    add("max_msgs_per_subject", stream.max_messages_per_subject);
+    if (!limits.empty()) {
+        found.note("stream_removes_oldest",
+                   "stream " + wanted.stream + " removes its oldest messages where it is full (" +
+                       limits + ", discard old), whether or not they were read",
+                   "nothing where that is meant; else raise the limit, or: " +
+                       edit(wanted, "--discard=new"));
+    }
+}
+
 /// Where the stream refuses what is new, rows wait for as long as it is full.
 void look_at_room(const expectations& wanted, const stream_facts& stream, findings_list& found) {
     if (!stream.discard_new) {
+        look_at_removal(wanted, stream, found);
         return;
     }
     const auto look = [&](const std::string& setting, const std::string& option, std::int64_t limit,

@@ -98,5 +98,18 @@ TEST_F(BrokerIncident, MessagesAreToExpire) {
     has_each_row_once();
 }
 
+TEST_F(BrokerIncident, OldMessagesMakeRoomForNewOnes) {
+    begin();
+    ASSERT_TRUE(bench.wait_until_marked());
+    ASSERT_NO_FATAL_FAILURE(is_about_to_look());
+    strikes();
+    bench.broker().keep_newest(bench.stream_name(), 50);
+    // Streams that keep the newest are what many want: it is said once, and wakes nobody.
+    tells({"streaming", true, true, "[finding_noted code=stream_removes_oldest]", {}});
+    bench.execute(insert_events(101, 110));
+    ASSERT_TRUE(bench.confirms_messages(50)) << relay->process().log();
+    EXPECT_EQ(bench.broker().state(bench.stream_name())->last_sequence, 110U);
+}
+
 }  // namespace
 }  // namespace walrelay::test

@@ -28,5 +28,14 @@ TEST(SelfCheck, TellsNoNotes) {
     EXPECT_THAT(new_findings({}, {found(finding_severity::note, "it can fill")}), IsEmpty());
 }
 
+TEST(SelfCheck, TellsNotesThatAreNew) {
+    const std::vector before{found(finding_severity::warning, "A"),
+                             found(finding_severity::note, "B has 10 bytes")};
+    EXPECT_THAT(new_notes(before, before), IsEmpty());
+    EXPECT_THAT(new_notes(before, {found(finding_severity::note, "B has 20 bytes")}), IsEmpty());
+    EXPECT_THAT(new_notes(before, {found(finding_severity::warning, "C")}), IsEmpty());
+    EXPECT_THAT(new_notes(before, {found(finding_severity::note, "C")}), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace walrelay::app

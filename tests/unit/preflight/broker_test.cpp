@@ -138,7 +138,11 @@ TEST(BrokerPreflight, WarnsOfAStreamThatIsFullAndNotesOneThatWillBe) {
     auto facts = good();
     facts.stream->max_messages = 10;
     facts.stream->message_count = 10;
-    EXPECT_THAT(look(facts), IsEmpty()) << "the oldest make room";
+    const auto removing = look(facts);
+    ASSERT_THAT(removing, SizeIs(1)) << "the oldest make room";
+    EXPECT_EQ(removing[0].severity, finding_severity::note);
+    EXPECT_THAT(removing[0].what, HasSubstr("removes its oldest messages"));
+    EXPECT_THAT(removing[0].what, HasSubstr("(max_msgs = 10, discard old)"));
     facts.stream->discard_new = true;
     const auto full = look(facts);
     ASSERT_THAT(full, SizeIs(1));
