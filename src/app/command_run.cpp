@@ -83,6 +83,9 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
         process.stop();
     });
     process.be_watched_by(watch.board(), watch.is_wanted());
+    if (watch.traces() != nullptr) {
+        process.tell_of_acks(*watch.traces());
+    }
     const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);

@@ -37,7 +37,13 @@ std::optional<std::string> exposed_secret(const std::string& file_name,
     const auto& urls = settings.nats.urls;
     const bool tells = std::ranges::any_of(
         urls, [&](const std::string& url) { return has_secret(url) && stands_there(url); });
-    return tells ? std::optional<std::string>("nats.urls") : std::nullopt;
+    if (tells) {
+        return "nats.urls";
+    }
+    const bool shows = std::ranges::any_of(settings.traces.headers, [&](const auto& header) {
+        return !header.second.empty() && stands_there(header.second);
+    });
+    return shows ? std::optional<std::string>("traces.headers") : std::nullopt;
 }
 
 }  // namespace walrelay::app

@@ -37,13 +37,43 @@ std::string line_of(const http::relay_report& of) {
     return line;
 }
 
+/// Null where none are wanted.
+std::unique_ptr<traces::exporter> exporter_of(const config::settings& settings) {
+    auto where = parse_collector_url(settings.traces.endpoint);
+    if (!where) {
+        return nullptr;
+    }
+    return std::make_unique<traces::exporter>(
+        std::move(*where), settings.traces.headers,
+        traces::origin{settings.traces.service_name, WALRELAY_VERSION, settings.postgres.slot,
+                       settings.nats.stream});
+}
+
 }  // namespace
 
 process_watch::process_watch(const config::settings& settings)
     : settings_(settings),
       board_(settings, WALRELAY_VERSION, now()),
       well_being_(settings.log.heartbeat),
-      slow_(settings.log.slow, now().wall) {}
+      slow_(settings.log.slow, now().wall),
+      traces_(exporter_of(settings)) {
+    if (traces_) {
+        board_.traces_from([this] { return traces_->counts(); });
+    }
+}
+
+process_watch::~process_watch() {
+    if (traces_) {
+        traces_->stop();
+        write_trace_line();
+    }
+}
+
+void process_watch::write_trace_line() {
+    if (const auto line = traces_ ? traces_->line_due() : std::nullopt) {
+        write_to_log(*line);
+    }
+}
 
 result<std::unique_ptr<process_watch>> process_watch::begin(const config::settings& settings) {
     std::unique_ptr<process_watch> watch(new process_watch(settings));
@@ -106,6 +136,7 @@ void process_watch::sample_once(instant now, monotonic_time due) {
     if (const auto line = slow_.line_at(status, now)) {
         write_to_log(*line);
     }
+    write_trace_line();
     write_counted_lines();
     if (notes_.are_wanted()) {
         notes_.status(line_of(board_.report(now)));

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "http/listener.hpp"
 #include "http/server.hpp"
+#include "traces/exporter.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -25,10 +26,17 @@ public:
     [[nodiscard]] static result<std::unique_ptr<process_watch>> begin(
         const config::settings& settings);
 
+    /// Sends the last spans, for a second at most.
+    ~process_watch();
+    process_watch(const process_watch&) = delete;
+    process_watch& operator=(const process_watch&) = delete;
+
     /// Whether anybody asks how the servers are, too.
     [[nodiscard]] bool is_wanted() const { return port_ || notes_.are_wanted(); }
     [[nodiscard]] status_board& board() { return board_; }
     [[nodiscard]] service_notes& notes() { return notes_; }
+    /// Null where no traces are wanted.
+    [[nodiscard]] ack_observer* traces() { return traces_.get(); }
 
     /// Answers and samples on this executor, as long as what is returned lives. This must outlive
     /// the executor's context.
@@ -40,6 +48,7 @@ private:
 
     boost::asio::awaitable<void> sample(boost::asio::any_io_executor executor);
     void sample_once(instant now, monotonic_time due);
+    void write_trace_line();
 
     const config::settings& settings_;
     status_board board_;
@@ -47,6 +56,7 @@ private:
     well_being well_being_;
     slow_messages slow_;
     std::optional<http::listener> port_;
+    std::unique_ptr<traces::exporter> traces_;
 };
 
 }  // namespace walrelay::app

@@ -117,6 +117,15 @@ bool judge(const config::settings& settings) {
     return reaches && writes && mappers.has_value();
 }
 
+const char* place_for_secret(const std::string& key) {
+    if (key == "traces.headers") {
+        return "in the variable WALRELAY_TRACES_HEADERS";
+    }
+    return key == "nats.urls"
+               ? "in a file of its own: nats.user and nats.password_file, or nats.token_file"
+               : "in a file of its own: postgres.password_file";
+}
+
 bool keeps_its_secrets(const std::string& file, const std::string& text,
                        const config::settings& settings) {
     const auto key = exposed_secret(file, text, settings);
@@ -124,11 +133,8 @@ bool keeps_its_secrets(const std::string& file, const std::string& text,
         print(
             fmt::format("{} of {} holds a password, and every user of this machine can read that "
                         "file; fix: chmod o= {} (walrelay's user must still be able to read it), "
-                        "or keep the password in a file of its own: {}",
-                        *key, file, file,
-                        *key == "nats.urls" ? "nats.user and nats.password_file, or "
-                                              "nats.token_file"
-                                            : "postgres.password_file"));
+                        "or keep the password {}",
+                        *key, file, file, place_for_secret(*key)));
     }
     return !key;
 }

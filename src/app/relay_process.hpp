@@ -6,6 +6,7 @@
 #include "app/status_board.hpp"
 #include "audit/provenance.hpp"
 #include "config/settings.hpp"
+#include "core/acked_message.hpp"
 #include "relay/driver/relay_driver.hpp"
 #include "tasks/cleanup/cleanup.hpp"
 #include "tasks/kept_positions/position_keeper.hpp"
@@ -39,6 +40,9 @@ public:
     /// Before `start`: the board shows this relay, and `with_servers` also what both servers say,
     /// which are asked for it in the background.
     void be_watched_by(status_board& board, bool with_servers);
+
+    /// Before `start`; it must outlive this.
+    void tell_of_acks(ack_observer& observer) { driver_.tell_of_acks(observer); }
 
     void start() { driver_.start(); }
     /// Drain, confirm, end.

@@ -235,6 +235,7 @@ http::relay_report status_board::report(instant now) {
     report.keeps_trail = settings_.replay.keep.has_value();
     report.clock_offset = report.slot_facts.facts ? clock_offset_ : std::nullopt;
     report.loop_lag = loop_lag_;
+    report.traces = traces_ ? std::optional(traces_()) : std::nullopt;
     report.process = read_process_facts();
     report.log = remembered_log().lines();
     report.last_trouble = remembered_log().last_trouble();

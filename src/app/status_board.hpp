@@ -11,6 +11,7 @@
 #include "core/finding.hpp"
 #include "core/instant.hpp"
 #include "core/kept_position.hpp"
+#include "core/trace_counts.hpp"
 #include "core/usage.hpp"
 #include "core/wal_forecast.hpp"
 #include "http/report.hpp"
@@ -45,6 +46,9 @@ public:
     void has_halted(const error& why);
     /// Of all lives of the relay until now.
     [[nodiscard]] relay_counts counts() const { return relay_ ? relay_->counts() : counts_; }
+
+    /// What has become of spans; not called where there are none.
+    void traces_from(std::function<trace_counts()> counts) { traces_ = std::move(counts); }
 
     /// By the tables of the settings, over all lives of the relay.
     [[nodiscard]] std::vector<cleanup_counts>& cleanup() { return cleanup_; }
@@ -112,6 +116,7 @@ private:
     asked<std::vector<finding>> findings_;
     kept_counts kept_counts_;
     std::optional<std::chrono::microseconds> clock_offset_;
+    std::function<trace_counts()> traces_;
     latency_histogram loop_lag_;
     std::deque<mark> marks_;
     std::deque<http::sample> history_;

@@ -2,6 +2,7 @@
 #include "config/checks.hpp"
 
 #include "config/quote.hpp"
+#include "core/collector_url.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -31,6 +32,14 @@ bool has_blank(std::string_view text) {
     return std::any_of(text.begin(), text.end(), [](char c) {
         return static_cast<unsigned char>(c) <= 0x20U || c == '\x7f';
     });
+}
+
+std::string in_lower_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+        const std::size_t at = upper_case.find(c);
+        return at == std::string_view::npos ? c : lower_case[at];
+    });
+    return text;
 }
 
 bool is_subject_token(std::string_view token, bool last) {
@@ -69,6 +78,11 @@ bool is_port(std::string_view text) {
 
 std::optional<complaint> check_nothing(const std::string&) {
     return std::nullopt;
+}
+
+std::optional<complaint> check_not_empty(const std::string& text) {
+    return text.empty() ? std::optional(complaint{"is empty", "write a name, or remove the key"})
+                        : std::nullopt;
 }
 
 std::optional<complaint> check_slot(const std::string& text) {
@@ -157,16 +171,41 @@ std::optional<complaint> check_header_name(const std::string& text) {
         return complaint{"is not the name of a header",
                          "write letters, digits and hyphens, such as \"Correlation-Id\""};
     }
-    std::string lower = text;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-        const std::size_t at = upper_case.find(c);
-        return at == std::string_view::npos ? c : lower_case[at];
-    });
+    const auto lower = in_lower_case(text);
     if (lower.starts_with("nats-") || lower.starts_with("walrelay-")) {
         return complaint{"names that begin with Nats- or Walrelay- are reserved",
                          "choose another name"};
     }
     return std::nullopt;
+}
+
+std::optional<complaint> check_request_header(const std::string& name, const std::string& text) {
+    if (!made_of(name, {lower_case, upper_case, digits, token_marks})) {
+        return complaint{"is not the name of a header",
+                         "write letters, digits and hyphens, such as \"Authorization\""};
+    }
+    const auto lower = in_lower_case(name);
+    for (const std::string_view own : {"host", "content-type", "content-length", "content-encoding",
+                                       "transfer-encoding", "connection"}) {
+        if (lower == own) {
+            return complaint{"is a header that walrelay sets itself", "remove it"};
+        }
+    }
+    const bool is_printable = std::ranges::none_of(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == '\x7f'; });
+    if (!is_printable) {
+        return complaint{"its value has a control character", "write it on one line"};
+    }
+    return std::nullopt;
+}
+
+std::optional<complaint> check_collector(const std::string& text) {
+    if (text.empty() || parse_collector_url(text)) {
+        return std::nullopt;
+    }
+    return complaint{"is not an address of a collector",
+                     "write it like \"http://127.0.0.1:4318\", with https:// for TLS, and secrets "
+                     "in traces.headers"};
 }
 
 std::optional<complaint> check_listen(const std::string& text) {

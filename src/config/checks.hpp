@@ -14,6 +14,8 @@ using text_check = std::optional<complaint> (*)(const std::string&);
 /// Files, names of users, templates: judged by whoever uses them.
 [[nodiscard]] std::optional<complaint> check_nothing(const std::string& text);
 
+[[nodiscard]] std::optional<complaint> check_not_empty(const std::string& text);
+
 /// Source: PostgreSQL documentation, "Replication Slots"; ReplicationSlotValidateName in slot.c.
 [[nodiscard]] std::optional<complaint> check_slot(const std::string& text);
 
@@ -48,6 +50,14 @@ using text_check = std::optional<complaint> (*)(const std::string&);
 
 /// Source: RFC 7230, section 3.2.6 (token). The broker reads `Nats-` headers itself.
 [[nodiscard]] std::optional<complaint> check_header_name(const std::string& text);
+
+/// Of a request to a collector. Never quotes the value: it may be a secret.
+/// Source: RFC 7230, section 3.2.
+[[nodiscard]] std::optional<complaint> check_request_header(const std::string& name,
+                                                            const std::string& text);
+
+/// A URL of a collector, or nothing. Never quotes it: it may hold a password.
+[[nodiscard]] std::optional<complaint> check_collector(const std::string& text);
 
 /// An IP address with a port, or "off". Whether the address is one of this machine is found out
 /// when it is used.

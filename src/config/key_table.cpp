@@ -15,6 +15,7 @@ using outbox = outbox_table;
 using replay = replay_settings;
 using http = http_settings;
 using log = log_settings;
+using traces = traces_settings;
 
 constexpr byte_size least_bytes{64ULL << 10U};
 constexpr byte_size most_bytes{1ULL << 30U};
@@ -271,6 +272,18 @@ const std::vector<key> table{
      "The slowest message of the last minute is told, with its id, subject, position and "
      "`traceparent`, where it took longer than this from commit to ack: once a minute at most, and "
      "not of rows that were committed before walrelay was started. `\"0s\"` for never."},
+    {"traces", "endpoint", "", text(&traces::endpoint, check_collector),
+     "Collector that takes spans by OTLP over HTTP, with JSON: an `http://` or `https://` URL with "
+     "host and port. `/v1/traces` is appended unless the URL has a path. The certificate of an "
+     "`https://` collector must be signed by an authority of the system. Unset, there are no "
+     "traces. See \"Traces\" in [monitoring.md](monitoring.md).",
+     "\"http://127.0.0.1:4318\""},
+    {"traces", "headers", "", request_headers(&traces::headers),
+     "Headers of each request to the collector: names and values, for its authentication. Values "
+     "are taken as they are, and never shown.",
+     "{ \"Authorization\" = \"Bearer ...\" }"},
+    {"traces", "service_name", "", text(&traces::service_name, check_not_empty),
+     "Name of the service (`service.name`) under which the spans are shown."},
 };
 
 }  // namespace

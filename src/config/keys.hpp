@@ -32,8 +32,8 @@ struct key {
 };
 
 /// The sections in the order of the documentation; `outbox` is [[outbox]], which may repeat.
-inline constexpr std::array<std::string_view, 7> section_names{
-    "postgres", "nats", "delivery", "outbox", "replay", "http", "log"};
+inline constexpr std::array<std::string_view, 8> section_names{
+    "postgres", "nats", "delivery", "outbox", "replay", "http", "log", "traces"};
 
 /// "[nats]", "[[outbox]]".
 [[nodiscard]] std::string heading_of(std::string_view section);

@@ -230,16 +230,27 @@ kind columns(place<outbox_columns> at) {
     return {value_kind::table, {}, store, {}};
 }
 
-kind headers(place<text_members> at) {
-    const auto check = [](const std::string& name, const std::string&) {
-        return check_header_name(name);
-    };
+namespace {
+
+kind headers_with(place<text_members> at, member_check check) {
     const auto store = [=](const value& found, const destination& to, const complain& wrong) {
         if (auto members = read_members(found, check, wrong)) {
             at.in(to) = std::move(*members);
         }
     };
     return {value_kind::table, {}, store, {}};
+}
+
+}  // namespace
+
+kind headers(place<text_members> at) {
+    return headers_with(std::move(at), [](const std::string& name, const std::string&) {
+        return check_header_name(name);
+    });
+}
+
+kind request_headers(place<text_members> at) {
+    return headers_with(std::move(at), check_request_header);
 }
 
 kind republish(place<std::optional<republish_rule>> at) {

@@ -46,6 +46,9 @@ inline http_settings& part_of(const destination& to, http_settings*) {
 inline log_settings& part_of(const destination& to, log_settings*) {
     return to.all.log;
 }
+inline traces_settings& part_of(const destination& to, traces_settings*) {
+    return to.all.traces;
+}
 inline outbox_table& part_of(const destination& to, outbox_table*) {
     return to.table;
 }
@@ -152,6 +155,8 @@ template <class Part, class Value>
 [[nodiscard]] kind columns(place<outbox_columns> at);
 /// Header name and template, in the order of the source.
 [[nodiscard]] kind headers(place<text_members> at);
+/// The same for requests to a collector; no problem quotes a value, which may be a secret.
+[[nodiscard]] kind request_headers(place<text_members> at);
 /// `column`, and `value` or `is`.
 [[nodiscard]] kind republish(place<std::optional<republish_rule>> at);
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace walrelay::config {
@@ -117,6 +118,14 @@ struct http_settings {
     std::vector<std::string> hosts;
 };
 
+struct traces_settings {
+    /// URL of a collector (OTLP over HTTP); empty: no traces.
+    std::string endpoint;
+    /// Of each request to it. Values may be secrets: nothing shows them.
+    std::vector<std::pair<std::string, std::string>> headers;
+    std::string service_name = "walrelay";
+};
+
 struct settings {
     postgres_settings postgres;
     nats_settings nats;
@@ -125,6 +134,7 @@ struct settings {
     replay_settings replay;
     http_settings http;
     log_settings log;
+    traces_settings traces;
 };
 
 }  // namespace walrelay::config

@@ -22,6 +22,12 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
      "The slowest message of the last minute took longer from commit to ack than `log.slow`.",
      "Where it lasts, compare `walrelay_publish_ack_seconds` with "
      "`walrelay_commit_to_ack_seconds`: the broker's share is the first."},
+    {"traces_not_exported", log_severity::warning, "collector reason",
+     "Spans do not reach the collector of `traces.endpoint`: they are given up, and "
+     "`walrelay_trace_spans_total` counts them. Rows are relayed all the same.",
+     "See that the collector answers there."},
+    {"traces_exported_again", log_severity::info, "collector", "Spans reach the collector again.",
+     ""},
     {"stream_created", log_severity::info, "stream", "The stream was not there and was created.",
      ""},
     {"stream_marked", log_severity::info, "stream slot database",

@@ -328,6 +328,13 @@ void write_facts(metric_writer& to, const relay_report& of) {
     age(of.kept, "kept_positions");
 }
 
+void write_traces(metric_writer& to, const trace_counts& counts) {
+    to.family("trace_spans_total", "counter", "Spans of sampled rows, by what has become of them.");
+    for (std::size_t each = 0; each < trace_result_count; ++each) {
+        to.sample(counts[each], {{"result", to_string(static_cast<trace_result>(each))}});
+    }
+}
+
 void write_process(metric_writer& to, const relay_report& of) {
     to.family("event_loop_lag_seconds", "histogram",
               "How late a timer of the relay's one thread was.");
@@ -359,6 +366,9 @@ std::string metrics_text(const relay_report& of, metric_format format) {
         write_startup_check(to, of.counts);
     }
     write_facts(to, of);
+    if (of.traces) {
+        write_traces(to, *of.traces);
+    }
     write_process(to, of);
     return to.take();
 }

@@ -11,6 +11,7 @@
 #include "core/log_line.hpp"
 #include "core/relay_counts.hpp"
 #include "core/relay_status.hpp"
+#include "core/trace_counts.hpp"
 #include "core/usage.hpp"
 
 #include <chrono>
@@ -98,6 +99,8 @@ struct relay_report {
     std::optional<std::chrono::microseconds> clock_offset;
     /// How late a timer of the relay's one thread was.
     latency_histogram loop_lag;
+    /// Nothing where there are no traces.
+    std::optional<trace_counts> traces;
     process_report process;
     std::vector<log_line> log;
     /// The last warning or error of the log.

@@ -31,6 +31,9 @@ public:
     /// Before `start`: a relay before this one has counted these.
     void go_on_counting(const relay_counts& earlier) { machine_.go_on_counting(earlier); }
 
+    /// Before `start`; it must outlive this.
+    void tell_of_acks(ack_observer& observer) { machine_.tell_of_acks(observer); }
+
     void start();
     /// Drain, confirm, end.
     void stop();

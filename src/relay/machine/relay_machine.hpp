@@ -191,6 +191,8 @@ public:
     [[nodiscard]] std::size_t awaited_write_backs() const { return write_backs_.rows().size(); }
     /// Before `start`: a relay before this one has counted these.
     void go_on_counting(const relay_counts& earlier) { watch_.go_on_from(earlier); }
+    /// Before `start`; it must outlive this.
+    void tell_of_acks(ack_observer& observer) { watch_.tell_of_acks(observer); }
     [[nodiscard]] relay_counts counts() const;
     [[nodiscard]] relay_status status(instant now) const;
 

@@ -53,6 +53,10 @@ void relay_watch::reply(const lane& lane, publish_token token, const publish_out
         counts_.commit_to_ack.add(took);
         note_slow(*sent.content, took, now);
     }
+    if (observer_ != nullptr) {
+        const auto since = duration_cast<microseconds>(now.monotonic - sent.at);
+        observer_->acked({*sent.content, now.wall - since, now.wall, outcome.sequence});
+    }
 }
 
 relay_counts relay_watch::counts_with(std::uint64_t stored) const {

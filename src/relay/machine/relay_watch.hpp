@@ -3,6 +3,7 @@
 // anything.
 #pragma once
 
+#include "core/acked_message.hpp"
 #include "core/error.hpp"
 #include "core/instant.hpp"
 #include "core/relay_counts.hpp"
@@ -24,6 +25,8 @@ public:
 
     /// A relay before this one, of the same configuration, has counted these.
     void go_on_from(const relay_counts& earlier) { counts_ = earlier; }
+    /// From now on it is told of each ack; it must outlive this.
+    void tell_of_acks(ack_observer& observer) { observer_ = &observer; }
     [[nodiscard]] const relay_counts& counts() const { return counts_; }
     /// With as many messages that the lane has seen stored.
     [[nodiscard]] relay_counts counts_with(std::uint64_t stored) const;
@@ -69,6 +72,7 @@ private:
     void not_stored(outcome_class kind);
     void note_slow(const message& stored, std::chrono::microseconds took, instant now);
 
+    ack_observer* observer_ = nullptr;
     relay_counts counts_;
     catch_up catching_up_;
     relay::sent_again sent_again_;

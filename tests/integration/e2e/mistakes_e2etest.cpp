@@ -132,6 +132,23 @@ TEST_F(Mistakes, PasswordThatEverybodyCanReadIsNotUsed) {
     EXPECT_EQ(type("config --check --config " + file).exit_code, 0);
 }
 
+TEST_F(Mistakes, HeaderForACollectorThatEverybodyCanReadIsNotUsed) {
+    using std::filesystem::perms;
+    const auto file = write_file("traced.toml",
+                                 "[postgres]\nconninfo = \"dbname=app\"\n[[outbox]]\n"
+                                 "table = \"outbox_events\"\n[traces]\n"
+                                 "endpoint = \"http://127.0.0.1:4318\"\n"
+                                 "headers = { Authorization = \"Bearer s3cret\" }\n");
+    std::filesystem::permissions(file, perms(0644));
+    const auto refused = type("config --check --config " + file);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.errors, testing::HasSubstr("traces.headers"));
+    EXPECT_THAT(refused.errors, testing::HasSubstr("WALRELAY_TRACES_HEADERS"));
+    EXPECT_THAT(refused.errors, testing::Not(testing::HasSubstr("s3cret")));
+    std::filesystem::permissions(file, perms(0640));
+    EXPECT_EQ(type("config --check --config " + file).exit_code, 0);
+}
+
 TEST_F(Mistakes, AreNoneWhereHelpIsAskedFor) {
     EXPECT_EQ(type("help").output, type("--help").output);
     EXPECT_EQ(type("help dead-letter drop").output, type("dead-letter drop --help").output);

@@ -160,6 +160,9 @@ TEST(Metrics, SayWhatTheReportSays) {
                     "walrelay_trail_cut_total{reason=\"max_wal\"} 3",
                     "walrelay_trail_cut_total{reason=\"lost\"} 1",
                     "walrelay_facts_age_seconds{about=\"kept_positions\"} 4",
+                    "walrelay_trace_spans_total{result=\"exported\"} 31",
+                    "walrelay_trace_spans_total{result=\"dropped\"} 3",
+                    "walrelay_trace_spans_total{result=\"failed\"} 2",
                 }));
 }
 
@@ -190,6 +193,12 @@ TEST(Metrics, SayNothingOfACleanUpThatIsNotKnown) {
                 Contains(StartsWith("walrelay_cleanup_lag_seconds{table=\"public.events_0")));
     EXPECT_THAT(lines,
                 Each(Not(StartsWith("walrelay_cleanup_lag_seconds{table=\"public.events_1"))));
+}
+
+TEST(Metrics, SayNothingOfTracesWhereThereAreNone) {
+    auto report = sample_report();
+    report.traces.reset();
+    EXPECT_THAT(metrics_text(report), Not(HasSubstr("trace_spans")));
 }
 
 TEST(Metrics, OfAStandbySayNothingOfALag) {

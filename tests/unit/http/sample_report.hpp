@@ -64,6 +64,7 @@ inline relay_report sample_report(std::size_t tables = 1) {
     report.kept_counts.trails[4] = 1;
     report.kept_counts.moved_on[1] = 3;
     report.clock_offset = -2ms;
+    report.traces = trace_counts{31, 3, 2};
     report.log = {{report.now, "info", "streaming", "streaming"}};
     report.last_trouble = {report.started, "warning", "broker_lost", "the broker is away"};
     return report;

@@ -2,6 +2,10 @@
 
 #include "unit/relay/lane/fenced_lane_fixture.hpp"
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace walrelay::relay {
 namespace {
 
@@ -45,6 +49,34 @@ TEST_F(RelayWatch, TimesTheWayFromTheCommitAndFromThePublish) {
     EXPECT_EQ(counts.publish_to_ack.sum_microseconds(), 2'000U);
     EXPECT_EQ(counts.last_commit, committed);
     EXPECT_EQ(counts.last_stored, committed + 40ms);
+}
+
+struct heard_acks final : ack_observer {
+    void acked(const acked_message& what) noexcept override {
+        ids.push_back(what.content.id);
+        published_at = what.published_at;
+        acked_at = what.acked_at;
+        sequence = what.sequence;
+    }
+
+    std::vector<std::string> ids;
+    wall_time published_at;
+    wall_time acked_at;
+    std::uint64_t sequence = 0;
+};
+
+TEST_F(RelayWatch, TellsAnObserverOfWhatIsStoredAndOfNothingElse) {
+    answer(1, 40ms, stored(1));
+    heard_acks heard;
+    watch.tell_of_acks(heard);
+    answer(2, 50ms, stored(2));
+    EXPECT_EQ(heard.published_at, committed + 48ms);
+    EXPECT_EQ(heard.acked_at, committed + 50ms);
+    EXPECT_EQ(heard.sequence, 2U);
+    publish_outcome busy;
+    busy.kind = outcome_class::transient;
+    answer(3, 60ms, busy);
+    EXPECT_EQ(heard.ids, std::vector<std::string>{"2"});
 }
 
 TEST_F(RelayWatch, LeavesRowsOfBeforeTheSlotOutOfTheTimeSinceTheCommit) {
