@@ -354,7 +354,7 @@ complete -c walrelay -n 'not __fish_seen_subcommand_from run init check verify s
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l help -d 'print this help; -h is short, --help explains each flag'
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l aggregate -x -d 'the rows of this aggregate'
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l sequence -x -d 'the event of the message with this sequence'
-complete -c walrelay -n '__fish_seen_subcommand_from find' -l since -x -d 'look only at messages that were stored since then (UTC unless a zone is given; "10 minutes ago"); default: since the row was created'
+complete -c walrelay -n '__fish_seen_subcommand_from find' -l since -x -d 'look only at messages that were stored since then (UTC unless a zone is given; "10 minutes ago"); default: since the row was created, and all where it is not found there'
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l consumer -x -d 'a consumer of the stream: whether it has acked each message'
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l limit -x -d 'how many rows of an aggregate, the newest (default: 20)'
 complete -c walrelay -n '__fish_seen_subcommand_from find' -l json -d 'print what was found as JSON'

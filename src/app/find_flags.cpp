@@ -41,7 +41,8 @@ CLI::App* add_find(CLI::App& program, tasks::find_options& options,
     command
         ->add_option("--since", options.since,
                      "look only at messages that were stored since then (UTC unless a zone is "
-                     "given; \"10 minutes ago\"); default: since the row was created")
+                     "given; \"10 minutes ago\"); default: since the row was created, and all "
+                     "where it is not found there")
         ->type_name("TIME");
     command
         ->add_option("--consumer", options.consumer,

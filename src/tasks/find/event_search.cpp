@@ -1,11 +1,13 @@
 #include "tasks/find/event_search.hpp"
 
 #include "core/sql_text.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/event_letters.hpp"
 #include "postgres/tables/halt_store.hpp"
 #include "postgres/tables/outbox_snapshot.hpp"
 #include "postgres/tables/slot_start.hpp"
 #include "postgres/tables/time_text.hpp"
+#include "postgres/tables/witness_store.hpp"
 #include "relay/intake/control_row.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
@@ -145,6 +147,29 @@ event_search::outcome<> event_search::open_tables() {
         }
         tables_.push_back(std::move(*rows));
     }
+    co_return co_await read_conditions();
+}
+
+/// A role that may not replicate, or not read the witness, finds without it.
+event_search::outcome<> event_search::read_conditions() {
+    auto slot = settings_.postgres.slot;
+    const auto start = co_await postgres::read_slot_start(*sql_, slot);
+    if (start && *start) {
+        after_start_ = (*start)->is_later;
+    }
+    auto replication = co_await servers::open_replication(on_.loop, settings_);
+    if (!replication) {
+        co_return result<void>{};
+    }
+    const auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return result<void>{};
+    }
+    const auto known = co_await postgres::read_witness(*sql_, std::move(slot),
+                                                       server->line.origin.system_identifier);
+    if (known && *known) {
+        after_witness_ = (*known)->is_later;
+    }
     co_return result<void>{};
 }
 
@@ -246,18 +271,22 @@ event_search::outcome<> event_search::tell_of_row(table_rows& in, traced_row& ro
     }
     row.transaction = told->text(0, 0);
     row.created_at = has_time ? told->text(0, 1) : "";
-    const auto start = co_await postgres::read_slot_start(*sql_, settings_.postgres.slot);
-    if (!start || !*start) {
-        co_return result<void>{};
+    row.is_of_the_slot = co_await is_true_of(in, row, after_start_);
+    row.is_after_witness = co_await is_true_of(in, row, after_witness_);
+    co_return result<void>{};
+}
+
+boost::asio::awaitable<std::optional<bool>> event_search::is_true_of(table_rows& in,
+                                                                     const traced_row& row,
+                                                                     const std::string& what) {
+    if (what.empty()) {
+        co_return std::nullopt;
     }
     auto of = in.shape();
-    const auto condition = quote_identifier(of.id_column) + " = " + quote_literal(row.id) +
-                           " AND (" + (*start)->is_later + ")";
-    const auto later = co_await postgres::ids_of_rows(*sql_, std::move(of), condition);
-    if (later) {
-        row.is_of_the_slot = !later->empty();
-    }
-    co_return result<void>{};
+    const auto condition =
+        quote_identifier(of.id_column) + " = " + quote_literal(row.id) + " AND (" + what + ")";
+    const auto found = co_await postgres::ids_of_rows(*sql_, std::move(of), condition);
+    co_return found ? std::optional(!found->empty()) : std::nullopt;
 }
 
 event_search::outcome<> event_search::find_letters(event_trace& of) {
@@ -354,30 +383,44 @@ event_search::outcome<> event_search::choose_where_to_look() {
     co_return result<void>{};
 }
 
+bool event_search::all_are_found() const {
+    return std::ranges::all_of(found_.events,
+                               [](const event_trace& each) { return !each.messages.empty(); });
+}
+
+/// First where messages should be by subject and time, which only finds. Under another
+/// configuration the subject was another one, and the clock that made a row's time may be ahead of
+/// the broker's: what is not found there is looked for among all messages.
 result<void> event_search::read_messages() {
-    const auto by_subject = found_.around.subjects;
-    for (const auto& subject : by_subject) {
+    auto& around = found_.around;
+    for (const auto& subject : std::vector<std::string>(around.subjects)) {
         if (auto read = read_messages_of(subject); !read) {
             return read;
         }
     }
-    const bool is_found = std::ranges::all_of(
-        found_.events, [](const event_trace& each) { return !each.messages.empty(); });
-    if (!by_subject.empty() && is_found) {
+    if (!around.subjects.empty() && all_are_found()) {
         return {};
     }
-    // Under another configuration it had another subject.
-    found_.around.subjects.clear();
+    around.subjects.clear();
+    around.looked_from = options_.since.empty() ? around.first_sequence : around.looked_from;
     for (auto& each : found_.events) {
         each.messages.clear();
     }
-    return read_messages_of(">");
+    auto read = read_messages_of(">");
+    if (read && !around.looked_at_a_part()) {
+        // Limits went on removing until the first one was read.
+        const auto numbers = around.last_sequence + 1 - stream_->facts().counts_from;
+        around.gone_messages = numbers - std::min(numbers, read_count_);
+    }
+    return read;
 }
 
 result<void> event_search::read_messages_of(const std::string& subject) {
     stream_->read_only(subject);
-    stream_->begin_at(found_.around.looked_from);
-    return stream_->read([this](const nats::scanned_message& one) -> result<void> {
+    stream_->begin_at(std::max<std::uint64_t>(found_.around.looked_from, 1));
+    read_count_ = 0;
+    auto read = stream_->read([this](const nats::scanned_message& one) -> result<void> {
+        ++read_count_;
         const auto id = first_id_of(one.id);
         for (auto& each : found_.events) {
             // Anybody who may publish can use the id, as often as he likes.
@@ -388,6 +431,8 @@ result<void> event_search::read_messages_of(const std::string& subject) {
         }
         return {};
     });
+    found_.around.last_sequence = std::max(found_.around.last_sequence, stream_->read_to());
+    return read;
 }
 
 }  // namespace walrelay::tasks

@@ -46,11 +46,17 @@ private:
     [[nodiscard]] outcome<> find_rows(event_trace& of);
     [[nodiscard]] outcome<> find_row(table_rows& in, const std::string& condition, event_trace& of);
     [[nodiscard]] outcome<> tell_of_row(table_rows& in, traced_row& row);
+    [[nodiscard]] outcome<> read_conditions();
+    /// Nothing where there is no such condition, or it cannot be told.
+    [[nodiscard]] boost::asio::awaitable<std::optional<bool>> is_true_of(table_rows& in,
+                                                                         const traced_row& row,
+                                                                         const std::string& what);
     [[nodiscard]] outcome<> find_letters(event_trace& of);
     [[nodiscard]] outcome<> look_at_slot();
     [[nodiscard]] outcome<> choose_where_to_look();
     [[nodiscard]] outcome<std::optional<wall_time>> earliest_time();
     [[nodiscard]] result<void> read_messages();
+    [[nodiscard]] bool all_are_found() const;
     [[nodiscard]] result<void> read_messages_of(const std::string& subject);
 
     servers::executors on_;
@@ -59,6 +65,12 @@ private:
     std::optional<nats::stream_scan> stream_;
     std::optional<postgres::connection> sql_;
     std::vector<std::unique_ptr<table_rows>> tables_;
+    /// SQL that is true of rows after the slot's beginning, and after the witness; empty where it
+    /// is not known.
+    std::string after_start_;
+    std::string after_witness_;
+    /// By the last reading.
+    std::uint64_t read_count_ = 0;
     found_events found_;
 };
 

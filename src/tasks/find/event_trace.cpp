@@ -17,6 +17,17 @@ std::string traced_message::occasion() const {
     return first.size() < id.size() ? id.substr(first.size() + 1) : std::string();
 }
 
+namespace {
+
+/// It can have a message that was not looked at, or that is gone.
+bool may_have_a_message(const event_trace& trace, const surroundings& around) {
+    const auto is_new = [](const traced_row& row) { return row.is_after_witness == true; };
+    return around.looked_at_a_part() ||
+           (around.gone_messages > 0 && !std::ranges::all_of(trace.rows, is_new));
+}
+
+}  // namespace
+
 verdict judge(const event_trace& trace, const surroundings& around) {
     const auto first = std::ranges::count_if(
         trace.messages, [](const traced_message& each) { return each.occasion().empty(); });
@@ -29,7 +40,7 @@ verdict judge(const event_trace& trace, const surroundings& around) {
     if (!trace.letters.empty()) {
         return verdict::set_aside;
     }
-    if (trace.rows.empty()) {
+    if (trace.rows.empty() || may_have_a_message(trace, around)) {
         return verdict::unknown;
     }
     if (around.halted) {
@@ -40,7 +51,11 @@ verdict judge(const event_trace& trace, const surroundings& around) {
         return verdict::not_sent;
     }
     // What was committed is flushed, or will be: a row that can be seen ends before that.
-    return around.confirmed < around.wal_end ? verdict::awaited : verdict::missing;
+    if (around.confirmed < around.wal_end) {
+        return verdict::awaited;
+    }
+    // A row that was only changed since looks new, too.
+    return around.gone_messages > 0 ? verdict::unknown : verdict::missing;
 }
 
 bool is_settled(verdict what) {

@@ -34,6 +34,9 @@ struct traced_row {
     std::string unmappable = {};
     /// The slot was made before it, and so sends it; nothing where that is not known.
     std::optional<bool> is_of_the_slot = {};
+    /// It was written, or changed, after all that is known to have been stored; nothing where that
+    /// is not known.
+    std::optional<bool> is_after_witness = {};
 };
 
 struct traced_message {
@@ -66,14 +69,14 @@ enum class verdict : std::uint8_t {
     /// The stream has several messages of this id.
     twice,
     set_aside,
-    /// The slot still brings it.
+    /// The slot has not come to the end of the WAL, and may still bring it.
     awaited,
     halted,
     /// There is no slot, or the slot was made after the row.
     not_sent,
     /// The slot is past it, and the stream does not have it.
     missing,
-    /// There is no trace of it.
+    /// There is no trace of it; or no message that can be seen now, where it can have had one.
     unknown,
 };
 
@@ -98,14 +101,22 @@ struct surroundings {
     std::string stream = {};
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;
+    /// Messages that the stream does not have any more: its limits, or somebody, removed them.
+    std::uint64_t gone_messages = 0;
     /// Messages were looked at from here on; all of them, or those of these subjects.
     std::uint64_t looked_from = 0;
     std::vector<std::string> subjects = {};
     std::string consumer = {};
     std::optional<nats::consumer_place> place = {};
+
+    /// Those before it may hold what was not found.
+    [[nodiscard]] bool looked_at_a_part() const { return looked_from > first_sequence; }
+    /// All messages that the stream has were looked at.
+    [[nodiscard]] bool is_whole() const { return !looked_at_a_part() && subjects.empty(); }
 };
 
-/// From all of `trace` but `what`.
+/// From all of `trace` but `what`. What was not found is absent only where it was looked for in all
+/// messages, and none of those that are gone can have been it.
 [[nodiscard]] verdict judge(const event_trace& trace, const surroundings& around);
 
 /// In the stream, or set aside: nobody need do anything.

@@ -39,15 +39,17 @@ said_of_verdict name_of(verdict what) {
                     "it was set aside: walrelay dead-letter show ID says why, walrelay dead-letter "
                     "retry ID has it published"};
         case verdict::awaited:
-            return {"awaited", "it is not in the stream yet: the slot still brings it"};
+            return {"awaited",
+                    "it is not in the stream yet: the slot is not at the end of the WAL and may "
+                    "still bring it; walrelay verify looks whether it does"};
         case verdict::halted:
             return {"halted",
                     "it is not in the stream, and the relay is halted: walrelay status says what "
                     "to do"};
         case verdict::not_sent:
             return {"not_sent",
-                    "it is not in the stream, and no slot sends it: the row was there before the "
-                    "slot. To have it published: walrelay replay --ids ID"};
+                    "it is not in the stream, and no slot sends it: there is none, or the row was "
+                    "there before it. To have it published: walrelay replay --ids ID"};
         case verdict::missing:
             return {"missing",
                     "it is not in the stream, and the slot is past it: walrelay verify looks for "
@@ -55,6 +57,38 @@ said_of_verdict name_of(verdict what) {
         default:
             return {"unknown", "there is no trace of it: no such row, no message, no dead letter"};
     }
+}
+
+/// Why it can have a message all the same; empty where it cannot.
+std::string what_was_not_seen(const surroundings& around) {
+    if (around.looked_at_a_part()) {
+        return fmt::format("messages before sequence {} were not looked at", around.looked_from);
+    }
+    return around.gone_messages == 0
+               ? ""
+               : fmt::format(
+                     "the stream begins at sequence {}, and {} gone: its message can have "
+                     "been one of them",
+                     around.first_sequence,
+                     around.gone_messages == 1
+                         ? "1 message of it is"
+                         : fmt::format("{} messages of it are", around.gone_messages));
+}
+
+std::string words_of(const event_trace& one, const surroundings& around) {
+    const std::string words(name_of(one.what).words);
+    if (one.what == verdict::once && !around.is_whole()) {
+        return words + " among the messages that were looked at";
+    }
+    if (one.what != verdict::unknown) {
+        return words;
+    }
+    const auto unseen = what_was_not_seen(around);
+    if (unseen.empty()) {
+        return words;
+    }
+    return (one.rows.empty() ? words + "; but " : "whether it was in the stream is unknown: ") +
+           unseen;
 }
 
 /// Of one message, for the consumer that was asked about.
@@ -103,7 +137,7 @@ public:
             line("  letter", fmt::format("{}, {}, {}: {}", letter.id, letter.state, letter.dead_at,
                                          letter.reason));
         }
-        line("  ->", std::string(name_of(one.what).words));
+        line("  ->", words_of(one, around));
     }
     void nothing() { line("->", "no table has a row of this aggregate (any more)"); }
     void around(const surroundings& all) {
@@ -196,13 +230,13 @@ std::string json_of(const found_events& found) {
     const auto& around = found.around;
     const auto no_slot = !around.slot_exists;
     return fmt::format(
-        R"({{"events":{},"stream":{},"looked":{{"from":{},"to":{},"subjects":{}}},)"
+        R"({{"events":{},"stream":{},"looked":{{"from":{},"to":{},"subjects":{},"gone":{}}},)"
         R"("slot":{},"slot_active":{},"confirmed":{},"halted":{}}})"
         "\n",
         list_of(found.events, [&](const event_trace& each) { return json_of(each, around); }),
         json_string(around.stream), around.looked_from, around.last_sequence,
         list_of(around.subjects, [](const std::string& each) { return json_string(each); }),
-        json_string(around.slot), around.slot_active,
+        around.gone_messages, json_string(around.slot), around.slot_active,
         no_slot ? "null" : json_string(to_string(around.confirmed)),
         around.halted ? json_string(*around.halted) : "null");
 }

@@ -81,7 +81,7 @@ TEST_P(Find, TellsWhatKeepsAnEventFromTheStream) {
     bench.execute(insert_event(4));
     const auto awaited = find({event_id(4)});
     EXPECT_EQ(awaited.exit_code, 1) << awaited.errors;
-    EXPECT_THAT(awaited.output, HasSubstr("the slot still brings it"));
+    EXPECT_THAT(awaited.output, HasSubstr("may still bring it"));
     const auto nowhere = find({"no uuid", "--json"});
     EXPECT_EQ(nowhere.exit_code, 1) << nowhere.errors;
     EXPECT_THAT(nowhere.output, HasSubstr("\"verdict\":\"unknown\""));
@@ -90,6 +90,34 @@ TEST_P(Find, TellsWhatKeepsAnEventFromTheStream) {
     const auto no_slot = find({event_id(4)});
     EXPECT_EQ(no_slot.exit_code, 1) << no_slot.errors;
     EXPECT_THAT(no_slot.output, HasSubstr("no slot sends it"));
+}
+
+/// A writer's local time, or its clock: there are no messages of that time yet.
+TEST_P(Find, LooksAtAllMessagesWhereTheRowsTimeIsAheadOfTheBrokersClock) {
+    bench.start();
+    relay(1, 3);
+    bench.execute("UPDATE outbox_events SET created_at = created_at + interval '1 day'");
+    const auto found = find({event_id(2)});
+    EXPECT_EQ(found.exit_code, 0) << found.output << found.errors;
+    EXPECT_THAT(found.output, HasSubstr("sequence 2, stored "));
+    EXPECT_THAT(found.output, HasSubstr("all messages from sequence 1 to 3"));
+}
+
+TEST_P(Find, DoesNotKnowWhetherWhatLimitsHaveRemovedWasPublished) {
+    bench.start();
+    relay(1, 3);
+    bench.stop();
+    bench.broker().delete_message(bench.stream_name(), 1);
+    const auto found = find({event_id(1)});
+    EXPECT_EQ(found.exit_code, 1) << found.errors;
+    EXPECT_THAT(found.output, HasSubstr("whether it was in the stream is unknown: the stream "
+                                        "begins at sequence 2, and 1 message of it is gone"));
+    const auto told = find({event_id(1), "--json"});
+    EXPECT_THAT(told.output, HasSubstr("\"verdict\":\"unknown\""));
+    EXPECT_THAT(violations_of("find", told.output), IsEmpty());
+    // Of a row that came after all that was stored nothing can be gone.
+    bench.execute(insert_event(4));
+    EXPECT_THAT(find({event_id(4)}).output, HasSubstr("may still bring it"));
 }
 
 TEST_P(Find, NamesEachTimeThatAnEventWasPublished) {

@@ -1,0 +1,92 @@
+#include "tasks/find/event_trace.hpp"
+
+#include "tasks/find/find_report.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace walrelay::test {
+namespace {
+
+using tasks::verdict;
+using testing::HasSubstr;
+
+/// A row without message or letter, looked for in all of a stream that is whole.
+class EventTrace : public testing::Test {
+protected:
+    EventTrace() {
+        trace_.rows.push_back({.id = "7"});
+        around_.slot_exists = true;
+        around_.confirmed = lsn{100};
+        around_.wal_end = lsn{200};
+        around_.first_sequence = 1;
+        around_.last_sequence = 9;
+        around_.looked_from = 1;
+    }
+    [[nodiscard]] verdict judged() const { return tasks::judge(trace_, around_); }
+    [[nodiscard]] std::string said() const {
+        auto one = trace_;
+        one.what = judged();
+        return tasks::text_of(tasks::found_events{{one}, around_});
+    }
+
+    tasks::event_trace trace_;
+    tasks::surroundings around_;
+};
+
+TEST_F(EventTrace, IsAwaitedAsLongAsTheSlotIsNotAtTheEnd) {
+    EXPECT_EQ(judged(), verdict::awaited);
+    EXPECT_THAT(said(), HasSubstr("may still bring it"));
+    around_.confirmed = around_.wal_end;
+    EXPECT_EQ(judged(), verdict::missing);
+    around_.halted = "rows are missing";
+    EXPECT_EQ(judged(), verdict::halted);
+}
+
+TEST_F(EventTrace, IsNotAbsentFromWhatWasNotLookedAt) {
+    around_.looked_from = 5;
+    EXPECT_EQ(judged(), verdict::unknown);
+    EXPECT_THAT(said(), HasSubstr("unknown: messages before sequence 5 were not looked at"));
+    around_.halted = "rows are missing";
+    EXPECT_EQ(judged(), verdict::unknown);
+    around_.halted.reset();
+    around_.slot_exists = false;
+    EXPECT_EQ(judged(), verdict::unknown);
+}
+
+TEST_F(EventTrace, CanHaveAMessageAmongThoseThatAreGone) {
+    around_.first_sequence = 4;
+    around_.looked_from = 4;
+    around_.gone_messages = 3;
+    EXPECT_EQ(judged(), verdict::unknown);
+    EXPECT_THAT(said(), HasSubstr("unknown: the stream begins at sequence 4, and 3 messages of it "
+                                  "are gone: its message can have been one of them"));
+    trace_.rows.front().is_after_witness = false;
+    EXPECT_EQ(judged(), verdict::unknown);
+    // Nothing of it was known to be stored.
+    trace_.rows.front().is_after_witness = true;
+    EXPECT_EQ(judged(), verdict::awaited);
+    // Or an old row was changed.
+    around_.confirmed = around_.wal_end;
+    EXPECT_EQ(judged(), verdict::unknown);
+}
+
+TEST_F(EventTrace, SaysOfAnEventWithoutRowWhatWasNotSeen) {
+    trace_.rows.clear();
+    EXPECT_EQ(judged(), verdict::unknown);
+    EXPECT_THAT(said(), HasSubstr("no such row, no message, no dead letter\n"));
+    around_.gone_messages = 1;
+    EXPECT_THAT(said(), HasSubstr("and 1 message of it is gone"));
+}
+
+TEST_F(EventTrace, IsPublishedOnceAmongWhatWasLookedAt) {
+    trace_.messages.push_back({.sequence = 7, .subject = "events", .id = "7"});
+    EXPECT_EQ(judged(), verdict::once);
+    EXPECT_THAT(said(), HasSubstr("it is in the stream once\n"));
+    around_.subjects = {"events"};
+    EXPECT_THAT(said(), HasSubstr("once among the messages that were looked at\n"));
+}
+
+}  // namespace
+}  // namespace walrelay::test
