@@ -26,19 +26,22 @@ BEGIN
             -- An operator goes on without the rows; the relay that does deletes the row of this table.
             -- All that walrelay 0.2.0 knows of a decision.
             resumed_at timestamptz,
-            -- What an operator has decided: look, looked, heal, give_up. It counts for the halt that it
-            -- was made for, not for a later one.
+            -- What an operator has decided: look, looked, heal, give_up.
             decision   text,
-            decided_at timestamptz
+            decided_at timestamptz,
+            -- The halted_at of the halt that it was decided for: it does not count for another one,
+            -- whatever the clock says of the two.
+            decided_halt timestamptz
         );
     ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
                         JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
                        WHERE c.relname = 'halt' AND c.relnamespace = to_regnamespace('walrelay')
-                         AND a.attname = 'decided_at' AND NOT a.attisdropped)
+                         AND a.attname = 'decided_halt' AND NOT a.attisdropped)
     THEN
         -- A table that 0.2.0 has made.
         ALTER TABLE walrelay.halt ADD COLUMN IF NOT EXISTS decision text,
-                                  ADD COLUMN IF NOT EXISTS decided_at timestamptz;
+                                  ADD COLUMN IF NOT EXISTS decided_at timestamptz,
+                                  ADD COLUMN IF NOT EXISTS decided_halt timestamptz;
     END IF;
 END
 $$;

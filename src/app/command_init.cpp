@@ -196,7 +196,7 @@ awaitable<void> note_beginning(servers::executors on, postgres::connection& sql,
     if (!new_slot) {
         co_return;
     }
-    const auto ended = co_await postgres::forget_halt(sql, settings.postgres.slot);
+    const auto ended = co_await postgres::forget_halt(sql, settings.postgres.slot, "");
     if (!ended) {
         log<"halt_not_removed">(to_string(ended.error()) + "; fix: walrelay resume",
                                 with<"slot">(settings.postgres.slot),

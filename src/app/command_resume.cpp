@@ -76,13 +76,27 @@ bool names_tables(const config::settings& settings) {
            settings.outbox.front().table != table_name{"walrelay", "dead_letter"};
 }
 
-awaitable<result<bool>> decide(postgres::connection& sql, const config::settings& settings,
-                               halt_decision how) {
+error is_another_halt(const std::string& slot) {
+    return {errc::halted,
+            "the halt of slot " + slot +
+                " has been removed, or another one has taken its place, while this command looked; "
+                "nothing was decided",
+            "run this command again"};
+}
+
+/// For the halt that was read, and that people are told of.
+awaitable<result<void>> decide(postgres::connection& sql, const config::settings& settings,
+                               const outcome& done, halt_decision how) {
     auto slot = settings.postgres.slot;
+    auto which = done.halt ? done.halt->which : std::string();
     auto tables = servers::published_tables_of(settings);
     std::string reason = "walrelay resume --heal has asked to publish what is missing";
-    co_return co_await postgres::decide_halt(sql, std::move(slot), how, std::move(reason),
-                                             std::move(tables));
+    const auto kept = co_await postgres::decide_halt(sql, std::move(slot), std::move(which), how,
+                                                     std::move(reason), std::move(tables));
+    if (!kept) {
+        co_return kept.error();
+    }
+    co_return *kept ? result<void>{} : is_another_halt(settings.postgres.slot);
 }
 
 error not_compared(const error& why) {
@@ -117,7 +131,7 @@ awaitable<result<void>> take_back(servers::executors on, postgres::connection& s
         co_return result<void>{};
     }
     const auto how = done.missing ? halt_decision::looked : halt_decision::look;
-    const auto kept = co_await decide(sql, settings, how);
+    const auto kept = co_await decide(sql, settings, done, how);
     if (!kept) {
         co_return kept.error();
     }
@@ -152,7 +166,7 @@ awaitable<result<void>> heal(postgres::connection& sql, const config::settings& 
             co_return is_in_use(settings.postgres.slot);
         }
     }
-    const auto kept = co_await decide(sql, settings, halt_decision::heal);
+    const auto kept = co_await decide(sql, settings, done, halt_decision::heal);
     if (!kept) {
         co_return kept.error();
     }
@@ -187,7 +201,7 @@ awaitable<result<void>> give_up(servers::executors on, postgres::connection& sql
         co_return listed.error();
     }
     if (done.halt) {
-        const auto kept = co_await decide(sql, settings, halt_decision::give_up);
+        const auto kept = co_await decide(sql, settings, done, halt_decision::give_up);
         if (!kept) {
             co_return kept.error();
         }

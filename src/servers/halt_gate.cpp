@@ -129,7 +129,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
     const auto& slot = settings_.postgres.slot;
     const auto was = "slot " + slot + " was halted at " + halt.halted_at + " (" + halt.reason + ")";
     asked_to_heal_ = halt.decision == decision::heal;
-    passing_ = halt.halted_at;
+    passing_ = halt.which;
     if (halt.decision == decision::give_up) {
         return pass(passage::gives_up, was,
                     "an operator gave the missing rows up at " + halt.decided_at +
@@ -146,7 +146,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
         return heal(was, "on_slot_loss = \"heal\"");
     }
     const bool is_over = halt.decision == decision::look || halt.decision == decision::looked;
-    if (is_over && passed_ == halt.halted_at) {
+    if (is_over && passed_ == halt.which) {
         // It could not be removed when this relay began to stream.
         return passage::open;
     }
@@ -180,7 +180,8 @@ awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
 
 awaitable<result<void>> halt_gate::was_compared(postgres::connection& sql) {
     auto slot = settings_.postgres.slot;
-    co_return co_await postgres::note_comparison(sql, std::move(slot));
+    auto which = passing_;
+    co_return co_await postgres::note_comparison(sql, std::move(slot), std::move(which));
 }
 
 awaitable<void> halt_gate::streams(postgres::connection& sql) {
@@ -192,11 +193,11 @@ awaitable<void> halt_gate::streams(postgres::connection& sql) {
         co_return;
     }
     passed_ = std::exchange(passing_, {});
-    const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot);
-    if (forgotten) {
+    const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot, passed_);
+    if (forgotten && *forgotten) {
         log<"halt_removed">("the halt of slot " + settings_.postgres.slot + " is over and removed",
                             with<"slot">(settings_.postgres.slot));
-    } else {
+    } else if (!forgotten) {
         log<"halt_not_removed">(
             clause_of(to_string(forgotten.error())) + "; the halt of slot " +
                 settings_.postgres.slot + " is over, but still in walrelay.halt",

@@ -65,7 +65,7 @@ private:
     bool skips_ = false;
     bool healed_ = false;
     bool asked_to_heal_ = false;
-    /// When the halt was made that is being passed, and that of the last which was; empty for none.
+    /// Which halt is being passed, and which was the last (kept_halt::which); empty for none.
     std::string passing_;
     std::string passed_;
     bool warned_ = false;

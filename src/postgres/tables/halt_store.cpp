@@ -3,6 +3,8 @@
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/session/commit_wait.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace walrelay::postgres {
@@ -17,53 +19,75 @@ SELECT relkind = 'r' AND NOT relrowsecurity AND NOT relhasrules
  WHERE n.nspname = 'walrelay' AND c.relname = 'halt'
 )sql";
 
-/// By way of JSON, as a table of 0.2.0 does not have the columns. A decision of before the halt was
-/// about another one.
+// A halt is told from others of its slot by its halted_at, to the microsecond, and a decision is
+// tied to its halt by that. Which of two times is later decides nothing: a server's clock steps
+// back, and that of a new primary is another one.
+
+/// By way of JSON, as a table of 0.2.0 does not have the columns.
 constexpr const char* read_sql = R"sql(
 SELECT to_char(halted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), reason, fix,
-       CASE WHEN decided_at >= halted_at THEN decision
+       CASE WHEN decided_halt = halted_at THEN decision
             WHEN resumed_at IS NOT NULL THEN 'look' END,
-       to_char(CASE WHEN decided_at >= halted_at THEN decided_at ELSE resumed_at END
-                   AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+       to_char(CASE WHEN decided_halt = halted_at THEN decided_at ELSE resumed_at END
+                   AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
+       to_char(halted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')
   FROM (SELECT h.halted_at, h.reason, h.fix, h.resumed_at, to_jsonb(h) ->> 'decision' AS decision,
-               (to_jsonb(h) ->> 'decided_at')::timestamptz AS decided_at
+               (to_jsonb(h) ->> 'decided_at')::timestamptz AS decided_at,
+               (to_jsonb(h) ->> 'decided_halt')::timestamptz AS decided_halt
           FROM walrelay.halt AS h WHERE h.slot = $1) AS kept
 )sql";
 
+/// The columns of a decision may not be there; it is about the halt of before, whose time differs.
 constexpr const char* store_sql = R"sql(
-INSERT INTO walrelay.halt (slot, reason, fix) VALUES ($1, $2, $3)
+INSERT INTO walrelay.halt AS known (slot, halted_at, reason, fix)
+VALUES ($1, clock_timestamp(), $2, $3)
     ON CONFLICT (slot) DO UPDATE
-       SET halted_at = now(), reason = excluded.reason, fix = excluded.fix, resumed_at = NULL
+       SET halted_at = CASE WHEN known.halted_at = excluded.halted_at
+                            THEN excluded.halted_at + interval '1 microsecond'
+                            ELSE excluded.halted_at END,
+           reason = excluded.reason, fix = excluded.fix, resumed_at = NULL
+)sql";
+
+/// $1 slot, $2 which halt of it; empty for whichever is there.
+constexpr const char* is_that_halt_sql = R"sql(
+slot = $1
+AND $2 IN ('', to_char(halted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'))
 )sql";
 
 /// resumed_at, which 0.2.0 reads, is set only by who gives rows up: such a relay goes on without
 /// them, and refuses the slot in every other case.
 constexpr const char* decide_sql = R"sql(
 UPDATE walrelay.halt
-   SET decision = $2, decided_at = now(), resumed_at = CASE WHEN $2 = 'give_up' THEN now() END
- WHERE slot = $1 RETURNING slot
+   SET decision = $3, decided_at = clock_timestamp(), decided_halt = halted_at,
+       resumed_at = CASE WHEN $3 = 'give_up' THEN clock_timestamp() END
+ WHERE {} RETURNING slot
 )sql";
 
 constexpr const char* ask_for_healing_sql = R"sql(
-INSERT INTO walrelay.halt (slot, reason, fix, decision, decided_at)
-VALUES ($1, $2, 'start walrelay run', 'heal', now())
-    ON CONFLICT (slot) DO UPDATE SET decision = 'heal', decided_at = now(), resumed_at = NULL
+INSERT INTO walrelay.halt AS known
+       (slot, reason, fix, halted_at, decision, decided_at, decided_halt)
+VALUES ($1, $2, 'start walrelay run', now(), 'heal', now(), now())
+    ON CONFLICT (slot) DO UPDATE
+       SET decision = 'heal', decided_at = clock_timestamp(), decided_halt = known.halted_at,
+           resumed_at = NULL
 RETURNING slot
 )sql";
 
 constexpr const char* compared_sql = R"sql(
-UPDATE walrelay.halt SET decision = 'looked', decided_at = now(), resumed_at = NULL
- WHERE slot = $1
-   AND CASE WHEN decided_at >= halted_at THEN decision = 'look' ELSE resumed_at IS NOT NULL END
+UPDATE walrelay.halt
+   SET decision = 'looked', decided_at = clock_timestamp(), decided_halt = halted_at,
+       resumed_at = NULL
+ WHERE {}
+   AND CASE WHEN decided_halt = halted_at THEN decision = 'look' ELSE resumed_at IS NOT NULL END
 )sql";
 
 constexpr const char* has_decisions_sql = R"sql(
 SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid
  WHERE c.relname = 'halt' AND c.relnamespace = to_regnamespace('walrelay')
-   AND a.attname = 'decided_at' AND NOT a.attisdropped
+   AND a.attname = 'decided_halt' AND NOT a.attisdropped
 )sql";
 
-constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE slot = $1";
+constexpr const char* forget_sql = "DELETE FROM walrelay.halt WHERE {} RETURNING slot";
 
 /// True where the table is there and can be trusted with a statement, false where it is missing.
 awaitable<result<bool>> look_at_table(connection& sql) {
@@ -140,6 +164,7 @@ awaitable<result<std::optional<kept_halt>>> read_halt(connection& sql, std::stri
         co_return std::optional<kept_halt>{};
     }
     kept_halt found{rows->text(0, 0), rows->text(0, 1), rows->text(0, 2)};
+    found.which = rows->text(0, 5);
     found.decision = decision_of(rows->at(0, 3));
     found.decided_at = found.decision ? rows->text(0, 4) : "";
     co_return std::optional(std::move(found));
@@ -171,8 +196,9 @@ awaitable<result<void>> store_halt(connection& sql, std::string slot, std::strin
     co_return result<void>{};
 }
 
-awaitable<result<bool>> decide_halt(connection& sql, std::string slot, halt_decision decision,
-                                    std::string reason, std::vector<table_name> outboxes) {
+awaitable<result<bool>> decide_halt(connection& sql, std::string slot, std::string which,
+                                    halt_decision decision, std::string reason,
+                                    std::vector<table_name> outboxes) {
     const bool asks = decision == halt_decision::heal;
     const auto there = co_await look_at_table(sql);
     if (!there) {
@@ -186,36 +212,45 @@ awaitable<result<bool>> decide_halt(connection& sql, std::string slot, halt_deci
     if (!completed) {
         co_return completed.error();
     }
+    auto statement =
+        asks ? std::string(ask_for_healing_sql) : fmt::format(decide_sql, is_that_halt_sql);
     std::vector<std::string> parameters{std::move(slot),
-                                        asks ? std::move(reason) : to_string(decision)};
-    const auto done =
-        co_await sql.ask(asks ? ask_for_healing_sql : decide_sql, std::move(parameters));
+                                        asks ? std::move(reason) : std::move(which)};
+    if (!asks) {
+        parameters.emplace_back(to_string(decision));
+    }
+    const auto done = co_await sql.ask(std::move(statement), std::move(parameters));
     if (done.has_error()) {
         co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return !done->empty();
 }
 
-awaitable<result<void>> note_comparison(connection& sql, std::string slot) {
+awaitable<result<void>> note_comparison(connection& sql, std::string slot, std::string which) {
     const auto completed = co_await complete_table(sql, true, {});
     if (!completed) {
         co_return completed.error();
     }
-    std::vector<std::string> parameters{std::move(slot)};
-    const auto done = co_await sql.ask(compared_sql, std::move(parameters));
+    std::vector<std::string> parameters{std::move(slot), std::move(which)};
+    auto statement = fmt::format(compared_sql, is_that_halt_sql);
+    const auto done = co_await sql.ask(std::move(statement), std::move(parameters));
     if (done.has_error()) {
         co_return explain_use(done.error(), sql, own_table::halt);
     }
     co_return result<void>{};
 }
 
-awaitable<result<void>> forget_halt(connection& sql, std::string slot) {
-    std::vector<std::string> parameters{std::move(slot)};
-    const auto done = co_await sql.ask(forget_sql, std::move(parameters));
-    if (done.has_error() && !is_missing(done.error())) {
+awaitable<result<bool>> forget_halt(connection& sql, std::string slot, std::string which) {
+    std::vector<std::string> parameters{std::move(slot), std::move(which)};
+    auto statement = fmt::format(forget_sql, is_that_halt_sql);
+    const auto done = co_await sql.ask(std::move(statement), std::move(parameters));
+    if (done.has_error()) {
+        if (is_missing(done.error())) {
+            co_return false;
+        }
         co_return explain_use(done.error(), sql, own_table::halt);
     }
-    co_return result<void>{};
+    co_return !done->empty();
 }
 
 }  // namespace walrelay::postgres

@@ -38,10 +38,12 @@ struct kept_halt {
     std::string halted_at;
     std::string reason;
     std::string fix;
-    /// Made since it was halted.
+    /// Made for this halt.
     std::optional<halt_decision> decision = {};
     /// In the form of halted_at; set with `decision`.
     std::string decided_at = {};
+    /// Tells it from every other halt of the slot, for the functions below.
+    std::string which = {};
 };
 
 /// Nothing where the slot is not halted. errc::postgres_unsuitable, with the SQL that fixes it, if
@@ -57,20 +59,26 @@ struct kept_halt {
                                                               std::string reason, std::string fix,
                                                               std::vector<table_name> outboxes);
 
-/// Lets the next relay of the slot go on, in this way. Where the slot is not halted a decision to
-/// heal is kept all the same, for `reason`; no other is. Adds the columns of a decision where the
-/// table is of 0.2.0. Returns whether it was kept.
+/// Lets the next relay of the slot go on past the halt `which` in this way. To heal is kept for
+/// whichever halt is there, and for `reason` where there is none. Adds the columns of a decision
+/// where the table is of 0.2.0. Returns whether it was kept: not where that halt is not there (any
+/// more).
 [[nodiscard]] boost::asio::awaitable<result<bool>> decide_halt(connection& sql, std::string slot,
+                                                               std::string which,
                                                                halt_decision decision,
                                                                std::string reason,
                                                                std::vector<table_name> outboxes);
 
-/// No row is missing: what an operator has resumed without having looked counts as `looked`.
-/// Nothing is changed where the slot was halted again, or something else decided, since.
+/// No row is missing: the halt `which`, where an operator has resumed it without having looked,
+/// counts as `looked`. Nothing is changed where the slot was halted again, or something else
+/// decided, since.
 [[nodiscard]] boost::asio::awaitable<result<void>> note_comparison(connection& sql,
-                                                                   std::string slot);
+                                                                   std::string slot,
+                                                                   std::string which);
 
-/// Removes the halt, if there is one.
-[[nodiscard]] boost::asio::awaitable<result<void>> forget_halt(connection& sql, std::string slot);
+/// Removes the halt `which`, or, where that is empty, whichever is there. Returns whether it was
+/// there.
+[[nodiscard]] boost::asio::awaitable<result<bool>> forget_halt(connection& sql, std::string slot,
+                                                               std::string which);
 
 }  // namespace walrelay::postgres

@@ -33,7 +33,7 @@ protected:
     }
 
     bool decides(postgres::connection& sql, const std::string& slot, halt_decision how) {
-        const auto done = run(postgres::decide_halt(sql, slot, how, "asked for", {}));
+        const auto done = run(postgres::decide_halt(sql, slot, "", how, "asked for", {}));
         EXPECT_TRUE(done.has_value()) << to_string(done.error());
         return done && *done;
     }
@@ -51,7 +51,7 @@ TEST_F(HaltStore, TakesAMissingTableForNoHalt) {
     auto sql = connect();
     EXPECT_FALSE(run(postgres::has_table(sql, postgres::own_table::halt)).value());
     EXPECT_FALSE(decides(sql, "one", halt_decision::look));
-    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one", "")).has_value());
 }
 
 TEST_F(HaltStore, MakesTheTableAndKeepsEachSlotApart) {
@@ -74,7 +74,7 @@ TEST_F(HaltStore, KeepsTheDecisionThatWasMadeLastAndForgets) {
         EXPECT_EQ(kept("one")->decision, each) << postgres::to_string(each);
         EXPECT_THAT(kept("one")->decided_at, testing::EndsWith(" UTC"));
     }
-    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one", "")).has_value());
     EXPECT_FALSE(kept("one").has_value());
 }
 
@@ -87,6 +87,57 @@ TEST_F(HaltStore, ANewHaltIsNotDecided) {
         EXPECT_EQ(kept("one")->reason, "more rows are missing");
         EXPECT_FALSE(kept("one")->decision.has_value()) << postgres::to_string(each);
     }
+}
+
+/// It was stored while the server's clock was ahead, or by a primary whose clock was.
+TEST_F(HaltStore, IsDecidedAlsoWhereItsTimeIsAheadOfTheClock) {
+    store("one");
+    writer_->execute("UPDATE walrelay.halt SET halted_at = halted_at + interval '1 hour'");
+    auto sql = connect();
+    for (const auto each : {halt_decision::look, halt_decision::heal, halt_decision::give_up}) {
+        EXPECT_TRUE(decides(sql, "one", each));
+        EXPECT_EQ(kept("one")->decision, each) << postgres::to_string(each);
+    }
+    EXPECT_TRUE(decides(sql, "one", halt_decision::look));
+    EXPECT_TRUE(run(postgres::note_comparison(sql, "one", kept("one")->which)).has_value());
+    EXPECT_EQ(kept("one")->decision, halt_decision::looked);
+}
+
+TEST_F(HaltStore, ADecisionDoesNotPassALaterHaltWhoseTimeIsEarlier) {
+    store("one");
+    auto sql = connect();
+    ASSERT_TRUE(decides(sql, "one", halt_decision::give_up));
+    writer_->execute(
+        "UPDATE walrelay.halt SET halted_at = halted_at + interval '1 hour', decided_at = "
+        "decided_at + interval '1 hour'");
+    for (const auto version : {"ours", "0.2.0"}) {
+        if (version == std::string("ours")) {
+            store("one", "more rows are missing");
+        } else {
+            writer_->execute("UPDATE walrelay.halt SET halted_at = now(), resumed_at = NULL");
+        }
+        EXPECT_FALSE(kept("one")->decision.has_value()) << version;
+    }
+}
+
+TEST_F(HaltStore, IsAnotherOneHoweverShortlyAfter) {
+    store("one");
+    const auto first = kept("one")->which;
+    store("one", "more rows are missing");
+    const auto second = kept("one")->which;
+    EXPECT_NE(first, second);
+    auto sql = connect();
+    const auto decided =
+        run(postgres::decide_halt(sql, "one", first, halt_decision::give_up, "", {}));
+    EXPECT_FALSE(decided.value()) << "it was decided of the first";
+    EXPECT_FALSE(kept("one")->decision.has_value());
+    EXPECT_TRUE(decides(sql, "one", halt_decision::look));
+    EXPECT_TRUE(run(postgres::note_comparison(sql, "one", first)).has_value());
+    EXPECT_EQ(kept("one")->decision, halt_decision::look);
+    EXPECT_FALSE(run(postgres::forget_halt(sql, "one", first)).value());
+    ASSERT_TRUE(kept("one").has_value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one", second)).value());
+    EXPECT_FALSE(kept("one").has_value());
 }
 
 TEST_F(HaltStore, KeepsThatHealingIsAskedForAlsoWhereNothingIsHalted) {
@@ -131,7 +182,7 @@ TEST_F(HaltStore, NotesAComparison) {
     store("one");
     auto sql = connect();
     const auto compared = [&] {
-        const auto done = run(postgres::note_comparison(sql, "one"));
+        const auto done = run(postgres::note_comparison(sql, "one", kept("one")->which));
         EXPECT_TRUE(done.has_value()) << to_string(done.error());
         return kept("one")->decision;
     };
@@ -172,7 +223,7 @@ TEST_F(HaltStore, NeedsNoMoreThanTheGrantsThatItNames) {
     EXPECT_TRUE(run(postgres::create_table(sql, postgres::own_table::halt, {})).has_value());
     EXPECT_TRUE(run(postgres::store_halt(sql, "one", "again", "look", {})).has_value());
     EXPECT_TRUE(decides(sql, "one", halt_decision::look));
-    EXPECT_TRUE(run(postgres::forget_halt(sql, "one")).has_value());
+    EXPECT_TRUE(run(postgres::forget_halt(sql, "one", "")).has_value());
 }
 
 TEST_F(HaltStore, RunsNothingThatSomebodyElseWrote) {
