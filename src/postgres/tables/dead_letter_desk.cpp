@@ -133,13 +133,15 @@ SELECT dead_letter, occasion FROM gone ORDER BY place
 )sql";
 
 /// A relay of 0.2.0 makes another letter of a retry that fails: it has its occasion, or, where it
-/// has no id, the same row. $3: none that were asked for longer ago, in seconds.
+/// has no id, the same row; only there the time tells it from that of an earlier retry. $3: none
+/// that were asked for longer ago, in seconds.
 constexpr const char* queued_format = R"sql(
 SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
        EXISTS (SELECT FROM walrelay.dead_letter AS again
-                WHERE again.id > letter.id AND again.dead_at >= letter.retried_at
+                WHERE again.id > letter.id
                   AND (again.message_id LIKE format('%%;retry-%s-%s', letter.id, letter.retries)
-                       OR (again.message_id IS NULL AND again.event::text = letter.event::text)))
+                       OR (again.message_id IS NULL AND again.dead_at >= letter.retried_at
+                           AND again.event::text = letter.event::text)))
   FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate IS NULL
    AND letter.retried_at > now() - $3::bigint * interval '1 second'
  ORDER BY letter.id LIMIT 10000

@@ -13,12 +13,14 @@ namespace {
 
 using boost::asio::awaitable;
 
+/// One with an id names its replay; of the others only the time says that they can be of it.
 constexpr const char* letters_format = R"sql(
 SELECT coalesce(letter.message_id, ''), CASE WHEN letter.message_id IS NULL
                                              THEN letter.event::text END
   FROM {} WHERE {}
-   AND letter.dead_at >= (SELECT started_at FROM walrelay.replay WHERE id = $3::bigint)
-   AND (letter.message_id IS NULL OR strpos(letter.message_id, ';replay-' || $3) > 0)
+   AND CASE WHEN letter.message_id IS NULL
+            THEN letter.dead_at >= (SELECT started_at FROM walrelay.replay WHERE id = $3::bigint)
+            ELSE strpos(letter.message_id, ';replay-' || $3) > 0 END
 )sql";
 
 constexpr const char* restart_sql = R"sql(

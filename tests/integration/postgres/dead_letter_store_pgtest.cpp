@@ -2,10 +2,14 @@
 
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/tables/dead_letter_desk.hpp"
+#include "postgres/tables/replay_outcome.hpp"
 #include "postgres_fixture.hpp"
 #include "support/eventually.hpp"
 
 #include <gmock/gmock.h>
+
+#include <chrono>
 
 namespace walrelay::test {
 namespace {
@@ -75,6 +79,32 @@ TEST_F(DeadLetterStore, MakesTheTableAndKeepsEveryField) {
     EXPECT_EQ(stored("retries"), "0");
     EXPECT_EQ(stored("retried_at IS NULL"), "t");
     EXPECT_EQ(stored("dead_at BETWEEN now() - interval '1 hour' AND now()"), "t");
+}
+
+/// The server's clock is set back between the request and what became of it.
+TEST_F(DeadLetterStore, TellsTheLetterOfARequestByItsIdWhateverTheClockSays) {
+    store(sample());
+    writer_->execute(
+        "UPDATE walrelay.dead_letter SET retries = 1, retried_at = now() + interval '1 hour'");
+    auto letter = sample(1);
+    letter.message_id = "7;retry-1-1";
+    store(letter);
+    letter = sample(2);
+    letter.message_id = "8;replay-1";
+    store(letter);
+    auto sql = connect();
+    const auto queued = run(postgres::queued_retries(sql, "relay", std::chrono::hours(24)));
+    ASSERT_TRUE(queued.has_value()) << to_string(queued.error());
+    ASSERT_EQ(queued->size(), 1U);
+    EXPECT_TRUE(queued->front().failed);
+    ASSERT_TRUE(run(postgres::create_table(sql, postgres::own_table::replay, {})).has_value());
+    writer_->execute(
+        "INSERT INTO walrelay.replay (slot, range_from, range_until, rows_planned, started_at) "
+        "VALUES ('relay', '0/0', '0/0', 1, now() + interval '1 hour')");
+    const auto replayed = run(postgres::letters_of_replay(sql, "relay", 1));
+    ASSERT_TRUE(replayed.has_value()) << to_string(replayed.error());
+    ASSERT_EQ(replayed->size(), 1U);
+    EXPECT_EQ(replayed->front().message_id, "8;replay-1");
 }
 
 TEST_F(DeadLetterStore, GivesThoseThatASlotSendsAgain) {
