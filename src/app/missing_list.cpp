@@ -50,6 +50,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
     const auto compared = servers::with_tables_only(settings);
     tasks::verify_options options;
     options.since_slot = *known;
+    options.excuses_removed = true;
     options.named_limit =
         scope == missing_scope::all ? std::numeric_limits<std::uint32_t>::max() : named_max;
     tasks::verification steps(on, compared, options);
@@ -62,6 +63,8 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
     }
     const auto& found = done->report.of(audit::finding_kind::missing);
     missing_list missing{.count = found.count};
+    missing.removed_rows = done->report.removed_rows;
+    missing.removed_messages = done->removed_messages;
     for (const auto& each : found.named) {
         missing.rows.push_back({each.table, each.id});
     }
@@ -98,6 +101,20 @@ std::string named(const missing_row& row) {
 
 }  // namespace
 
+std::string text_of_removed(const missing_list& missing) {
+    if (missing.removed_rows == 0) {
+        return "";
+    }
+    const bool is_one = missing.removed_rows == 1;
+    return fmt::format(
+        "{} in no message {} not counted: {} older than what the stream holds, and {} gone from "
+        "the "
+        "stream's beginning by its limits or a purge",
+        counted(missing.removed_rows, "row"), is_one ? "is" : "are", is_one ? "it is" : "they are",
+        counted(missing.removed_messages, "message") +
+            (missing.removed_messages == 1 ? " is" : " are"));
+}
+
 std::string short_text_of(const missing_list& missing) {
     constexpr std::size_t few = 5;
     auto text = counted_missing(missing) + " (";
@@ -105,20 +122,26 @@ std::string short_text_of(const missing_list& missing) {
     for (std::size_t index = 0; index < count; ++index) {
         text += (index == 0 ? "" : "; ") + named(missing.rows[index]);
     }
-    return text + (missing.count > count ? "; ...)" : ")");
+    text += missing.count > count ? "; ...)" : ")";
+    const auto removed = text_of_removed(missing);
+    return removed.empty() ? text : text + "; " + removed;
 }
 
 std::string text_of(const missing_list& missing) {
+    const auto removed = text_of_removed(missing);
+    const auto rest = removed.empty() ? std::string() : removed + ".\n";
     if (missing.count == 0) {
-        return "No row is missing.\n";
+        return "No row is missing.\n" + rest;
     }
     auto text = counted_missing(missing) + ":\n";
     const auto count = std::min(missing.rows.size(), named_max);
     for (std::size_t index = 0; index < count; ++index) {
         text += "  " + named(missing.rows[index]) + "\n";
     }
-    return missing.count > count ? text + fmt::format("  ... and {} more\n", missing.count - count)
-                                 : text;
+    if (missing.count > count) {
+        text += fmt::format("  ... and {} more\n", missing.count - count);
+    }
+    return text + rest;
 }
 
 std::string json_of(const missing_list& missing) {
@@ -128,7 +151,8 @@ std::string json_of(const missing_list& missing) {
         named += fmt::format(R"({}{{"table":{},"id":{}}})", index == 0 ? "" : ",",
                              json_string(each.table), json_string(each.id));
     }
-    return fmt::format(R"({{"count":{},"named":[{}]}})", missing.count, named);
+    return fmt::format(R"({{"count":{},"named":[{}],"removed":{}}})", missing.count, named,
+                       missing.removed_rows);
 }
 
 }  // namespace walrelay::app

@@ -28,6 +28,10 @@ struct missing_list {
     std::uint64_t count = 0;
     /// As many as were asked for.
     std::vector<missing_row> rows = {};
+    /// Rows that are not counted: they can have been in one of the messages that are gone from the
+    /// stream's beginning.
+    std::uint64_t removed_rows = 0;
+    std::uint64_t removed_messages = 0;
 };
 
 /// Which rows are compared, and how many of the missing ones are named.
@@ -39,8 +43,10 @@ enum class missing_scope {
 };
 
 /// Compares the tables with the stream, as `walrelay verify` does. Rows that the slot still brings
-/// are not missing. Errors: of either server; also where a slot that nobody holds cannot be read,
-/// so that its rows cannot be told from missing ones.
+/// are not missing, nor those that can have been in messages which the stream's limits have
+/// removed: older than every row that it holds, or stored before all that it holds. Errors: of
+/// either server; also where a slot that nobody holds cannot be read, so that its rows cannot be
+/// told from missing ones.
 [[nodiscard]] boost::asio::awaitable<result<missing_list>> look_for_missing(
     servers::executors on, const config::settings& settings, missing_scope scope);
 
@@ -51,9 +57,11 @@ enum class missing_scope {
 
 /// For an error: the same in one line, with the first five.
 [[nodiscard]] std::string short_text_of(const missing_list& missing);
+/// How many rows are not counted, and why; empty where there are none.
+[[nodiscard]] std::string text_of_removed(const missing_list& missing);
 /// "2 rows are missing ..." and a line for each of the first 20.
 [[nodiscard]] std::string text_of(const missing_list& missing);
-/// {"count": ..., "named": [{"table": ..., "id": ...}]}, with the first 20.
+/// {"count": ..., "named": [{"table": ..., "id": ...}], "removed": ...}, with the first 20.
 [[nodiscard]] std::string json_of(const missing_list& missing);
 
 }  // namespace walrelay::app

@@ -142,6 +142,11 @@ awaitable<result<void>> compare_all(servers::executors on, postgres::connection&
     if (missing->count > 0) {
         co_return are_missing(settings.postgres.slot, *missing);
     }
+    if (missing->removed_rows > 0) {
+        log<"removed_rows_not_counted">(text_of_removed(*missing),
+                                        with<"stream">(settings.nats.stream),
+                                        with<"rows">(missing->removed_rows));
+    }
     newest_rows_decide = missing->start_unknown;
     if (newest_rows_decide) {
         co_return result<void>{};  // nothing was compared yet

@@ -46,6 +46,23 @@ std::uint64_t extra_copies(const id_facts& facts, std::uint64_t orphans) {
     return all - std::min(all, std::max<std::uint64_t>(facts.rows, 1));
 }
 
+/// Of the rows of an id that no message stands for.
+struct open_rows_of_id {
+    std::uint64_t dead = 0;
+    std::uint64_t awaited = 0;
+    std::uint64_t left = 0;
+};
+
+open_rows_of_id open_of(const id_facts& facts) {
+    // A stranger's message that came since may be that of a row which is settled already.
+    const auto unsent = facts.rows - std::min(facts.rows, facts.copies() + facts.republications);
+    open_rows_of_id open;
+    open.dead = std::min(unsent, facts.dead_letters);
+    open.awaited = std::min(unsent - open.dead, facts.awaited);
+    open.left = unsent - open.dead - open.awaited;
+    return open;
+}
+
 }  // namespace
 
 result<std::unique_ptr<auditor>> auditor::make(audit_options options) {
@@ -62,16 +79,26 @@ auditor::auditor(audit_options options, spill_file file)
       gathered_(file_, shape_for(options_)),
       named_(all_finding_kinds.size(), first_few(options_.named_limit)),
       without_id_(options_.tables.size()),
-      begun_(options_.since == lsn{}) {}
+      begun_(options_.since == lsn{}) {
+    if (options_.excuses_removed) {
+        removed_.emplace(options_.tables.size());
+    }
+}
 
-result<void> auditor::add_row(std::uint32_t table, std::string_view id) {
+result<void> auditor::add_row(std::uint32_t table, std::string_view id, row_age age) {
     WALRELAY_ASSERT(!open_ && table < options_.tables.size());
+    if (removed_) {
+        removed_->add(table, age);
+    }
     return gathered_.add({record_kind::row, ++report_.rows, table, {}, id});
 }
 
-void auditor::add_row_without_id(std::uint32_t table, std::string_view reason) {
+void auditor::add_row_without_id(std::uint32_t table, std::string_view reason, row_age age) {
     WALRELAY_ASSERT(!open_ && table < options_.tables.size());
     ++report_.rows;
+    if (removed_) {
+        removed_->add(table, age);
+    }
     if (without_id_[table].rows++ == 0) {
         without_id_[table].first_reason = reason;
     }
@@ -202,6 +229,9 @@ result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
         note_strangers(id, facts);
     } else {
         report_.by_others += facts.strangers;
+        if (removed_ && facts.copies() + facts.republications > 0) {
+            removed_->is_stored(facts.last_row);
+        }
     }
     // A row of the same id can have come since, and is another one.
     const auto orphans = note_orphans(id, facts);
@@ -266,6 +296,9 @@ result<report> auditor::conclude(finding_kind open_ones) {
     WALRELAY_ASSERT(open_.has_value());
     auto concluded = open_->finish();
     if (concluded) {
+        concluded = choose_removed(open_ones);
+    }
+    if (concluded) {
         concluded = for_each_id(*open_, file_, options_.bucket_bytes,
                                 [&](std::string_view id, const id_facts& facts) -> result<void> {
                                     conclude_id(id, facts, open_ones);
@@ -282,14 +315,31 @@ result<report> auditor::conclude(finding_kind open_ones) {
     return std::move(report_);
 }
 
+/// Which they are is known once all open rows are.
+result<void> auditor::choose_removed(finding_kind open_ones) {
+    if (!removed_ || removed_messages_ == 0 || open_ones != finding_kind::missing) {
+        return {};
+    }
+    auto looked = for_each_id(*open_, file_, options_.bucket_bytes,
+                              [&](std::string_view /*id*/, const id_facts& facts) -> result<void> {
+                                  if (facts.rows == 1 && open_of(facts).left == 1) {
+                                      removed_->is_open(facts.last_row);
+                                  }
+                                  return {};
+                              });
+    removed_->choose(removed_messages_);
+    return looked;
+}
+
 void auditor::conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones) {
-    // A stranger's message that came since may be that of a row which is settled already.
-    const auto unsent = facts.rows - std::min(facts.rows, facts.copies() + facts.republications);
-    const auto dead = std::min(unsent, facts.dead_letters);
-    report_.dead_lettered += dead;
-    const auto awaited = std::min(unsent - dead, facts.awaited);
-    note_open(id, facts, finding_kind::undelivered, awaited);
-    note_open(id, facts, open_ones, unsent - dead - awaited);
+    const auto open = open_of(facts);
+    report_.dead_lettered += open.dead;
+    note_open(id, facts, finding_kind::undelivered, open.awaited);
+    if (removed_ && facts.rows == 1 && open.left == 1 && removed_->has(facts.last_row)) {
+        ++report_.removed_rows;
+        return;
+    }
+    note_open(id, facts, open_ones, open.left);
 }
 
 void auditor::note_open(std::string_view id, const id_facts& facts, finding_kind kind,

@@ -11,6 +11,7 @@
 #include "audit/first_few.hpp"
 #include "audit/id_facts.hpp"
 #include "audit/order_check.hpp"
+#include "audit/removed_rows.hpp"
 #include "audit/report.hpp"
 #include "audit/spill_file.hpp"
 #include "core/error.hpp"
@@ -49,6 +50,9 @@ struct audit_options {
     /// as much.
     std::uint64_t bucket_bytes = 12UL * 1024 * 1024;
     std::size_t chunk_bytes = 16UL * 1024;
+    /// Rows are no findings whose messages can have been removed from the stream's beginning. The
+    /// rows are added table by table then.
+    bool excuses_removed = false;
 };
 
 /// A header that the message does not have is empty.
@@ -64,12 +68,15 @@ public:
     /// Errors here and below: temporary_file.
     [[nodiscard]] static result<std::unique_ptr<auditor>> make(audit_options options);
 
-    [[nodiscard]] result<void> add_row(std::uint32_t table, std::string_view id);
+    [[nodiscard]] result<void> add_row(std::uint32_t table, std::string_view id, row_age age = {});
     /// A row that has no message id, for `reason`: only a dead letter without one can stand for it.
-    void add_row_without_id(std::uint32_t table, std::string_view reason);
+    void add_row_without_id(std::uint32_t table, std::string_view reason, row_age age = {});
 
     /// In the order of the stream.
     [[nodiscard]] result<void> add_message(const streamed_message& one);
+
+    /// So many messages have been removed from the stream's beginning, where rows are excused.
+    void expect_removed(std::uint64_t messages) { removed_messages_ = messages; }
 
     /// What the database is now, read after the messages, so that none of them can be newer.
     /// Without it no message counts as orphaned.
@@ -119,6 +126,7 @@ private:
     [[nodiscard]] result<void> sift_id(std::string_view id, const id_facts& facts);
     void note_open(std::string_view id, const id_facts& facts, finding_kind kind,
                    std::uint64_t rows);
+    [[nodiscard]] result<void> choose_removed(finding_kind open_ones);
     void conclude_id(std::string_view id, const id_facts& facts, finding_kind open_ones);
     void conclude_rows_without_id(finding_kind open_ones);
     void forget_unseen(std::string_view id);
@@ -138,6 +146,8 @@ private:
     report report_;
     std::vector<first_few> named_;
     std::vector<rows_without_id> without_id_;
+    std::optional<removed_rows> removed_;
+    std::uint64_t removed_messages_ = 0;
     /// What is compared has begun in the stream.
     bool begun_;
     std::uint64_t last_sequence_ = 0;

@@ -1,6 +1,7 @@
 #include "audit/missing_rows.hpp"
 
 #include "audit/id_facts.hpp"
+#include "audit/removed_rows.hpp"
 #include "core/assert.hpp"
 #include "core/occasion.hpp"
 
@@ -177,11 +178,7 @@ std::uint64_t missing_rows::pending_count(std::uint32_t table) const {
 std::uint64_t missing_rows::excuse_older(std::uint32_t table, const excuse& which) {
     auto& here = tables_.at(table);
     const auto& first = which.by_messages ? here.first_stored : here.first_held;
-    auto end = first.value_or(here.rows);
-    // Of rows of one time nobody knows which came first.
-    while (first && end > 0 && !here.begins_a_time[end]) {
-        --end;
-    }
+    const auto end = first ? older_than(here.begins_a_time, *first) : here.rows;
     std::uint64_t excused = 0;
     for (std::uint64_t row = 0; row < end && excused < which.at_most; ++row) {
         if (here.missing[row] && !(which.but_pending && here.pending[row])) {

@@ -65,6 +65,9 @@ struct report {
     std::uint64_t earlier = 0;
     /// The first message's, 0 if there is none.
     std::uint64_t first_sequence = 0;
+    /// Rows in no message that no finding counts: they can have been in one of those that were
+    /// removed from the stream's beginning (auditor::expect_removed).
+    std::uint64_t removed_rows = 0;
     /// Sequence numbers between the first and the last message without a message.
     std::uint64_t deleted_messages = 0;
     /// The least and the greatest sequence of those that are orphaned, 0 if there are none.

@@ -1,9 +1,13 @@
 #include "tasks/verify/verification.hpp"
 
 #include "core/position.hpp"
+#include "outbox/reading_order.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/slot_start.hpp"
+#include "postgres/tables/witness_store.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "servers/postgres_access.hpp"
+#include "servers/stream_loss.hpp"
 #include "servers/translate.hpp"
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/retry_fates.hpp"
@@ -63,7 +67,7 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
         co_return rows.error();
     }
     // After the rows, so that only those are missing that really were when they were read.
-    if (auto read = read_messages(); !read) {
+    if (auto read = read_first_messages(); !read) {
         co_return read.error();
     }
     co_await read_history();
@@ -78,7 +82,13 @@ boost::asio::awaitable<result<verify_outcome>> verification::run() {
     if (!found) {
         co_return found.error();
     }
-    verify_outcome done{std::move(*found), slot_, snapshot_.end, {}, {}, {}, halt_, slot_not_read_};
+    verify_outcome done;
+    done.report = std::move(*found);
+    done.slot = slot_;
+    done.removed_messages = removed_messages_;
+    done.snapshot_end = snapshot_.end;
+    done.halt = halt_;
+    done.slot_not_read = slot_not_read_;
     const auto looked = co_await look_at_requests(done);
     if (!looked) {
         co_return looked.error();
@@ -143,10 +153,41 @@ verification::outcome<> verification::begin() {
             co_return looked.error();
         }
     }
+    if (excuses_removed() && options_.since_slot) {
+        co_await look_at_witness();
+    }
     if (auto made = make_readers(); !made) {
         co_return made.error();
     }
     co_return make_auditor();
+}
+
+/// Where all that the witness names is gone from the stream's beginning, rows that are not later
+/// than it were in what is gone. Whoever may not look at it does without.
+boost::asio::awaitable<void> verification::look_at_witness() {
+    // Not within the snapshot, which an error would end, and not before it: no row is younger.
+    auto other = co_await servers::open_sql(on_.loop, settings_);
+    auto replication = co_await servers::open_replication(on_.loop, settings_);
+    if (!other || !replication) {
+        co_return;
+    }
+    const auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return;
+    }
+    auto slot = settings_.postgres.slot;
+    const auto known = co_await postgres::read_witness(*other, std::move(slot),
+                                                       server->line.origin.system_identifier);
+    if (!known || !*known || (*known)->is_later.empty()) {
+        co_return;
+    }
+    const auto& what = (*known)->what;
+    const auto seen = co_await servers::evidence_for(on_, settings_, what, stream_->facts());
+    const auto& facts = stream_->facts();
+    const bool is_gone = facts.removed_count() + facts.counts_from > what.sequence;
+    if (seen && is_gone && relay::judge_stream(what, *seen) == relay::stream_verdict::holds) {
+        was_stored_ = "NOT (" + (*known)->is_later + ")";
+    }
 }
 
 verification::outcome<> verification::look_at_start() {
@@ -175,6 +216,10 @@ result<void> verification::make_readers() {
             return reader.error();
         }
         readers_.push_back(std::move(*reader));
+        auto order =
+            outbox::reading_order_of(settings_.outbox[index], facts.columns, snapshot_.domains);
+        const bool by_time = excuses_removed() && order && order->follows_time;
+        orders_.push_back(by_time ? std::move(order->columns) : std::vector<std::string>());
     }
     return {};
 }
@@ -195,6 +240,7 @@ result<void> verification::make_auditor() {
     how.others_write = !settings_.nats.sole_writer;
     how.some_rows = !options_.where.empty();
     how.since = since_;
+    how.excuses_removed = excuses_removed();
     progress_.expect(how.expected_rows, how.expected_messages);
     auto made = audit::auditor::make(std::move(how));
     if (!made) {
@@ -218,8 +264,15 @@ verification::outcome<> verification::read_table(std::uint32_t number) {
     auto table = settings_.outbox[number].table;
     auto columns = readers_[number].columns();
     auto where = where_;
-    const auto opened = co_await postgres::open_cursor(*sql_, std::move(table), std::move(columns),
-                                                       std::move(where));
+    auto order = orders_[number];
+    auto judged = was_stored_;
+    if (!order.empty()) {
+        columns.push_back(order.front());
+    }
+    const auto opened =
+        co_await postgres::open_cursor(*sql_, std::move(table), std::move(columns),
+                                       std::move(where), std::move(order), std::move(judged));
+    last_time_.reset();
     if (!opened) {
         co_return opened.error();
     }
@@ -246,18 +299,50 @@ verification::outcome<> verification::read_table(std::uint32_t number) {
 result<void> verification::add_rows(std::uint32_t number, const postgres::row_set& rows) {
     std::vector<field> values;
     std::string id;
+    const auto id_columns = static_cast<std::ptrdiff_t>(readers_[number].columns().size());
     for (const auto& row : rows.rows()) {
-        values.assign(row.begin(), row.end());
+        values.assign(row.begin(), row.begin() + id_columns);
+        const auto age = age_of(number, row);
         const auto made = readers_[number].read(values, id);
         if (!made) {
-            auditor_->add_row_without_id(number, made.error().what);
+            auditor_->add_row_without_id(number, made.error().what, age);
             continue;
         }
-        if (auto added = auditor_->add_row(number, id); !added) {
+        if (auto added = auditor_->add_row(number, id, age); !added) {
             return added;
         }
     }
     return {};
+}
+
+audit::row_age verification::age_of(std::uint32_t number, const std::vector<postgres::cell>& row) {
+    audit::row_age age;
+    age.was_stored = !was_stored_.empty() && row.back() == "t";
+    if (!orders_[number].empty()) {
+        const auto& time = row[readers_[number].columns().size()];
+        age.begins_a_time = !last_time_ || *last_time_ != time;
+        last_time_ = time;
+    }
+    return age;
+}
+
+result<void> verification::read_first_messages() {
+    std::optional<std::uint64_t> first;
+    auto read = stream_->read([&](const nats::scanned_message& one) {
+        first = first.value_or(one.sequence);
+        progress_.tell(auditor_->rows_read(), auditor_->messages_read());
+        return auditor_->add_message({one.sequence, one.subject, one.id, one.position});
+    });
+    if (!excuses_removed()) {
+        return read;
+    }
+    // Limits go on removing until the first one is read.
+    const auto begins = first.value_or(stream_->read_to() + 1);
+    const auto counted_from = stream_->facts().counts_from;
+    removed_messages_ =
+        std::max(stream_->facts().removed_count(), begins - std::min(begins, counted_from));
+    auditor_->expect_removed(removed_messages_);
+    return read;
 }
 
 result<void> verification::read_messages() {

@@ -30,6 +30,8 @@ struct verify_outcome {
     audit::report report;
     /// As it was last looked at; nothing if no row was open.
     std::optional<postgres::slot_progress> slot = {};
+    /// Messages that are gone from the stream's beginning, where rows are excused for them.
+    std::uint64_t removed_messages = 0;
     /// Every row that was compared was committed before it.
     lsn snapshot_end = {};
     /// Asked for through the WAL, and in no message: the slot that would have brought it was lost
@@ -64,11 +66,18 @@ private:
     result<void> open_stream();
     outcome<> begin();
     outcome<> look_at_start();
+    boost::asio::awaitable<void> look_at_witness();
     result<void> make_readers();
     result<void> make_auditor();
     outcome<> read_rows();
     outcome<> read_table(std::uint32_t number);
     result<void> add_rows(std::uint32_t number, const postgres::row_set& rows);
+    [[nodiscard]] audit::row_age age_of(std::uint32_t number,
+                                        const std::vector<postgres::cell>& row);
+    result<void> read_first_messages();
+    [[nodiscard]] bool excuses_removed() const {
+        return options_.excuses_removed && stream_->facts().removed_count() > 0;
+    }
     result<void> read_messages();
     boost::asio::awaitable<void> read_history();
     outcome<> read_dead_letters();
@@ -93,6 +102,15 @@ private:
     std::string where_;
     lsn since_ = {};
     std::vector<outbox::message_id_reader> readers_;
+    /// By which the rows of a table are read; empty where it says nothing of time, or is not
+    /// needed.
+    std::vector<std::vector<std::string>> orders_;
+    /// What the rows are sorted by, of the row that was read last.
+    std::optional<postgres::cell> last_time_;
+    /// SQL that is true of rows which are known to have been stored before the first message that
+    /// the stream has now; empty where none are.
+    std::string was_stored_;
+    std::uint64_t removed_messages_ = 0;
     std::unique_ptr<audit::auditor> auditor_;
     std::optional<postgres::slot_progress> slot_;
     std::string last_dead_letter_;

@@ -19,6 +19,8 @@ struct verify_options {
     std::string where;
     /// Leaves out what was there before the slot.
     bool since_slot = false;
+    /// Leaves out what can have been in messages that are gone from the stream's beginning.
+    bool excuses_removed = false;
 };
 
 }  // namespace walrelay::tasks

@@ -21,6 +21,7 @@ protected:
         bool others_write = false;
         bool some_rows = false;
         lsn since = {};
+        bool excuses_removed = false;
     };
 
     void begin(std::size_t named_limit = 20, std::uint64_t bucket_bytes = 1'000'000) {
@@ -36,6 +37,7 @@ protected:
         how.others_write = what.others_write;
         how.some_rows = what.some_rows;
         how.since = what.since;
+        how.excuses_removed = what.excuses_removed;
         auto made = auditor::make(std::move(how));
         ASSERT_TRUE(made);
         auditor_ = std::move(*made);
@@ -44,6 +46,10 @@ protected:
 
     void row(std::string_view id, std::uint32_t table = 0) {
         ASSERT_TRUE(auditor_->add_row(table, id));
+    }
+    /// In a table that is read in the order of time; `time` is none of the row before it.
+    void row_of_a_time(std::string_view id, std::uint32_t table = 0) {
+        ASSERT_TRUE(auditor_->add_row(table, id, {.begins_a_time = true}));
     }
     /// The next message, in order.
     void sent(std::string_view id) { sent_at(id, sequence_ + 1); }
@@ -102,6 +108,88 @@ TEST_F(Auditor, NamesAMissingRow) {
     const auto& one = found.of(finding_kind::missing).named.at(0);
     EXPECT_EQ(one.table, "public.b");
     EXPECT_EQ(one.id, "2");
+}
+
+/// Messages 1 and 2 are gone from the stream's beginning.
+TEST_F(Auditor, ExcusesTheOldestRowsOfAStreamThatHasRemovedMessages) {
+    begin({.excuses_removed = true});
+    for (const auto* const id : {"1", "2", "3", "4", "5"}) {
+        row_of_a_time(id);
+    }
+    skip_sequences(2);
+    sent("3");
+    sent("5");
+    subject().expect_removed(2);
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.removed_rows, 2U);
+    ASSERT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "4");
+}
+
+TEST_F(Auditor, ExcusesNoMoreRowsThanMessagesWereRemoved) {
+    begin({.excuses_removed = true});
+    for (const auto* const id : {"1", "2", "3"}) {
+        row_of_a_time(id);
+    }
+    sent_at("3", 9);
+    subject().expect_removed(1);
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.removed_rows, 1U);
+    ASSERT_EQ(found.of(finding_kind::missing).count, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "2");
+}
+
+TEST_F(Auditor, ExcusesNoRowOfAStreamThatHasRemovedNothing) {
+    begin({.excuses_removed = true});
+    row_of_a_time("1");
+    row_of_a_time("2");
+    sent("2");
+    subject().expect_removed(0);
+    EXPECT_EQ(sift_and_conclude().of(finding_kind::missing).count, 1U);
+}
+
+/// Their order does not tell, or they are of the same time.
+TEST_F(Auditor, ExcusesNoRowThatMayNotBeOlder) {
+    begin({.excuses_removed = true});
+    row("1");
+    row("2");
+    row_of_a_time("3", 1);
+    row("4", 1);
+    sent("2");
+    sent("4");
+    subject().expect_removed(9);
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.removed_rows, 0U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 2U);
+}
+
+/// Nothing is known of where in time the stream begins.
+TEST_F(Auditor, ExcusesRowsOfATableThatTheStreamLacksWhereTheyAreKnownToHaveBeenStored) {
+    begin({.excuses_removed = true});
+    ASSERT_TRUE(subject().add_row(0, "1", {.begins_a_time = true, .was_stored = true}));
+    row_of_a_time("2");
+    row_of_a_time("3", 1);
+    subject().expect_removed(5);
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.removed_rows, 1U);
+    ASSERT_EQ(found.of(finding_kind::missing).count, 2U);
+    EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "2");
+}
+
+TEST_F(Auditor, ExcusesNoRowThatIsADeadLetterOrThatTheSlotBrings) {
+    begin({.excuses_removed = true});
+    for (const auto* const id : {"1", "2", "3"}) {
+        row_of_a_time(id);
+    }
+    sent("3");
+    subject().expect_removed(5);
+    sift();
+    dead("1");
+    ASSERT_TRUE(subject().add_awaited("2"));
+    const auto found = conclude();
+    EXPECT_EQ(found.removed_rows, 0U);
+    EXPECT_EQ(found.dead_lettered, 1U);
+    EXPECT_EQ(found.of(finding_kind::undelivered).count, 1U);
 }
 
 TEST_F(Auditor, CallsOpenRowsWhatItIsTold) {
