@@ -358,6 +358,8 @@ struct stream_facts {
     std::uint64_t byte_count = 0;
     /// What it was made to count from: its first_seq, which nats-server has since 2.10.
     std::uint64_t counts_from = 1;
+    /// When the first message that is there was stored; nothing where there is none.
+    std::optional<wall_time> first_stored = {};
     /// When the last message was stored, also where it is gone; nothing where none is known of.
     std::optional<wall_time> last_stored = {};
     /// Whether the message at last_sequence could be read; a purge or a deletion takes it away.

@@ -76,6 +76,9 @@ void broker::look(broker_session session, std::uint64_t look_back, std::uint64_t
     seen.replicas = is_cluster(profile_.stream) ? 3 : 1;
     seen.first_sequence = stream_.first_sequence();
     seen.message_count = seen.last_sequence - std::min(seen.first_sequence - 1, seen.last_sequence);
+    if (const auto* const first = stream_.message(seen.first_sequence)) {
+        seen.first_stored = world::to_wall(first->stored_at);
+    }
     // The messages are read a moment after the stream's state.
     world_.after(latency(), [this, session = std::move(session), look_back, asks_for,
                              answer = std::move(answer)]() mutable {

@@ -188,8 +188,11 @@ std::optional<relay::roll> relay_database::newest_rows(const session_handle& of)
         all.rows.erase(all.rows.begin() + rows_max / 2, all.rows.end() - rows_max / 2);
     }
     std::vector<std::string> ids;
+    const auto begins = stream_begins();
     for (const auto& each : all.rows) {
-        ids.push_back(each.id);
+        if (!is_exact || each.created_at > begins) {
+            ids.push_back(each.id);
+        }
     }
     const auto mark = relay::owner_in(known_.description).value_or(relay::stream_owner{});
     around_.watch.on_roll_called(ids, around_.the_broker.stream().messages(), mark.since,
@@ -199,6 +202,16 @@ std::optional<relay::roll> relay_database::newest_rows(const session_handle& of)
     all.committed_before = around_.source.wal_end();
     all.taken_at = life_.now().wall;
     return all;
+}
+
+/// Rows that were made before it may have had their messages among those that were removed.
+wall_time relay_database::stream_begins() const {
+    const auto& stream = around_.the_broker.stream();
+    const auto* const first = stream.message(stream.first_sequence());
+    if (stream.first_sequence() <= 1) {
+        return wall_time::min();
+    }
+    return first == nullptr ? wall_time::max() : world::to_wall(first->stored_at);
 }
 
 std::vector<position> relay_database::letters_to_come() const {

@@ -62,6 +62,7 @@ private:
                        relay::relay_driver& driver);
     [[nodiscard]] relay::postgres_session describe(const session_handle& session);
     [[nodiscard]] std::optional<relay::roll> newest_rows(const session_handle& of);
+    [[nodiscard]] wall_time stream_begins() const;
     /// Again and again, as long as this session lasts.
     void call_new_rows(std::uint64_t epoch, const session_handle& over);
     [[nodiscard]] relay::roll rows_since(lsn heard_from) const;

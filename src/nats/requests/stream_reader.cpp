@@ -223,6 +223,9 @@ void copy_state(const jsStreamInfo& info, stream_facts& stream) {
     if (info.Cluster != nullptr && info.Cluster->Leader != nullptr) {
         stream.leader = info.Cluster->Leader;
     }
+    if (info.State.Msgs > 0 && info.State.FirstTime > 0) {
+        stream.first_stored = to_wall_time(info.State.FirstTime);
+    }
     if (info.State.LastTime > 0) {
         stream.last_stored = to_wall_time(info.State.LastTime);
     }

@@ -145,6 +145,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
     startup_check_.stream_has(facts.recent, of_other_rules(facts));
     startup_check_.stream_may_lack_before(may_lack_before(facts, lane_->wanted_look_back()));
+    startup_check_.stream_begins(begins_at(facts));
     if (comparing_.end()) {
         lane_->end_resuming(tail_belief::undecided);
     }

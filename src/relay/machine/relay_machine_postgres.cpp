@@ -67,6 +67,9 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
 }
 
 void relay_machine::stream_from(postgres_session session, known_rules rules, instant now) {
+    if (session.newest_rows) {
+        startup_check_.leave_out_removed(*session.newest_rows);
+    }
     // Of all rows that are later, the stream has the messages only where it has kept them: where it
     // has not, that none is missing proves nothing.
     const bool rows_can_tell =

@@ -39,8 +39,34 @@ roll_call::what_is_known roll_call::compare(const roll& asked) const {
     return known;
 }
 
+/// Where the table does not say when the row was made, it is asked for.
+bool roll_call::may_be_removed(const roll_row& row, std::chrono::microseconds ahead) const {
+    return begins_at_ && row.created_at != wall_time{} && row.created_at <= *begins_at_ + ahead;
+}
+
+void roll_call::leave_out_removed(roll& asked) const {
+    if (!asked.is_exact || !begins_at_) {
+        return;
+    }
+    const auto ahead = compare(asked).ahead;
+    const auto left_out = std::erase_if(asked.rows, [&](const roll_row& row) {
+        return !stream_.contains(row.id) && may_be_removed(row, ahead);
+    });
+    asked.is_whole = asked.is_whole && left_out == 0;
+}
+
+bool roll_call::asks_for_removed(const std::vector<roll_row>& looked_for) const {
+    if (!ahead_) {
+        return false;
+    }
+    const auto is_removed = [&](const roll_row& row) { return may_be_removed(row, *ahead_); };
+    return std::ranges::any_of(looked_for, is_removed) ||
+           std::ranges::any_of(missing_, [&](const auto& each) { return is_removed(each.second); });
+}
+
 void roll_call::start_over() {
     hear_no_more();
+    ahead_.reset();
     open_ = false;
     until_ = {};
     missing_.clear();
@@ -62,6 +88,7 @@ void roll_call::begin(const roll& asked) {
             missing_.try_emplace(row.id, row);
         }
     }
+    ahead_ = asked.is_exact && !hears_ ? std::optional(known.ahead) : std::nullopt;
     hear_no_more();
     until_ = asked.committed_before;
     open_ = !missing_.empty();

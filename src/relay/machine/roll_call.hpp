@@ -11,6 +11,10 @@
 // message of walrelay's, or, in their table, than every row that the stream is known to have. Nor
 // are those from before the configuration changed: their table need not have been relayed then.
 //
+// A row that was made before the first message of a stream that has removed some may have had its
+// message there: that it is missing proves nothing. It looks later than it is where it was only
+// changed since. Nor does it prove anything that it is left out.
+//
 // While the relay runs, what the slot brings is heard from before the rows were called, so that
 // nobody has to look for them in the stream: all rows are asked for that are later than that.
 #pragma once
@@ -49,10 +53,12 @@ struct roll {
     wall_time taken_at;
     /// Those alone that are later than what the witness names: all of them are asked for.
     bool is_exact = false;
-    /// They were looked for in all of every table.
+    /// They were looked for in all of every table, and none is left out.
     bool is_whole = true;
     /// They were committed after it.
     lsn later_than = {};
+    /// Those of some table are left out because the server did not read them in time.
+    bool took_too_long = false;
 };
 
 class roll_call {
@@ -61,7 +67,15 @@ public:
     /// Those of the sequences `other_rules`, which ascend, can be of another configuration.
     void stream_has(const std::vector<recent_message>& recent,
                     const std::vector<std::uint64_t>& other_rules);
+    /// When the first message was stored that limits or a purge have left; nothing where they have
+    /// removed none.
+    void stream_begins(std::optional<wall_time> at) { begins_at_ = at; }
+    /// Takes out of a roll of later rows those that the stream may have had before it begins, so
+    /// that it is not whole any more.
+    void leave_out_removed(roll& asked) const;
     void begin(const roll& asked);
+    /// Whether one is asked for, or is among these, that the stream may have had before it begins.
+    [[nodiscard]] bool asks_for_removed(const std::vector<roll_row>& looked_for) const;
     /// From here on the rows are remembered that the slot brings, until `begin` or as long as there
     /// are not too many of them. Not while somebody is asked for.
     void hear();
@@ -91,6 +105,7 @@ private:
         std::chrono::microseconds ahead{0};
     };
     [[nodiscard]] what_is_known compare(const roll& asked) const;
+    [[nodiscard]] bool may_be_removed(const roll_row& row, std::chrono::microseconds ahead) const;
 
     bool open_ = false;
     bool hears_ = false;
@@ -98,6 +113,10 @@ private:
     std::unordered_set<std::string> heard_;
     std::unordered_map<std::string, wall_time> stream_;
     std::optional<wall_time> oldest_message_;
+    std::optional<wall_time> begins_at_;
+    /// The clock of the rows that are asked for, as in what_is_known; nothing where the slot was
+    /// heard since they were made, so that no message has to tell of them.
+    std::optional<std::chrono::microseconds> ahead_;
     std::unordered_map<std::string, roll_row> missing_;  // by id
 };
 

@@ -37,6 +37,14 @@ lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at) {
     return oldest;
 }
 
+std::optional<wall_time> begins_at(const stream_facts& stream) {
+    if (stream.removed_count() == 0) {
+        return std::nullopt;
+    }
+    constexpr wall_time not_told(wall_time::max().time_since_epoch() / 2);
+    return stream.message_count == 0 ? not_told : stream.first_stored.value_or(not_told);
+}
+
 void startup_check::stream_has(const std::vector<recent_message>& recent,
                                const std::vector<std::uint64_t>& other_rules) {
     roll_.stream_has(recent, other_rules);

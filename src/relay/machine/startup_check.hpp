@@ -32,6 +32,9 @@ namespace walrelay::relay {
 /// a purge have removed; 0 where nothing says so. `looked_at`: how many of the stream's last
 /// messages were to be looked at.
 [[nodiscard]] lsn may_lack_before(const stream_facts& stream, std::uint64_t looked_at);
+/// When the first message was stored that its limits or a purge have left; nothing where they have
+/// removed none. Where it is not told, every message may be gone.
+[[nodiscard]] std::optional<wall_time> begins_at(const stream_facts& stream);
 
 class startup_check {
 public:
@@ -46,11 +49,15 @@ public:
     void stream_forgot();
     /// See may_lack_before, of the last look at the stream.
     void stream_may_lack_before(lsn where) { may_lack_before_ = where; }
+    /// See roll_call::stream_begins, of the same.
+    void stream_begins(std::optional<wall_time> at) { roll_.stream_begins(at); }
+    /// See roll_call::leave_out_removed.
+    void leave_out_removed(roll& asked) const { roll_.leave_out_removed(asked); }
     /// Rows are asked for although the stream, as it was seen since, may have had their messages:
     /// they are to be asked for anew.
     [[nodiscard]] bool asks_too_much() const {
         return (is_open() || !looked_for_.empty()) && exact_after_ &&
-               may_lack_before_ > *exact_after_;
+               (may_lack_before_ > *exact_after_ || roll_.asks_for_removed(looked_for_));
     }
     [[nodiscard]] lsn may_lack_before() const { return may_lack_before_; }
     /// Whether the newest rows are to be read with the next connection: at first, and as long as no

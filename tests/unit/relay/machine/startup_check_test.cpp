@@ -185,5 +185,44 @@ TEST(MayLackBefore, IsEveryRowWhereNoMessageIsLeft) {
               lsn{std::numeric_limits<std::uint64_t>::max()});
 }
 
+TEST(StreamBegins, IsAskedWhereMessagesWereRemoved) {
+    auto stream = stream_from(5, 9);
+    stream.first_stored = noon;
+    EXPECT_EQ(begins_at(stream), noon);
+    stream.first_stored.reset();
+    EXPECT_GT(begins_at(stream), noon + std::chrono::years(1000)) << "not told";
+    EXPECT_GT(begins_at(stream_from(10, 9)), noon + std::chrono::years(1000)) << "none is left";
+}
+
+TEST(StreamBegins, TellsNothingWhereNoMessageWasRemoved) {
+    EXPECT_EQ(begins_at(stream_from(1, 9)), std::nullopt);
+}
+
+/// "clock" was made ten seconds after its message was stored, by its own clock.
+TEST(RowsBeforeTheStream, AreToldByTheClockOfTheTable) {
+    startup_check check("orders", "EVENTS");
+    check.stream_has({{"clock", noon, 5}}, {});
+    check.stream_begins(noon - seconds(100));
+    roll asked{{{0, "clock", noon + seconds(10)},
+                {0, "before", noon - seconds(90)},
+                {0, "after", noon - seconds(89)}},
+               committed_before,
+               noon + seconds(20),
+               true};
+    check.leave_out_removed(asked);
+    ASSERT_EQ(asked.rows.size(), 2U);
+    EXPECT_EQ(asked.rows.back().id, "after");
+    EXPECT_FALSE(asked.is_whole);
+}
+
+TEST(RowsBeforeTheStream, AreAskedForWhereTheSlotWasHeardSinceTheyWereMade) {
+    startup_check check("orders", "EVENTS");
+    check.stream_begins(noon);
+    EXPECT_TRUE(check.hear());
+    check.begin({{{0, "new", noon - seconds(1)}}, committed_before, noon, true}, false);
+    EXPECT_TRUE(check.is_open());
+    EXPECT_FALSE(check.asks_too_much());
+}
+
 }  // namespace
 }  // namespace walrelay::relay
