@@ -301,11 +301,16 @@ awaitable<result<void>> look_around(servers::executors on, postgres::connection&
     if (due && facts.slot && !facts.in_recovery &&
         (known.last_stored || !later->condition.empty())) {
         const auto around = known.last_stored.value_or(wall_time{});
-        session.newest_rows =
+        auto taken =
             co_await tasks::take_roll(on.loop, sql, settings, facts, around, std::move(*later));
+        session.newest_rows = std::move(taken.rows);
+        session.newest_rows_unread = std::move(taken.unread_for_now);
     }
     const bool has_looked = session.newest_rows && session.newest_rows->is_whole;
     if (known.newest_rows_decide && !facts.in_recovery && !has_looked) {
+        if (session.newest_rows_unread) {
+            co_return *session.newest_rows_unread;
+        }
         co_return cannot_compare(
             settings.postgres.slot,
             {errc::gap_found,

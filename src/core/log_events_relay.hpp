@@ -139,9 +139,9 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "`walrelay verify` names the rows that are missing."},
     {"slot_place_unproved", log_severity::warning, "slot lsn",
      "The slot stands after what walrelay.witness names, and the newest rows of the tables could "
-     "not be read, or the stream does not keep their messages: it is not known whether somebody "
-     "moved it past rows.",
-     "Run `walrelay verify`; grant SELECT on the outbox tables."},
+     "not all be read, or the stream need not have their messages: it is not known whether "
+     "somebody moved it past rows.",
+     "Run `walrelay verify`; grant SELECT on the outbox tables, without row-level security."},
     {"witness_not_kept", log_severity::warning, "slot error",
      "walrelay.witness cannot be written: what the stream or the slot loses while no relay runs "
      "may "

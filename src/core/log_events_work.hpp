@@ -62,8 +62,8 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
     {"table_not_created", log_severity::warning, "error",
      "A table of walrelay's own could not be created.", "Do what the line says."},
     {"startup_check_skipped", log_severity::info, "stream error",
-     "The newest rows were not compared with the stream: a slot that was moved while no relay ran "
-     "is not noticed.",
+     "The newest rows could not be read by this connection, and were not compared with the stream: "
+     "it does not notice a slot that was moved while no relay ran.",
      ""},
     {"search_unfinished", log_severity::info, "stream",
      "The search of the stream was ended by a stop; the next start searches it again.", ""},

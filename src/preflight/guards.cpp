@@ -42,8 +42,9 @@ void look_at_row_security(const outbox_table& wanted, const table_facts& facts,
         found.warning(
             "row_security_hides_rows",
             "row-level security of table " + name + " can hide rows from role " + all.role +
-                ": walrelay verify, snapshots and healing do not read it then; what is "
-                "relayed from the slot does not depend on it",
+                ": walrelay verify, snapshots and healing do not read it then, and the startup "
+                "check does not notice that the slot was moved past its rows; what is relayed "
+                "from the slot does not depend on it",
             "run these as the owner of the table, or: ALTER ROLE " + quote_identifier(all.role) +
                 " BYPASSRLS; which lets the role see the rows of every table that it may "
                 "read");

@@ -295,6 +295,25 @@ error explain(const server_report& report, const server_context& context) {
     return explained;
 }
 
+error explain_read(const server_report& report, const std::string& role, const std::string& table,
+                   const std::string& columns) {
+    auto failure = explain(report, {.action = server_action::query, .role = role});
+    if (is_about_row_security(report)) {
+        failure.what =
+            fmt::format("row-level security can hide rows of {} from the role {}", table, role);
+        // A policy that shows all rows would not do: the next one may hide some silently.
+        failure.remedy = fmt::format(
+            "run it as the owner of the table, or: ALTER ROLE {} BYPASSRLS; which lets the role "
+            "see the rows of every table that it may read",
+            quote_identifier(role));
+    } else if (report.sqlstate == sqlstate::insufficient_privilege) {
+        failure.what = fmt::format("the role {} may not read {}", role, table);
+        failure.remedy =
+            fmt::format("GRANT SELECT{} ON {} TO {};", columns, table, quote_identifier(role));
+    }
+    return failure;
+}
+
 error with_state_behind(error failure, const server_report& report) {
     const auto state = state_behind(report.sqlstate);
     if (!state.what.empty()) {

@@ -55,6 +55,11 @@ struct server_context {
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);
 
+/// Of a query on `table`, as SQL has it, in a session with row_security = off. `columns` is what
+/// the role needs of it, (a, b) for one; empty for all.
+[[nodiscard]] error explain_read(const server_report& report, const std::string& role,
+                                 const std::string& table, const std::string& columns = {});
+
 /// Of what was not done, and will be tried again: with what keeps the server from it, where the
 /// SQLSTATE tells, and what ends that.
 [[nodiscard]] error with_state_behind(error failure, const server_report& report);

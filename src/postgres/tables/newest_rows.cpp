@@ -3,9 +3,15 @@
 #include "core/sql_text.hpp"
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
+#include "postgres/session/run_command.hpp"
+#include "postgres/session/server_error.hpp"
+#include "postgres/session/sqlstate.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace walrelay::postgres {
@@ -14,13 +20,15 @@ namespace {
 using boost::asio::awaitable;
 
 /// $1 schema, $2 table, $3 column: kind, bytes with all partitions, whether an index begins with
-/// the column, and the size of a page.
+/// the column in the order of ORDER BY ... DESC, the size of a page, and whether rows were only
+/// added.
 constexpr const char* access_sql = R"sql(
 SELECT c.relkind,
        (SELECT coalesce(sum(pg_relation_size(part.oid)), 0)::int8 FROM pg_class AS part
          WHERE part.oid = c.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(c.oid))),
        EXISTS (SELECT FROM pg_attribute AS a
                  JOIN pg_index AS i ON i.indrelid = a.attrelid AND i.indkey[0] = a.attnum
+                  AND i.indoption[0] IN (0, 3)
                  JOIN pg_class AS ic ON ic.oid = i.indexrelid
                  JOIN pg_am AS am ON am.oid = ic.relam
                 WHERE a.attrelid = c.oid AND a.attname = $3
@@ -31,11 +39,25 @@ SELECT c.relkind,
  WHERE n.nspname = $1 AND c.relname = $2
 )sql";
 
-/// Nothing of the WAL's end on a standby.
+/// Nothing of the WAL's end on a standby. The next record follows the header of a page or segment
+/// (PostgreSQL source, access/xlog_internal.h, of 24 or 40 bytes), which is written with that
+/// record: the last one ends before the header.
 constexpr const char* moment_sql = R"sql(
 SELECT pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn(),
-       (extract(epoch FROM clock_timestamp()) * 1000000)::int8
+       (extract(epoch FROM clock_timestamp()) * 1000000)::int8,
+       current_setting('wal_block_size')::int8,
+       pg_size_bytes(current_setting('wal_segment_size'))
 )sql";
+
+/// Where the last record ends if the next one is written to `next`.
+lsn end_before(lsn next, std::uint64_t page_bytes, std::uint64_t segment_bytes) {
+    constexpr std::uint64_t page_header = 24;
+    constexpr std::uint64_t segment_header = 40;
+    if (next.value % segment_bytes == segment_header) {
+        return lsn{next.value - segment_header};
+    }
+    return next.value % page_bytes == page_header ? lsn{next.value - page_header} : next;
+}
 
 /// $1 schemas, $2 tables.
 constexpr const char* tables_moment_sql = R"sql(
@@ -51,53 +73,69 @@ SELECT pg_current_snapshot(), pg_snapshot_xmax(pg_current_snapshot()), pg_curren
  ORDER BY asked.place
 )sql";
 
-/// How the newest rows are found without reading much.
-struct way_in {
-    /// A condition that leaves little to be read; empty where there is none.
-    std::string condition;
-    /// Rows in the order of their time are at hand.
-    bool by_time = false;
-    /// No newer row can lie elsewhere.
-    bool is_whole = true;
+constexpr std::size_t rows_wanted_max = 20'000;
+/// Of a large table, in the order of an index.
+constexpr int rows_read_max = 100'000;
+/// So many rows in a row that are not wanted: none before them is.
+constexpr int margin = 1000;
+/// Where nothing tells which rows are wanted.
+constexpr int newest_max = 1000;
+constexpr int before_max = 200;
+
+enum class way_in { whole_table, last_pages, index_on_time };
+
+struct access {
+    way_in way = way_in::whole_table;
+    /// A condition that leaves the last pages alone to be read; empty where there is none.
+    std::string condition = {};
+    /// Of these: no newer row can lie elsewhere.
+    bool only_grows = true;
 };
 
 /// Nothing where there is no way.
-std::optional<way_in> way_to_the_newest(const row_set& access, int version_number,
-                                        bool again_and_again) {
+std::optional<access> way_to_the_newest(const row_set& facts, const newest_rows_request& request,
+                                        int version_number) {
+    const bool again_and_again = request.since.has_value();
     const std::int64_t read_as_a_whole_bytes = std::int64_t{again_and_again ? 1 : 64} << 20U;
-    const std::int64_t last_pages = again_and_again ? 64 : 256;
+    const std::int64_t last_pages = again_and_again ? 64 : 2048;
     constexpr int version_with_tid_ranges = 140000;
-    fact_reader reader{access};
+    fact_reader reader{facts};
     const auto bytes = reader.number<std::int64_t>(0, 1);
     const auto page_bytes = std::max<std::int64_t>(reader.number<std::int64_t>(0, 3), 1);
     if (reader.failure()) {
         return std::nullopt;
     }
-    if (access.flag(0, 2) || bytes <= read_as_a_whole_bytes) {
-        return way_in{"", access.flag(0, 2)};
+    if (bytes <= read_as_a_whole_bytes) {
+        return access{};
     }
-    if (access.text(0, 0) != "r" || version_number < version_with_tid_ranges) {
+    if (facts.flag(0, 2)) {
+        return access{way_in::index_on_time};
+    }
+    if (facts.text(0, 0) != "r" || version_number < version_with_tid_ranges) {
         return std::nullopt;
     }
     // Where rows were deleted or updated, new ones come into freed pages as well.
-    const bool only_grows = access.at(0, 4).has_value() && access.flag(0, 4);
-    return way_in{"ctid >= '(" + std::to_string(bytes / page_bytes - last_pages) + ",0)'::tid",
-                  false, only_grows};
+    const bool only_grows = facts.at(0, 4).has_value() && facts.flag(0, 4);
+    return access{way_in::last_pages,
+                  fmt::format("ctid >= '({},0)'::tid", bytes / page_bytes - last_pages),
+                  only_grows};
 }
 
-/// The values, the time in microseconds, and whether the row is wanted for its place in history.
+/// The values, and the time in microseconds.
 std::string values_of(const newest_rows_request& request) {
     std::string sql;
     for (const auto& column : request.columns) {
         sql += quote_identifier(column) + ", ";
     }
     const auto time = quote_identifier(request.created_at);
-    sql += request.created_at.empty()
-               ? "0::int8 AS \"time of the row\""
-               : "(CASE WHEN isfinite(" + time + ") THEN extract(epoch FROM " + time +
-                     ") * 1000000 ELSE 0 END)::int8 AS \"time of the row\"";
-    return sql + ", " + (request.is_later.empty() ? "true" : "(" + request.is_later + ")") +
-           " AS \"is later\"";
+    return sql + (request.created_at.empty()
+                      ? "0::int8 AS \"time of the row\""
+                      : "(CASE WHEN isfinite(" + time + ") THEN extract(epoch FROM " + time +
+                            ") * 1000000 ELSE 0 END)::int8 AS \"time of the row\"");
+}
+
+std::string is_later(const newest_rows_request& request) {
+    return request.is_later.empty() ? "true" : "(" + request.is_later + ")";
 }
 
 std::string seconds_of(wall_time when) {
@@ -105,111 +143,215 @@ std::string seconds_of(wall_time when) {
            std::to_string(std::chrono::duration<double>(when.time_since_epoch()).count()) + ")";
 }
 
-/// Of rows in the order of their time as many as `rows_max`, and of these what is wanted: a
-/// condition that no index knows must not lead further back.
+/// A part of a table in an order that begins with the newest rows.
+struct stretch {
+    std::string condition = {};
+    std::string order = {};
+    /// Nothing reaches beyond it.
+    int rows_max = 0;
+    /// The rows end where so many were read, or all of the table.
+    bool may_end_with_the_table = true;
+};
+
+/// Of what is wanted in the stretch, that which lies furthest back; and whether rows that are not
+/// wanted lie before it, so that it is all that is wanted. A condition that no index knows must not
+/// lead further back than the stretch.
+std::string select_stretch(const newest_rows_request& request, const stretch& part) {
+    return fmt::format(
+        R"sql(WITH part AS (
+SELECT {values}, {later} AS "is later", row_number() OVER (ORDER BY {order}) AS "its place"
+  FROM {table} {where} ORDER BY {order} LIMIT {rows})
+SELECT wanted.*, what.is_whole
+  FROM (SELECT count(*) FILTER (WHERE "is later") <= {wanted}
+               AND (coalesce(max("its place") FILTER (WHERE "is later"), 0) + {margin} <= count(*)
+                    OR ({ends} AND count(*) < {rows})) AS is_whole FROM part) AS what
+  LEFT JOIN (SELECT * FROM part WHERE "is later" ORDER BY "its place" DESC LIMIT {wanted})
+         AS wanted ON true)sql",
+        fmt::arg("values", values_of(request)), fmt::arg("later", is_later(request)),
+        fmt::arg("order", part.order), fmt::arg("table", quote_table(request.table)),
+        fmt::arg("where", part.condition.empty() ? "" : "WHERE " + part.condition),
+        fmt::arg("rows", part.rows_max), fmt::arg("wanted", rows_wanted_max),
+        fmt::arg("margin", margin), fmt::arg("ends", part.may_end_with_the_table));
+}
+
+/// All that are wanted, wherever they lie; of too many the first that were written.
+std::string select_all(const newest_rows_request& request) {
+    return fmt::format("SELECT {}, true, 1, true FROM {} WHERE {} ORDER BY age(xmin) DESC LIMIT {}",
+                       values_of(request), quote_table(request.table), is_later(request),
+                       rows_wanted_max);
+}
+
+/// Of rows in the order of their time as many as `rows_max`, and of these what is wanted.
 std::string select_by_time(const newest_rows_request& request, const std::string& condition,
-                           const char* direction, int rows_max) {
+                           const char* direction, std::size_t rows_max) {
     const auto time = quote_identifier(request.created_at);
-    return "SELECT * FROM (SELECT " + values_of(request) + " FROM " + quote_table(request.table) +
-           " WHERE " + time + " IS NOT NULL AND isfinite(" + time + ")" +
-           (condition.empty() ? "" : " AND " + condition) + " ORDER BY " + time + " " + direction +
-           " LIMIT " + std::to_string(rows_max) + ") AS newest WHERE \"is later\"";
+    return fmt::format(
+        "SELECT * FROM (SELECT {}, {} AS \"is later\", 1, true FROM {} WHERE isfinite({}){} ORDER "
+        "BY {} {} LIMIT {}) AS newest WHERE \"is later\"",
+        values_of(request), is_later(request), quote_table(request.table), time,
+        condition.empty() ? "" : " AND " + condition, time, direction, rows_max);
 }
 
-/// All that are wanted, wherever they lie in what is read at all.
-std::string select_all(const newest_rows_request& request, const std::string& condition,
-                       int rows_max) {
-    auto where = request.is_later;
-    if (!condition.empty()) {
-        where += (where.empty() ? "" : " AND ") + condition;
-    }
-    return "SELECT " + values_of(request) + " FROM " + quote_table(request.table) +
-           (where.empty() ? "" : " WHERE " + where) + " ORDER BY \"time of the row\" " +
-           (request.is_later.empty() ? "DESC" : "") + " LIMIT " + std::to_string(rows_max);
-}
+class table_reader {
+public:
+    table_reader(connection& sql, const newest_rows_request& request)
+        : sql_(sql), request_(request) {}
 
-awaitable<result<void>> read(connection& sql, std::string statement,
-                             std::vector<newest_row>& found) {
-    const auto rows = co_await sql.query(std::move(statement));
-    if (!rows) {
-        co_return rows.error();
+    awaitable<result<void>> read_all() {
+        std::vector<std::string> which{request_.table.schema, request_.table.name,
+                                       request_.created_at};
+        const auto facts = co_await sql_.query(access_sql, std::move(which));
+        if (!facts) {
+            co_return facts.error();
+        }
+        const auto way = facts->empty()
+                             ? std::nullopt
+                             : way_to_the_newest(*facts, request_, sql_.version_number());
+        if (!way) {
+            co_return result<void>{};
+        }
+        if (request_.since) {
+            const auto made =
+                quote_identifier(request_.created_at) + " >= " + seconds_of(*request_.since);
+            const auto and_way = way->condition.empty() ? "" : " AND " + way->condition;
+            co_return co_await read_by_time(made + and_way, "DESC", newest_max);
+        }
+        if (request_.is_later.empty()) {
+            co_return co_await read_newest(*way);
+        }
+        co_return co_await read_later(*way);
     }
-    fact_reader reader{*rows};
-    for (std::size_t row = 0; row < rows->size(); ++row) {
-        auto values = rows->rows()[row];
-        values.pop_back();
-        const auto created = reader.number<std::int64_t>(row, values.size() - 1);
-        values.pop_back();
-        found.push_back({std::move(values), wall_time(std::chrono::microseconds(created))});
-    }
-    if (reader.failure()) {
-        co_return *reader.failure();
-    }
-    co_return result<void>{};
-}
+    newest_rows take() { return std::move(found_); }
 
-constexpr int newest_max = 1000;
-constexpr int from_around = 200;
-constexpr int after_it = 2000;
+private:
+    awaitable<result<void>> read_later(const access& way) {
+        if (way.way == way_in::whole_table) {
+            found_.is_whole = true;
+            auto every_row = select_all(request_);
+            auto done = co_await read(std::move(every_row));
+            found_.is_whole = found_.is_whole && found_.rows.size() < rows_wanted_max;
+            co_return done;
+        }
+        const bool by_time = way.way == way_in::index_on_time;
+        const auto time = quote_identifier(request_.created_at);
+        found_.is_whole = by_time || way.only_grows;
+        const stretch newest{way.condition, (by_time ? time : "ctid") + " DESC",
+                             by_time ? rows_read_max : std::numeric_limits<int>::max(), by_time};
+        auto statement = select_stretch(request_, newest);
+        auto read_back = co_await read(std::move(statement));
+        if (!read_back || found_.is_whole || !by_time) {
+            co_return read_back;
+        }
+        co_return co_await read_around(time);
+    }
 
-/// What came right after the last message that the stream has is what a loss takes first.
-std::vector<std::string> statements_for(const newest_rows_request& request, const way_in& way) {
-    if (request.since) {
-        const auto made =
-            quote_identifier(request.created_at) + " >= " + seconds_of(*request.since);
-        return {select_by_time(request,
-                               way.condition.empty() ? made : made + " AND " + way.condition,
-                               "DESC", newest_max)};
+    /// What came right after the last message that the stream has is what a loss takes first. It is
+    /// not all that a loss can take.
+    awaitable<result<void>> read_around(const std::string& time) {
+        const auto around = seconds_of(request_.around);
+        auto before = co_await read_by_time(time + " <= " + around, "DESC", newest_max);
+        if (!before) {
+            co_return before;
+        }
+        co_return co_await read_by_time(time + " > " + around, "ASC", rows_wanted_max);
     }
-    if (!request.is_later.empty() && !way.by_time) {
-        return {select_all(request, way.condition, 2 * after_it)};
+
+    awaitable<result<void>> read_by_time(std::string condition, const char* direction,
+                                         std::size_t rows_max) {
+        auto statement = select_by_time(request_, condition, direction, rows_max);
+        co_return co_await read(std::move(statement));
     }
-    if (request.created_at.empty()) {
-        return {};
+
+    /// Where nothing tells which rows are later, the broker's time of its last message does.
+    awaitable<result<void>> read_newest(const access& way) {
+        if (request_.created_at.empty()) {
+            co_return result<void>{};
+        }
+        const auto time = quote_identifier(request_.created_at);
+        const auto around = seconds_of(request_.around);
+        const auto and_way = way.condition.empty() ? "" : " AND " + way.condition;
+        auto done = co_await read_by_time(way.condition, "DESC", newest_max);
+        if (done) {
+            done = co_await read_by_time(time + " <= " + around + and_way, "DESC", before_max);
+        }
+        if (!done) {
+            co_return done;
+        }
+        const auto before = found_.rows.size();
+        done = co_await read_by_time(time + " > " + around + and_way, "ASC", rows_wanted_max);
+        found_.is_whole = way.only_grows && found_.rows.size() - before < rows_wanted_max;
+        co_return done;
     }
-    const auto time = quote_identifier(request.created_at);
-    const auto around = seconds_of(request.around);
-    const auto and_way = way.condition.empty() ? "" : " AND " + way.condition;
-    return {select_by_time(request, way.condition, "DESC", newest_max),
-            select_by_time(request, time + " <= " + around + and_way, "DESC", from_around),
-            select_by_time(request, time + " > " + around + and_way, "ASC", after_it)};
+
+    /// Rows of the values, the time, whether it is wanted, its place, which is NULL where there is
+    /// no row, and whether nothing was left out. The last two lie in every row.
+    awaitable<result<void>> read(std::string statement) {
+        constexpr std::size_t of_the_statement = 3;
+        const auto rows = co_await sql_.ask(std::move(statement));
+        if (rows.has_error()) {
+            found_.took_too_long = rows.error().sqlstate == sqlstate::query_canceled;
+            co_return explain_read(rows.error(), sql_.role(), quote_table(request_.table));
+        }
+        fact_reader reader{*rows};
+        for (std::size_t row = 0; row < rows->size(); ++row) {
+            auto values = rows->rows()[row];
+            const auto columns = values.size();
+            found_.is_whole = found_.is_whole && rows->flag(row, columns - 1);
+            if (!rows->at(row, columns - 2)) {
+                continue;
+            }
+            values.resize(columns - of_the_statement);
+            const auto created = reader.number<std::int64_t>(row, values.size() - 1);
+            values.pop_back();
+            found_.rows.push_back(
+                {std::move(values), wall_time(std::chrono::microseconds(created))});
+        }
+        if (reader.failure()) {
+            co_return *reader.failure();
+        }
+        co_return result<void>{};
+    }
+
+    connection& sql_;
+    const newest_rows_request& request_;
+    newest_rows found_;
+};
+
+/// Ends statements that take long, or wait for a lock. An index is taken where there is one, also
+/// where the statistics know little of the table. Where a policy would hide rows the reading fails:
+/// rows that are not seen would count as none.
+awaitable<result<void>> begin_reading(connection& sql) {
+    const auto begun = co_await run_command(sql, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY");
+    if (!begun) {
+        co_return begun;
+    }
+    co_return co_await run_command(
+        sql,
+        "SELECT set_config('statement_timeout', '3s', true), set_config('lock_timeout', '500ms', "
+        "true), set_config('enable_seqscan', 'off', true), set_config('row_security', 'off', "
+        "true)");
 }
 
 }  // namespace
 
 awaitable<result<newest_rows>> read_newest_rows(connection& sql, newest_rows_request request) {
-    std::vector<std::string> which{request.table.schema, request.table.name, request.created_at};
-    const auto access = co_await sql.query(access_sql, std::move(which));
-    if (!access) {
-        co_return access.error();
-    }
-    const auto way = access->empty() ? std::nullopt
-                                     : way_to_the_newest(*access, sql.version_number(),
-                                                         request.since.has_value());
-    newest_rows found;
-    if (!way) {
-        co_return std::move(found);
-    }
-    found.is_whole = way->is_whole;
-    for (auto& statement : statements_for(request, *way)) {
-        const auto done = co_await read(sql, std::move(statement), found.rows);
-        if (!done) {
-            co_return done.error();
-        }
-    }
-    co_return std::move(found);
-}
-
-awaitable<result<void>> limit_statements(connection& sql, std::chrono::milliseconds longest) {
-    constexpr std::chrono::milliseconds longest_for_a_lock{500};
-    auto set = "SELECT set_config('statement_timeout', '" + std::to_string(longest.count()) +
-               "', false), set_config('lock_timeout', '" +
-               std::to_string(std::min(longest, longest_for_a_lock).count()) + "', false)";
-    const auto done = co_await sql.query(std::move(set));
+    auto done = co_await begin_reading(sql);
     if (!done) {
         co_return done.error();
     }
-    co_return result<void>{};
+    table_reader reader(sql, request);
+    done = co_await reader.read_all();
+    const auto ended = co_await run_command(sql, "ROLLBACK");
+    auto found = reader.take();
+    if (!done && found.took_too_long) {
+        found.rows.clear();
+        found.is_whole = false;
+        co_return std::move(found);
+    }
+    if (!done || !ended) {
+        co_return done ? ended.error() : done.error();
+    }
+    co_return std::move(found);
 }
 
 awaitable<result<tables_moment>> read_tables_moment(connection& sql,
@@ -247,7 +389,10 @@ awaitable<result<wal_moment>> read_wal_moment(connection& sql) {
         co_return rows.error();
     }
     fact_reader reader{*rows};
-    wal_moment moment{reader.maybe_lsn(0, 0).value_or(lsn{}),
+    const auto next = reader.maybe_lsn(0, 0).value_or(lsn{});
+    const auto page_bytes = std::max<std::uint64_t>(reader.number<std::uint64_t>(0, 3), 1);
+    const auto segment_bytes = std::max<std::uint64_t>(reader.number<std::uint64_t>(0, 4), 1);
+    wal_moment moment{end_before(next, page_bytes, segment_bytes),
                       reader.maybe_lsn(0, 1).value_or(lsn{}),
                       wall_time(std::chrono::microseconds(reader.number<std::int64_t>(0, 2)))};
     if (reader.failure()) {

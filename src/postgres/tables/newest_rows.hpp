@@ -41,20 +41,18 @@ struct newest_row {
 
 struct newest_rows {
     std::vector<newest_row> rows;
-    /// There was a way to them; else that there are none says nothing.
+    /// All that are wanted are among them; else that there are none says nothing.
     bool is_whole = false;
+    /// The server ended the reading, and there are none.
+    bool took_too_long = false;
 };
 
-/// At most some thousands; none where the table is large and has neither such an index nor,
-/// before PostgreSQL 14, a way to its last pages. On a connection of connection_kind::sql. Errors:
-/// also those of a role that may not read the table.
+/// At most some ten thousand; none where the table is large and has neither such an index nor,
+/// before PostgreSQL 14, a way to its last pages. Within 3 s for a statement and half a second for
+/// a lock, in a transaction of its own on a connection of connection_kind::sql. Errors: also those
+/// of a role that may not read the table, or from which row-level security can hide rows.
 [[nodiscard]] boost::asio::awaitable<result<newest_rows>> read_newest_rows(
     connection& sql, newest_rows_request request);
-
-/// Ends statements of this session that take longer, or wait for a lock for more than half a
-/// second; 0 is never.
-[[nodiscard]] boost::asio::awaitable<result<void>> limit_statements(
-    connection& sql, std::chrono::milliseconds longest);
 
 /// A moment that rows can be later than.
 struct tables_moment {
@@ -74,7 +72,7 @@ struct tables_moment {
     connection& sql, std::vector<table_name> tables);
 
 struct wal_moment {
-    /// Everything that can be seen now was committed before it.
+    /// Everything that can be seen now was committed before it: the end of the last record.
     lsn inserted;
     lsn flushed;
     wall_time now;

@@ -80,26 +80,6 @@ std::string quoted(const std::vector<std::string>& columns) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-error may_not_read(const connection& sql, const server_report& report, const std::string& what,
-                   const std::string& columns) {
-    auto failure = explain(report, {.action = server_action::query, .role = sql.role()});
-    if (is_about_row_security(report)) {
-        failure.what = fmt::format("row-level security can hide rows of {} from the role {}", what,
-                                   sql.role());
-        // A policy that shows all rows would not do: the next one may hide some silently.
-        failure.remedy = fmt::format(
-            "run it as the owner of the table, or: ALTER ROLE {} BYPASSRLS; which lets the role "
-            "see "
-            "the rows of every table that it may read",
-            quote_identifier(sql.role()));
-    } else if (report.sqlstate == sqlstate::insufficient_privilege) {
-        failure.what = fmt::format("the role {} may not read {}", sql.role(), what);
-        failure.remedy =
-            fmt::format("GRANT SELECT{} ON {} TO {};", columns, what, quote_identifier(sql.role()));
-    }
-    return failure;
-}
-
 }  // namespace
 
 awaitable<result<snapshot_facts>> begin_snapshot(connection& sql, std::vector<table_name> tables,
@@ -165,7 +145,7 @@ awaitable<result<void>> open_cursor(connection& sql, table_name table,
     if (opened.has_error()) {
         // A condition may need any column.
         const auto needed = where.empty() && judged.empty() ? " (" + list + ")" : std::string();
-        auto failure = may_not_read(sql, opened.error(), quote_table(table), needed);
+        auto failure = explain_read(opened.error(), sql.role(), quote_table(table), needed);
         const bool is_refused = failure.code == errc::postgres_unsuitable &&
                                 opened.error().sqlstate != sqlstate::insufficient_privilege;
         if (is_refused && !(where.empty() && judged.empty())) {
@@ -243,7 +223,7 @@ awaitable<result<std::vector<dead_letter_id>>> read_dead_letters(connection& sql
     auto statement = dead_letters_sql();
     const auto rows = co_await sql.ask(std::move(statement), std::move(which));
     if (rows.has_error()) {
-        co_return may_not_read(sql, rows.error(), "walrelay.dead_letter", "");
+        co_return explain_read(rows.error(), sql.role(), "walrelay.dead_letter");
     }
     for (std::size_t row = 0; row < rows->size(); ++row) {
         after = rows->text(row, 0);

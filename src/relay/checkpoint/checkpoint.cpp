@@ -103,6 +103,7 @@ void checkpoint::prove() {
     state_ = state::proved;
     was_proved_ = true;
     proved_with_slot_ = true;
+    slow_readings_ = 0;
     // It was said of what was missing until now.
     taken_->goes_on_without = false;
 }
@@ -273,20 +274,48 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends) {
             slot_moved(slot_, stands, std::max(place_.at_most(), stood_.at.value_or(lsn{}))));
     }
     // Idle moves, or somebody who moved it: the tables tell.
+    if (are_read_again()) {
+        return {step::kind::ask_tables_again, 0, rows_not_read(), {}};
+    }
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
     if (taken_->newest_rows_whole || !known) {
         return {};
     }
+    return place_unproved();
+}
+
+/// Not known is not proved: what is confirmed now would be named by the witness, and nobody could
+/// tell any more. What the server cannot read in time it may never read.
+bool checkpoint::are_read_again() {
+    constexpr int slow_readings_max = 3;
+    if (taken_->newest_rows_unread) {
+        return true;
+    }
+    return taken_->newest_rows_slow && slow_readings_++ < slow_readings_max;
+}
+
+error checkpoint::rows_not_read() const {
+    const auto& why = taken_->newest_rows_unread;
+    return {errc::postgres_lost,
+            "slot " + slot_ + " stands at LSN " + to_string(taken_->stands_at) +
+                ", which this relay cannot account for, and the newest rows of the outbox tables, "
+                "which tell whether somebody has moved it, could not be read: " +
+                (why ? why->what : "PostgreSQL did not read them within 3 seconds"),
+            why ? why->remedy : "", why ? why->server_said : ""};
+}
+
+checkpoint::step checkpoint::place_unproved() const {
+    const auto& known = keeper_.known();
     step next;
     next.line = log_entry::of<"slot_place_unproved">(
-        "slot " + slot_ + " stands at LSN " + to_string(stands) +
+        "slot " + slot_ + " stands at LSN " + to_string(taken_->stands_at) +
             ", after what walrelay.witness says that it was told (" + to_string(known->told) +
             "), and the newest rows " +
             (taken_->newest_rows_known ? "of some tables" : "of the tables") +
-            " could not be compared with the stream (not readable, no way to the newest ones, or "
-            "the stream does not keep their messages): if somebody moved it past rows of theirs, "
-            "that is not noticed; fix: walrelay verify lists missing rows",
-        with<"slot">(slot_), with<"lsn">(stands));
+            " could not be compared with the stream (not readable, too many of them, no way to the "
+            "newest ones, or the stream need not have their messages): if somebody moved it past "
+            "rows of theirs, that is not noticed; fix: walrelay verify lists missing rows",
+        with<"slot">(slot_), with<"lsn">(taken_->stands_at));
     return next;
 }
 

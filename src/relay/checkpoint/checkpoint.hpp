@@ -47,6 +47,10 @@ struct slot_evidence {
     bool newest_rows_whole = false;
     /// All of them were found, or are still to come from the slot.
     bool newest_rows_there = false;
+    /// Why they were not read, where another connection may read them.
+    std::optional<error> newest_rows_unread = {};
+    /// Those of some table were not read in time.
+    bool newest_rows_slow = false;
     /// An operator has decided to go on without what is missing.
     bool goes_on_without = false;
 };
@@ -84,6 +88,8 @@ public:
             look_again,
             /// The same, as another relay may have written to it unseen.
             read_tail,
+            /// Connect to PostgreSQL once more: what decides could not be read for now.
+            ask_tables_again,
             /// Rows are missing that the slot does not send.
             gap,
             /// An operator must decide, also where gaps are healed.
@@ -144,6 +150,9 @@ private:
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
     [[nodiscard]] step judge_slot(const std::optional<position>& ends);
+    [[nodiscard]] bool are_read_again();
+    [[nodiscard]] error rows_not_read() const;
+    [[nodiscard]] step place_unproved() const;
     [[nodiscard]] bool stream_reaches(const std::optional<position>& ends, lsn place) const;
     /// Whether the slot has moved since this process had it, or saw it.
     [[nodiscard]] bool was_moved() const;
@@ -195,6 +204,8 @@ private:
     } stood_;
     /// The place of the slot for which the stream was looked at once more.
     lsn looked_for_;
+    /// How often the newest rows were asked for anew because they were not read in time.
+    int slow_readings_ = 0;
 };
 
 }  // namespace walrelay::relay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/error.hpp"
 #include "core/facts.hpp"
 #include "core/lineage.hpp"
 #include "core/position.hpp"
@@ -54,6 +55,8 @@ struct postgres_session {
     std::optional<backfill> rows_first = {};
     /// Rows that must be accounted for, where they were read.
     std::optional<roll> newest_rows = {};
+    /// Why they were not, where another connection may read them.
+    std::optional<error> newest_rows_unread = {};
     /// An operator has decided to go on without those that are missing.
     bool goes_on_without = false;
     /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known

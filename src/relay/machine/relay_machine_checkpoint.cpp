@@ -43,6 +43,10 @@ void relay_machine::take_step(checkpoint::step step, instant now) {
         case kind::read_tail:
             read_tail_again();
             return;
+        case kind::ask_tables_again:
+            startup_check_.expect();
+            lose_postgres(*step.why, now);
+            return;
         case kind::look_again:
             lose_broker(*step.why, now, outlook::in_doubt);
             return;

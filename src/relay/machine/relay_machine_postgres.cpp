@@ -79,6 +79,8 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
                             session.slot_has_earlier_rows, std::move(session.witness),
                             rows_can_tell, rows_can_tell && session.newest_rows->is_whole, false,
+                            rules.new_tables ? std::nullopt : std::move(session.newest_rows_unread),
+                            rows_can_tell && session.newest_rows->took_too_long,
                             session.goes_on_without});
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {

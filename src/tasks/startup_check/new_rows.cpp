@@ -45,6 +45,9 @@ awaitable<result<std::optional<relay::roll>>> new_rows::read(boost::asio::any_io
     if (!called) {
         co_return called.error();
     }
+    if (called->took_too_long) {
+        co_return error{errc::postgres_lost, "PostgreSQL did not read them within 3 seconds"};
+    }
     co_return std::move(*called);
 }
 

@@ -58,10 +58,11 @@ public:
         co_return result<void>{};
     }
 
+    /// Errors: also where the rows are not on the disk yet. With synchronous_commit = off a row can
+    /// be seen before its commit is, and a slot brings nothing before. The WAL writer sees to that
+    /// within three rounds of wal_writer_delay, of 200 ms each by default (PostgreSQL
+    /// documentation, "Asynchronous Commit").
     awaitable<result<void>> read_end(asio::any_io_executor executor) {
-        // With synchronous_commit = off a row can be seen before its commit is on the disk. The WAL
-        // writer sees to that within three rounds of 200 ms (PostgreSQL documentation,
-        // "Asynchronous Commit").
         constexpr std::chrono::milliseconds pause{100};
         constexpr int pauses = 10;
         auto moment = co_await postgres::read_wal_moment(sql_);
@@ -73,6 +74,14 @@ public:
         }
         if (!moment) {
             co_return moment.error();
+        }
+        if (moment->flushed < seen) {
+            co_return error{errc::postgres_lost,
+                            "rows were read that need not be on the disk of PostgreSQL yet "
+                            "(synchronous_commit = off, or a slow disk): its WAL is flushed up to "
+                            "LSN " +
+                                to_string(moment->flushed) + ", and they end before " +
+                                to_string(seen)};
         }
         taken_.committed_before = moment->flushed;
         taken_.taken_at = moment->now;
@@ -100,6 +109,7 @@ private:
         std::vector<field> values;
         std::string id;
         taken_.is_whole = taken_.is_whole && rows->is_whole;
+        taken_.took_too_long = taken_.took_too_long || rows->took_too_long;
         for (const auto& row : rows->rows) {
             values.assign(row.values.begin(), row.values.end());
             if (ids->read(values, id)) {
@@ -170,41 +180,40 @@ awaitable<result<relay::roll>> read_roll(asio::any_io_executor executor, postgre
                                          const config::settings& settings,
                                          const postgres_facts& facts, wall_time around,
                                          later_rows later) {
-    constexpr std::chrono::seconds longest{3};
-    const auto limited = co_await postgres::limit_statements(sql, longest);
-    if (!limited) {
-        co_return limited.error();
-    }
     roll_taker taker(sql, settings, facts, around, std::move(later));
     auto rows = co_await taker.read_tables();
     if (rows) {
         rows = co_await taker.read_end(std::move(executor));
     }
-    const auto freed = co_await postgres::limit_statements(sql, std::chrono::milliseconds(0));
-    if (!rows || !freed) {
-        co_return rows ? freed.error() : rows.error();
+    if (!rows) {
+        co_return rows.error();
     }
     co_return taker.take();
 }
 
-awaitable<std::optional<relay::roll>> take_roll(asio::any_io_executor executor,
-                                                postgres::connection& sql,
-                                                const config::settings& settings,
-                                                const postgres_facts& facts, wall_time around,
-                                                later_rows later) {
-    auto taken =
+awaitable<taken_roll> take_roll(asio::any_io_executor executor, postgres::connection& sql,
+                                const config::settings& settings, const postgres_facts& facts,
+                                wall_time around, later_rows later) {
+    taken_roll taken;
+    auto read =
         co_await read_roll(std::move(executor), sql, settings, facts, around, std::move(later));
-    if (!taken) {
-        log<"startup_check_skipped">(
-            "the newest rows of the outbox tables were not compared with stream " +
-                settings.nats.stream +
-                ", so that a slot which was moved while no relay ran is "
-                "not noticed" +
-                ": " + to_string(taken.error()),
-            with<"stream">(settings.nats.stream), with<"error">(taken.error().code));
-        co_return std::nullopt;
+    if (read) {
+        taken.rows = std::move(*read);
+        co_return taken;
     }
-    co_return std::move(*taken);
+    const auto then = advice_for(read.error().code);
+    if (then == advice::retry || then == advice::reconnect) {
+        taken.unread_for_now = read.error();
+    }
+    log<"startup_check_skipped">(
+        "the newest rows of the outbox tables were not compared with "
+        "stream " +
+            settings.nats.stream +
+            ", so that a slot which was moved while no relay ran is not "
+            "noticed by this connection: " +
+            to_string(read.error()),
+        with<"stream">(settings.nats.stream), with<"error">(read.error().code));
+    co_return taken;
 }
 
 awaitable<result<std::vector<relay::roll_row>>> find_missing(servers::executors on,

@@ -34,13 +34,20 @@ struct later_rows {
     const config::settings& settings, const postgres_facts& facts, wall_time around,
     later_rows later);
 
+struct taken_roll {
+    std::optional<relay::roll> rows = {};
+    /// Why there are none, where another try can bring them: a lock, or a connection that ended.
+    std::optional<error> unread_for_now = {};
+};
+
 /// `around` is when the stream's last message was stored, 1970 where it has none. Where `later`
-/// cannot be told, the times of the rows tell which are asked for. Nothing where the rows cannot be
-/// read within a few seconds, which is told in the log and harms nothing. `sql` must live as long.
-[[nodiscard]] boost::asio::awaitable<std::optional<relay::roll>> take_roll(
-    boost::asio::any_io_executor executor, postgres::connection& sql,
-    const config::settings& settings, const postgres_facts& facts, wall_time around,
-    later_rows later);
+/// cannot be told, the times of the rows tell which are asked for. Where there are no rows, the log
+/// says why. `sql` must live as long.
+[[nodiscard]] boost::asio::awaitable<taken_roll> take_roll(boost::asio::any_io_executor executor,
+                                                           postgres::connection& sql,
+                                                           const config::settings& settings,
+                                                           const postgres_facts& facts,
+                                                           wall_time around, later_rows later);
 
 /// Which of the rows are neither in the stream, also as one that was published again, nor in the
 /// dead letters, also as one that was dropped. Reads the whole stream. `line` is the server's: a

@@ -45,6 +45,8 @@ protected:
         evidence.witness = {known, true};
         evidence.newest_rows_known = newest != rows::unread;
         evidence.newest_rows_whole = newest == rows::of_all;
+        evidence.newest_rows_unread = unread;
+        evidence.newest_rows_slow = is_slow;
         evidence.goes_on_without = goes_on_without;
         it.slot_taken(std::move(evidence));
     }
@@ -70,6 +72,8 @@ protected:
     std::optional<log_entry> line;
     std::optional<disorder> late_rows;
     bool goes_on_without = false;
+    std::optional<error> unread;
+    bool is_slow = false;
     monotonic_time now{1000s};
 };
 
@@ -268,6 +272,44 @@ TEST_F(Checkpoint, LooksForTheNewestRowsAlsoWhereNotAllTablesTell) {
     slot_at(5000, rows::of_all);
     EXPECT_EQ(judge(), kind::none);
     EXPECT_FALSE(line);
+}
+
+TEST_F(Checkpoint, DecidesNothingWhileTheNewestRowsCannotBeRead) {
+    unread = error{errc::postgres_lost, "a lock"};
+    stream_ends(10, 1000);
+    for (int again = 0; again < 10; ++again) {
+        slot_at(5000);
+        EXPECT_EQ(judge(), kind::ask_tables_again);
+        EXPECT_NE(why->what.find("a lock"), std::string::npos);
+        EXPECT_FALSE(it.may_tell());
+        it.slot_lost(std::nullopt);
+    }
+    unread.reset();
+    slot_at(5000, rows::of_all);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(it.is_slot_in_question());
+}
+
+TEST_F(Checkpoint, NeedsNoRowsWhereTheSlotStandsWhereItWasTold) {
+    unread = error{errc::postgres_lost, "a lock"};
+    slot_at(1008);
+    stream_ends(10, 1000);
+    EXPECT_EQ(judge(), kind::none);
+    is(state::proved);
+}
+
+TEST_F(Checkpoint, WaitsThreeTimesForRowsThatAreNotReadInTime) {
+    is_slow = true;
+    stream_ends(10, 1000);
+    for (int again = 0; again < 3; ++again) {
+        slot_at(5000, rows::of_some_tables);
+        EXPECT_EQ(judge(), kind::ask_tables_again);
+        it.slot_lost(std::nullopt);
+    }
+    slot_at(5000, rows::of_some_tables);
+    EXPECT_EQ(judge(), kind::none);
+    EXPECT_TRUE(line);
+    EXPECT_TRUE(it.is_slot_in_question());
 }
 
 TEST_F(Checkpoint, RefusesASlotThatMovedSinceThisProcessHadIt) {

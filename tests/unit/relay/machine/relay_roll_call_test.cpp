@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::relay_script;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -60,10 +61,9 @@ TEST_F(RelayAndMissingRow, MissesIt) {
 
 TEST_F(RelayAndMissingRow, DoesNotSayThatItKnowsWhatBecameOfIt) {
     is_missing();
-    EXPECT_THAT(script_.log_lines(),
-                Contains(testing::AllOf(HasSubstr("Either the slot moved past them"),
-                                        HasSubstr("or the stream lost their messages"),
-                                        HasSubstr("or PostgreSQL did not send them"))));
+    EXPECT_THAT(script_.log_lines(), Contains(AllOf(HasSubstr("Either the slot moved past them"),
+                                                    HasSubstr("or the stream lost their messages"),
+                                                    HasSubstr("or PostgreSQL did not send them"))));
 }
 
 TEST_F(RelayAndMissingRow, DoesNotMissItOnceAnotherServerIsThere) {
@@ -212,6 +212,8 @@ TEST(RelayBesideLimits, CallsAnewWhereTheStreamMayHaveHadTheMessage) {
     const commit_position tail{lsn{first}, lsn{1}, 0};
     relay_script script;
     script.placed = {{2, {relay_script::origin, tail}, "b"}};
+    script.first_sequence = 2;
+    script.first_stored = wall_time(20s);
     script.newest_rows =
         roll{{{0, "c", wall_time(30s)}}, lsn{second}, wall_time(100s), true, true, lsn{first}};
     script.start();
@@ -221,6 +223,97 @@ TEST(RelayBesideLimits, CallsAnewWhereTheStreamMayHaveHadTheMessage) {
     script.passes(1s);
     script.placed.clear();
     EXPECT_THAT(script.broker_connects(2, tail), Contains("close_postgres"));
+}
+
+/// The slot stands after what the witness names.
+class RelayBesideAMovedSlot : public testing::Test {
+protected:
+    RelayBesideAMovedSlot() {
+        script_.witness = {witness{"S", wall_time(1h), 0, {}, lsn{first}, relay_script::origin, 1},
+                           true, lsn{first}};
+        script_.placed = {{2, {relay_script::origin, tail}, "b"}};
+        script_.recent = {{"b", wall_time(20s), 2}};
+        script_.start();
+    }
+    static roll asks_for(std::vector<roll_row> rows) {
+        return {std::move(rows), lsn{second}, wall_time(100s), true, true, lsn{first}};
+    }
+    std::vector<std::string> begin() {
+        script_.broker_connects(2, tail);
+        return script_.postgres_connects_with(relay_script::origin, lsn{second});
+    }
+    static constexpr commit_position tail{lsn{first}, lsn{1}, 0};
+    relay_script script_;
+};
+
+/// It was changed since, and its message can be one that limits have removed.
+TEST_F(RelayBesideAMovedSlot, DoesNotMissWhatIsOlderThanTheStream) {
+    script_.first_sequence = 2;
+    script_.first_stored = wall_time(20s);
+    script_.newest_rows = asks_for({{0, "older", wall_time(5s)}, {0, "b", wall_time(19s)}});
+    begin();
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look_for_rows"))));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("that is not noticed")))
+        << "nor does it prove anything";
+}
+
+TEST_F(RelayBesideAMovedSlot, MissesWhatIsNewerThanTheStreamAndWhatHasNoTime) {
+    script_.first_sequence = 2;
+    script_.first_stored = wall_time(20s);
+    script_.newest_rows = asks_for({{0, "older", wall_time(5s)},
+                                    {0, "newer", wall_time(21s)},
+                                    {0, "timeless", wall_time(0s)}});
+    begin();
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Contains(AllOf(HasSubstr("look_for_rows"), HasSubstr("newer"),
+                               HasSubstr("timeless"), Not(HasSubstr("older")))));
+}
+
+TEST_F(RelayBesideAMovedSlot, MissesWhatIsOlderWhereNothingWasRemoved) {
+    script_.newest_rows = asks_for({{0, "older", wall_time(5s)}});
+    begin();
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows older"));
+}
+
+TEST_F(RelayBesideAMovedSlot, CallsAnewWhereTheStreamBeginsLaterMeanwhile) {
+    script_.first_sequence = 2;
+    script_.first_stored = wall_time(20s);
+    script_.newest_rows = asks_for({{0, "newer", wall_time(21s)}});
+    begin();
+    script_.broker_fails();
+    script_.passes(1s);
+    script_.first_stored = wall_time(22s);
+    EXPECT_THAT(script_.broker_connects(2, tail), Contains("close_postgres"));
+}
+
+TEST_F(RelayBesideAMovedSlot, ConnectsAnewWhereTheRowsCannotBeReadForNow) {
+    script_.newest_rows_unread = error{errc::postgres_lost, "somebody else holds a lock"};
+    for (int again = 0; again < 10; ++again) {
+        EXPECT_THAT(begin(), Contains("close_postgres"));
+        EXPECT_THAT(script_.last_log(),
+                    AllOf(HasSubstr("which tell whether somebody has moved it, could not be read: "
+                                    "somebody else holds a lock"),
+                          HasSubstr("trying again")));
+        script_.passes(1min);
+    }
+    script_.newest_rows_unread.reset();
+    script_.newest_rows = asks_for({{0, "c", wall_time(30s)}});
+    EXPECT_THAT(begin(), Not(Contains("close_postgres")));
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
+}
+
+/// A server that is too slow for it is so tomorrow.
+TEST_F(RelayBesideAMovedSlot, GoesOnUnprovedWhereTheRowsAreNeverReadInTime) {
+    script_.newest_rows = asks_for({});
+    script_.newest_rows->is_whole = false;
+    script_.newest_rows->took_too_long = true;
+    for (int again = 0; again < 3; ++again) {
+        EXPECT_THAT(begin(), Contains("close_postgres"));
+        script_.passes(1min);
+    }
+    EXPECT_THAT(begin(), Not(Contains("close_postgres")));
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("that is not noticed")));
 }
 
 class RelayThatGoesOnWithout : public RelayAndMissingRow {

@@ -221,6 +221,9 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->placed_is_whole = placed_is_whole;
     known.stream->recent = recent;
     known.stream->last_sequence = last_sequence;
+    known.stream->first_sequence = first_sequence;
+    known.stream->first_stored = first_stored;
+    known.stream->message_count = last_sequence + 1 - std::min(first_sequence, last_sequence + 1);
     if (tail) {
         known.stream->last_position = position{origin, *tail};
         known.stream->final_position = position{origin, straggler.value_or(*tail)};
@@ -247,6 +250,7 @@ std::vector<std::string> relay_script::postgres_connects_with(history whose, lsn
     session.dead_letters = dead_letters;
     session.on_standby = on_standby;
     session.newest_rows = newest_rows;
+    session.newest_rows_unread = newest_rows_unread;
     session.witness = witness;
     session.goes_on_without = goes_on_without;
     session.server = {{whose, ancestors}, wal_end};

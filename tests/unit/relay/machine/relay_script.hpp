@@ -51,8 +51,12 @@ public:
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
     std::vector<recent_message> recent;
+    /// What limits have left of the stream, from now on.
+    std::uint64_t first_sequence = 1;
+    std::optional<wall_time> first_stored;
     /// What every session from now on asks for.
     std::optional<relay::roll> newest_rows;
+    std::optional<error> newest_rows_unread;
     bool goes_on_without = false;
     /// Of every session from now on.
     witness_reading witness;
