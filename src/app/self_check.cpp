@@ -1,6 +1,7 @@
 #include "app/self_check.hpp"
 
 #include "app/both_sides.hpp"
+#include "core/ascii.hpp"
 #include "log/log.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 /// Bytes and ages grow from one look to the next, and it is the same finding.
 std::string without_figures(std::string text) {
-    std::erase_if(text, [](char each) { return each >= '0' && each <= '9'; });
+    std::erase_if(text, is_digit);
     return text;
 }
 

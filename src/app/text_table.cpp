@@ -1,6 +1,7 @@
 #include "app/text_table.hpp"
 
 #include "core/one_line.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -11,10 +12,8 @@ namespace {
 
 /// Of UTF-8: bytes that go on with a character take no place of their own.
 std::size_t width_of(std::string_view text) {
-    constexpr unsigned char mask = 0xC0;
-    constexpr unsigned char continuation = 0x80;
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char each) { return (static_cast<unsigned char>(each) & mask) != continuation; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char each) { return !continues_a_character(each); }));
 }
 
 using line = std::vector<std::string>;

@@ -2,8 +2,6 @@
 
 #include "core/assert.hpp"
 
-#include <utility>
-
 namespace walrelay::audit {
 
 std::uint64_t hash_of(std::string_view id) {

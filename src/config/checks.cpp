@@ -2,6 +2,7 @@
 #include "config/checks.hpp"
 
 #include "config/quote.hpp"
+#include "core/ascii.hpp"
 #include "core/collector_url.hpp"
 
 #include <algorithm>
@@ -171,8 +172,8 @@ std::optional<complaint> check_header_name(const std::string& text) {
         return complaint{"is not the name of a header",
                          "write letters, digits and hyphens, such as \"Correlation-Id\""};
     }
-    const auto lower = in_lower_case(text);
-    if (lower.starts_with("nats-") || lower.starts_with("walrelay-")) {
+    const auto lowered = lower(text);
+    if (lowered.starts_with("nats-") || lowered.starts_with("walrelay-")) {
         return complaint{"names that begin with Nats- or Walrelay- are reserved",
                          "choose another name"};
     }

@@ -2,17 +2,17 @@
 #include "config/identifier.hpp"
 
 #include "config/quote.hpp"
+#include "core/ascii.hpp"
 
 namespace walrelay::config {
 namespace {
 
 bool begins_identifier(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           static_cast<unsigned char>(c) >= 0x80U;
+    return is_letter(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80U;
 }
 
 bool continues_identifier(char c) {
-    return begins_identifier(c) || (c >= '0' && c <= '9') || c == '$';
+    return begins_identifier(c) || is_digit(c) || c == '$';
 }
 
 /// Takes one part off the front, with or without quotes; empty if there is none.
@@ -21,8 +21,7 @@ std::string take_part(std::string_view& text) {
     if (!text.starts_with('"')) {
         while (!text.empty() &&
                (name.empty() ? begins_identifier : continues_identifier)(text[0])) {
-            const char c = text[0];
-            name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            name += lower(text[0]);
             text.remove_prefix(1);
         }
         return name;

@@ -1,6 +1,8 @@
 // A small scanner of SQL: what stands inside of quotes, and what outside.
 #include "config/sql_fragment.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -8,8 +10,8 @@ namespace walrelay::config {
 namespace {
 
 bool is_word_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || static_cast<unsigned char>(c) >= 0x80U;
+    return is_letter(c) || is_digit(c) || c == '_' || c == '$' ||
+           static_cast<unsigned char>(c) >= 0x80U;
 }
 
 /// Whether a quote at `at` takes backslashes: E'...'.

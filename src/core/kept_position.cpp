@@ -1,5 +1,7 @@
 #include "core/kept_position.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 
 namespace walrelay {
@@ -10,8 +12,7 @@ constexpr std::size_t kept_slot_name_max = 63;
 constexpr std::string_view bookmark_infix = "_at_";
 
 bool is_bookmark_letter(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_' ||
-           letter == '-';
+    return is_lower(letter) || is_digit(letter) || letter == '_' || letter == '-';
 }
 
 }  // namespace

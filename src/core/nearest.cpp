@@ -1,6 +1,8 @@
 // Edit distance with swaps of neighbours (optimal string alignment), three rows at a time.
 #include "core/nearest.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -22,7 +24,7 @@ std::string folded_name(std::string_view name) {
     std::string made;
     for (const char each : name) {
         if (each != '_') {
-            made += each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
+            made += lower(each);
         }
     }
     return made;

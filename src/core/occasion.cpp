@@ -1,24 +1,12 @@
 #include "core/occasion.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include "core/ascii.hpp"
 
 namespace walrelay {
 namespace {
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-constexpr bool is_upper_hex(char c) {
-    return is_digit(c) || (c >= 'A' && c <= 'F');
-}
 constexpr bool is_in_positions(char c) {
-    return is_upper_hex(c) || (c >= 'a' && c <= 'f') || c == '.';
-}
-
-template <class Is>
-bool consists_of(std::string_view text, Is is) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), is);
+    return is_upper_hex(c) || is_lower_hex(c) || c == '.';
 }
 
 /// `<number>-<rest>`, the rest of its kind.

@@ -1,15 +1,13 @@
 #include "log/log_fold.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 namespace walrelay {
 namespace {
-
-bool is_digit(char each) {
-    return each >= '0' && each <= '9';
-}
 
 /// With every number as one sign, and parts that cannot run into each other.
 std::string words_of(const log_entry& line) {

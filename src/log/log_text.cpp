@@ -1,5 +1,6 @@
 #include "log/log_text.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json_string.hpp"
 
 #include <fmt/chrono.h>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -19,8 +19,7 @@ namespace {
 /// Of a name, a position, an address.
 bool is_plain(char each) {
     constexpr std::string_view others = "_-.:/,;+@*>";
-    return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-           (each >= '0' && each <= '9') || others.find(each) != std::string_view::npos;
+    return is_letter(each) || is_digit(each) || others.find(each) != std::string_view::npos;
 }
 
 /// In quotes, with what could be taken for the end of the list.

@@ -1,6 +1,6 @@
 #include "outbox/header_value.hpp"
 
-#include "outbox/percent.hpp"
+#include "core/percent.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include "outbox/id_inverse.hpp"
 
+#include "core/ascii.hpp"
 #include "core/bytea_text.hpp"
 #include "core/occasion.hpp"
 #include "core/type_oid.hpp"
@@ -11,26 +12,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 
 namespace walrelay::outbox {
 namespace {
-
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-constexpr bool is_lower_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-constexpr bool is_upper_hex(char c) {
-    return is_digit(c) || (c >= 'A' && c <= 'F');
-}
-
-template <class Is>
-bool consists_of(std::string_view text, Is is) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), is);
-}
 
 /// As PostgreSQL prints one.
 bool is_uuid(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "outbox/json_value.hpp"
 
+#include "core/ascii.hpp"
 #include "outbox/bytea.hpp"
 #include "outbox/complaints.hpp"
 #include "outbox/timestamp.hpp"
@@ -36,7 +37,7 @@ void append_escaped(std::string& json, char byte) {
 /// NaN and the infinities are no numbers in JSON; PostgreSQL's other numbers are (RFC 8259).
 void append_number(std::string& json, std::string_view text) {
     const auto first = text.substr(text.starts_with('-') ? 1 : 0);
-    if (!first.empty() && first.front() >= '0' && first.front() <= '9') {
+    if (!first.empty() && is_digit(first.front())) {
         json += text;
     } else {
         append_json_string(json, text);

@@ -1,8 +1,7 @@
 #include "outbox/subject.hpp"
 
-#include "outbox/percent.hpp"
+#include "core/percent.hpp"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "outbox/table_plan.hpp"
 
-#include "outbox/percent.hpp"
+#include "core/ascii.hpp"
+#include "core/percent.hpp"
 #include "outbox/subject.hpp"
 
 #include <algorithm>
@@ -8,20 +9,8 @@
 namespace walrelay::outbox {
 namespace {
 
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                   [](char letter) { return lower(letter); });
-    return lowered;
-}
-
 bool is_letter_or_digit(char byte) {
-    const char letter = lower(byte);
-    return (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9');
+    return is_letter(byte) || is_digit(byte);
 }
 
 /// RFC 7230, section 3.2.6: `token`, which NATS takes over (ADR-4).

@@ -1,13 +1,13 @@
 // What an [[outbox]] entry for a table could say.
 #include "outbox/table_proposal.hpp"
 
+#include "core/ascii.hpp"
 #include "core/nearest.hpp"
 #include "core/sql_text.hpp"
 #include "core/type_oid.hpp"
 #include "outbox/column_names.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,23 +19,14 @@ using names = std::span<const std::string_view>;
 /// A large object's number: what it holds is not in the row.
 constexpr type_oid large_object = 26;
 
-std::string in_lower_case(std::string_view text) {
-    std::string made;
-    for (const char each : text) {
-        made += each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
-    }
-    return made;
-}
-
 bool has(names words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();
 }
 
 /// As SQL writes it, with quotes only where they are needed.
 std::string sql_name(const std::string& column) {
-    const bool is_plain = std::ranges::all_of(column, [](char each) {
-        return (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9') || each == '_';
-    });
+    const bool is_plain = std::ranges::all_of(
+        column, [](char each) { return is_lower(each) || is_digit(each) || each == '_'; });
     return is_plain ? column : quote_identifier(column);
 }
 
@@ -49,10 +40,10 @@ std::vector<std::string> constants_in(std::string_view expression) {
         if (first == '\'') {
             length = std::min(expression.find('\'', 1), expression.size() - 1) + 1;
             found.emplace_back(expression.substr(1, length - 2));
-        } else if ((first >= '0' && first <= '9') || first == '-') {
+        } else if (is_digit(first) || first == '-') {
             length = std::min(expression.find_first_not_of("0123456789", 1), expression.size());
             found.emplace_back(expression.substr(0, length));
-        } else if ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z')) {
+        } else if (is_letter(first)) {
             // The digits of int4 are none.
             length = std::min(expression.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
                                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"),
@@ -301,8 +292,8 @@ bool proposer::find_status() {
         hint == nullptr ? std::vector<std::string>{} : constants_in(hint->default_value);
     const auto values = values_of(*status);
     const auto of_words = [&values](names words) {
-        const auto found = std::ranges::find_if(
-            values, [&](const auto& each) { return has(words, in_lower_case(each)); });
+        const auto found =
+            std::ranges::find_if(values, [&](const auto& each) { return has(words, lower(each)); });
         return found == values.end() ? "" : *found;
     };
     auto waits = by_default.empty() ? of_words(pending_words()) : by_default.front();

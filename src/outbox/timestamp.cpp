@@ -1,5 +1,7 @@
 #include "outbox/timestamp.hpp"
 
+#include "core/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -63,9 +65,7 @@ public:
     [[nodiscard]] bool finished() const { return good_ && rest_.empty(); }
 
 private:
-    [[nodiscard]] bool at_digit() const {
-        return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
-    }
+    [[nodiscard]] bool at_digit() const { return !rest_.empty() && is_digit(rest_.front()); }
 
     int digit() {
         good_ &= at_digit();
@@ -104,7 +104,7 @@ unsigned two_digits(std::string_view text, std::size_t offset) {
 /// Whether each byte is that of the form, where 0 stands for any digit.
 bool has_form(std::string_view text, std::string_view form) {
     return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char have, char want) {
-        return want == '0' ? have >= '0' && have <= '9' : have == want;
+        return want == '0' ? is_digit(have) : have == want;
     });
 }
 

@@ -1,6 +1,5 @@
 #include "outbox/trace_context.hpp"
 
-#include <cstring>
 #include <utility>
 
 namespace walrelay::outbox {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace walrelay::preflight {
 namespace {

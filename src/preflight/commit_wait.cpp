@@ -1,23 +1,14 @@
 #include "preflight/commit_wait.hpp"
 
+#include "core/ascii.hpp"
 #include "preflight/managed.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace walrelay::preflight {
 namespace {
-
-/// As pg_strcasecmp does for names of ASCII.
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::ranges::transform(out, out.begin(), [](char each) {
-        return each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
-    });
-    return out;
-}
 
 /// The names of synchronous_standby_names: `a, "b c"`, `2 (a, b)`, `FIRST 2 (a, b)`, `ANY 1 (*)`.
 /// Source: PostgreSQL, src/backend/replication/syncrep_gram.y.

@@ -2,9 +2,6 @@
 
 #include "core/sql_text.hpp"
 
-#include <algorithm>
-#include <chrono>
-
 namespace walrelay::preflight {
 namespace {
 

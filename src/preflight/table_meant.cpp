@@ -1,6 +1,7 @@
 // Names of tables, compared as people remember them.
 #include "preflight/table_meant.hpp"
 
+#include "core/ascii.hpp"
 #include "core/nearest.hpp"
 #include "core/sql_text.hpp"
 
@@ -11,9 +12,8 @@ namespace {
 
 /// With quotes only where they are needed.
 std::string as_written(const std::string& part) {
-    const bool is_plain = std::ranges::all_of(part, [](char each) {
-        return (each >= 'a' && each <= 'z') || (each >= '0' && each <= '9') || each == '_';
-    });
+    const bool is_plain = std::ranges::all_of(
+        part, [](char each) { return is_lower(each) || is_digit(each) || each == '_'; });
     return is_plain ? part : quote_identifier(part);
 }
 

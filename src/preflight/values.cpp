@@ -1,6 +1,7 @@
 // What the values of a table's columns stand in the way of.
 #include "preflight/values.hpp"
 
+#include "core/ascii.hpp"
 #include "core/joined.hpp"
 #include "core/sql_text.hpp"
 #include "outbox/resolved_columns.hpp"
@@ -67,7 +68,7 @@ std::optional<outbox::resolved_columns> resolve(const outbox::table_plan& plan,
 
 bool begins_like_a_number(std::string_view text) {
     text.remove_prefix(text.starts_with('-') ? 1 : 0);
-    return !text.empty() && text.front() >= '0' && text.front() <= '9';
+    return !text.empty() && is_digit(text.front());
 }
 
 /// Whether PostgreSQL can print it for a value of that kind, as far as that is easily told.

@@ -6,7 +6,6 @@
 #include "core/finding.hpp"
 #include "core/outbox_table.hpp"
 
-#include <string>
 #include <vector>
 
 namespace walrelay::preflight {

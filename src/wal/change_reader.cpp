@@ -1,7 +1,5 @@
 #include "wal/change_reader.hpp"
 
-#include <utility>
-
 namespace walrelay::wal {
 namespace {
 

@@ -1,5 +1,6 @@
 // Reads libpq's text of a failed connection: the only place where libpq tells an SQLSTATE in
 // words alone.
+#include "core/ascii.hpp"
 #include "postgres/session/server_error.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 constexpr std::size_t sqlstate_length = 5;
 
 bool is_sqlstate(std::string_view text) {
-    const auto fits = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
+    const auto fits = [](char c) { return is_digit(c) || is_upper(c); };
     return text.size() == sqlstate_length && std::ranges::all_of(text, fits);
 }
 

@@ -1,5 +1,6 @@
 #include "postgres/session/server_error.hpp"
 
+#include "core/ascii.hpp"
 #include "core/gap_words.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/session/connect_error.hpp"
@@ -138,7 +139,6 @@ bool names_process(std::string_view words, std::string_view slot, int process) {
     const auto named = words.find(slot);
     words.remove_prefix(named == std::string_view::npos ? 0 : named + slot.size());
     const auto number = std::to_string(process);
-    const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
     for (auto at = words.find(number); process != 0 && at != std::string_view::npos;
          at = words.find(number, at + 1)) {
         const auto end = at + number.size();

@@ -1,5 +1,6 @@
 #include "postgres/session/start_command.hpp"
 
+#include "core/ascii.hpp"
 #include "core/sql_text.hpp"
 
 #include <fmt/format.h>
@@ -24,9 +25,7 @@ std::string quote_command_literal(std::string_view text) {
 }
 
 bool is_plain(char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte >= 0x80;
+    return is_letter(c) || is_digit(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 void append_escaped(std::string& list, std::string_view name) {

@@ -1,5 +1,7 @@
 #include "wal/wal2json/wal2json_cursor.hpp"
 
+#include "core/ascii.hpp"
+
 #include <array>
 #include <bit>
 #include <charconv>
@@ -97,10 +99,6 @@ copied copy_unescaped(const char* at, const char* end, char* room) {
         at += 2;
     }
     return copy_last_bytes(at, end, room);
-}
-
-bool is_digit(char letter) {
-    return letter >= '0' && letter <= '9';
 }
 
 bool is_in_numbers(char letter) {

@@ -1,9 +1,9 @@
-// One byte, percent-encoded: what all encodings of this folder have in common.
+// One byte, percent-encoded: what all encodings have in common.
 #pragma once
 
 #include <string>
 
-namespace walrelay::outbox {
+namespace walrelay {
 
 /// Appends `%XY`, with capital digits (RFC 3986, section 2.1).
 inline void append_percent_encoded(std::string& text, char byte) {
@@ -21,4 +21,4 @@ inline void append_percent_encoded(std::string& text, char byte) {
     return value < 0x20 || value == 0x7f;
 }
 
-}  // namespace walrelay::outbox
+}  // namespace walrelay
