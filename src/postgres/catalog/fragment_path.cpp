@@ -60,13 +60,8 @@ awaitable<result<fragment_path>> find_fragment_path(connection& sql,
     if (!own) {
         co_return own.error();
     }
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : outboxes) {
-        schemas.push_back(each.schema);
-        names.push_back(each.name);
-    }
-    std::vector<std::string> which{array_literal(schemas), array_literal(names), std::move(*own)};
+    auto [schemas, names] = arrays_of(outboxes);
+    std::vector<std::string> which{std::move(schemas), std::move(names), std::move(*own)};
     const auto rows =
         co_await sql.query(std::string(trusted_roles_sql) + schemas_sql, std::move(which));
     if (!rows) {

@@ -69,13 +69,8 @@ SELECT EXISTS (SELECT FROM own WHERE name = 'dead_letter' AND has @> ARRAY['SELE
 )sql";
 
 std::vector<std::string> places_of(const std::vector<table_facts>& tables) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : tables) {
-        schemas.push_back(each.table.schema);
-        names.push_back(each.table.name);
-    }
-    return {array_literal(schemas), array_literal(names)};
+    auto [schemas, names] = arrays_of(tables, &table_facts::table);
+    return {std::move(schemas), std::move(names)};
 }
 
 std::optional<error> read_hidden(const row_set& rows, std::vector<table_facts>& tables,

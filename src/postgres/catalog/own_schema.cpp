@@ -135,13 +135,8 @@ schema_flaw flaw_of(const std::string& kind, const std::string& table, const std
 
 /// As trusted_roles_sql wants them.
 std::vector<std::string> lists_of(const std::vector<table_name>& outboxes) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : outboxes) {
-        schemas.push_back(each.schema);
-        names.push_back(each.name);
-    }
-    return {array_literal(schemas), array_literal(names)};
+    auto [schemas, names] = arrays_of(outboxes);
+    return {std::move(schemas), std::move(names)};
 }
 
 }  // namespace

@@ -32,13 +32,8 @@ SELECT has_database_privilege(current_database(), 'CREATE')
 boost::asio::awaitable<result<void>> look_at_publication_rights(connection& sql,
                                                                 std::string publication,
                                                                 std::vector<table_name> tables) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : tables) {
-        schemas.push_back(each.schema);
-        names.push_back(each.name);
-    }
-    std::vector<std::string> which{array_literal(schemas), array_literal(names)};
+    auto [schemas, names] = arrays_of(tables);
+    std::vector<std::string> which{std::move(schemas), std::move(names)};
     const auto rows = co_await sql.query(may_publish_sql, std::move(which));
     if (!rows) {
         co_return rows.error();

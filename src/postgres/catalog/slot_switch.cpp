@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 
 namespace walrelay::postgres {

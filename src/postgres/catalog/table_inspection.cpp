@@ -9,20 +9,14 @@
 #include <charconv>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace walrelay::postgres {
 namespace {
 
 std::vector<std::string> schemas_and_names(const std::vector<table_name>& asked) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& table : asked) {
-        schemas.push_back(table.schema);
-        names.push_back(table.name);
-    }
-    return {array_literal(schemas), array_literal(names)};
+    auto [schemas, names] = arrays_of(asked);
+    return {std::move(schemas), std::move(names)};
 }
 
 /// The place of a row's table in the request; fails on what is outside.

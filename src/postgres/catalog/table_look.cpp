@@ -30,14 +30,9 @@ SELECT EXISTS (SELECT FROM above),
 
 boost::asio::awaitable<result<table_sight>> look_at_table(connection& sql, table_name table,
                                                           std::vector<table_name> outboxes) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (auto& each : outboxes) {
-        schemas.push_back(std::move(each.schema));
-        names.push_back(std::move(each.name));
-    }
+    auto [schemas, names] = arrays_of(outboxes);
     std::vector<std::string> values{std::move(table.schema), std::move(table.name),
-                                    array_literal(schemas), array_literal(names)};
+                                    std::move(schemas), std::move(names)};
     const auto rows = co_await sql.query(look_at_table_sql, std::move(values));
     if (!rows) {
         co_return rows.error();

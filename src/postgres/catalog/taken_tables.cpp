@@ -32,13 +32,8 @@ SELECT n.nspname::text, c.relname::text, pg_get_userbyid(c.relowner)::text,
 boost::asio::awaitable<result<std::vector<taken_table>>> find_taken_tables(
     connection& sql, std::string slot, std::vector<table_name> outboxes,
     std::uint64_t system_identifier) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : outboxes) {
-        schemas.push_back(each.schema);
-        names.push_back(each.name);
-    }
-    std::vector<std::string> values{std::move(slot), array_literal(schemas), array_literal(names),
+    auto [schemas, names] = arrays_of(outboxes);
+    std::vector<std::string> values{std::move(slot), std::move(schemas), std::move(names),
                                     std::to_string(system_identifier)};
     const auto rows = co_await sql.ask(taken_tables_sql, std::move(values));
     std::vector<taken_table> taken;

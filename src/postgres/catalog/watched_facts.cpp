@@ -155,16 +155,13 @@ boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql
     if (tables.empty()) {
         co_return facts;
     }
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
+    auto [schemas, names] = arrays_of(tables);
     std::vector<std::string> oids;
     for (std::size_t index = 0; index < tables.size(); ++index) {
-        schemas.push_back(tables[index].schema);
-        names.push_back(tables[index].name);
         oids.push_back(std::to_string(index < known.tables.size() ? known.tables[index].oid : 0));
     }
-    std::vector<std::string> values{array_literal(schemas), array_literal(names),
-                                    std::move(publication), array_literal(oids), known.writer};
+    std::vector<std::string> values{std::move(schemas), std::move(names), std::move(publication),
+                                    array_literal(oids), known.writer};
     auto statement = statement_for(facts.version_number);
     const auto rows = co_await sql.query(std::move(statement), std::move(values));
     if (!rows) {

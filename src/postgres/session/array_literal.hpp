@@ -1,6 +1,7 @@
 // Arrays as query parameters. Only for the .cpp files of this folder.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,23 @@ namespace walrelay::postgres {
         out += '"';
     }
     return out + "}";
+}
+
+struct table_arrays {
+    std::string schemas;
+    std::string names;
+};
+
+/// Of the tables that `table_of` finds in the elements.
+template <class Elements, class Table = std::identity>
+[[nodiscard]] table_arrays arrays_of(const Elements& elements, Table table_of = {}) {
+    std::vector<std::string> schemas;
+    std::vector<std::string> names;
+    for (const auto& each : elements) {
+        schemas.push_back(std::invoke(table_of, each).schema);
+        names.push_back(std::invoke(table_of, each).name);
+    }
+    return {array_literal(schemas), array_literal(names)};
 }
 
 }  // namespace walrelay::postgres

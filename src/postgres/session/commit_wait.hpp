@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "postgres/session/connection.hpp"
+#include "postgres/session/run_command.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -28,6 +28,8 @@ SELECT set_config('synchronous_commit', 'local', false)
 )sql";
 
 /// Runs wait_for_others_sql for the session. Errors: those of `connection::query`.
-[[nodiscard]] boost::asio::awaitable<result<void>> wait_for_others(connection& sql);
+[[nodiscard]] inline boost::asio::awaitable<result<void>> wait_for_others(connection& sql) {
+    return run_command(sql, wait_for_others_sql);
+}
 
 }  // namespace walrelay::postgres

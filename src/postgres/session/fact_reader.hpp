@@ -9,8 +9,6 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <utility>
 
 namespace walrelay::postgres {
 

@@ -1,6 +1,7 @@
 #include "postgres/tables/dead_letter_store.hpp"
 
 #include "core/sql_text.hpp"
+#include "core/utf8.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/catalog/write_back_sql.hpp"
 #include "postgres/session/array_literal.hpp"
@@ -215,10 +216,7 @@ std::string beginning_of(const std::string& text, std::size_t bytes) {
     if (text.size() <= bytes) {
         return text;
     }
-    constexpr unsigned continuation_mask = 0xC0;
-    constexpr unsigned continuation = 0x80;
-    while (bytes > 0 &&
-           (static_cast<unsigned char>(text[bytes]) & continuation_mask) == continuation) {
+    while (bytes > 0 && continues_a_character(text[bytes])) {
         --bytes;
     }
     return text.substr(0, bytes);
@@ -484,19 +482,15 @@ awaitable<result<void>> set_statuses(connection& sql, std::vector<letter_to_stor
 
 awaitable<result<void>> leave_out(connection& sql, std::string slot, std::vector<row_left_out> rows,
                                   std::vector<table_name> outboxes) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
+    auto [schemas, names] = arrays_of(rows, &row_left_out::table);
     std::vector<std::string> ids;
     std::vector<std::string> times;
     for (auto& row : rows) {
-        schemas.push_back(row.table.schema);
-        names.push_back(row.table.name);
         ids.push_back(std::move(row.message_id));
         times.push_back(std::to_string(row.created_at.time_since_epoch().count()));
     }
-    const std::vector<std::string> values{std::move(slot), array_literal(schemas),
-                                          array_literal(names), array_literal(ids),
-                                          array_literal(times)};
+    const std::vector<std::string> values{std::move(slot), std::move(schemas), std::move(names),
+                                          array_literal(ids), array_literal(times)};
     const auto with_slot = fmt::format(leave_out_format, ", slot", ", $1");
     auto done = co_await sql.ask(with_slot, values);
     if (done.has_error() && (is_missing(done.error()) || lacks_column(done.error()))) {

@@ -18,8 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -8,7 +8,6 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -61,8 +61,6 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
 RETURNING version
 )sql";
 
-constexpr const char* forget_witness_sql = "DELETE FROM walrelay.witness WHERE slot = $1";
-
 /// Both tables: the statement looks at the slot's beginning as well.
 awaitable<result<void>> make_tables(connection& sql, std::vector<table_name> outboxes) {
     for (const auto table : {own_table::slot_start, own_table::witness}) {
@@ -92,12 +90,7 @@ error cannot_store(const server_report& report, const connection& sql) {
 
 std::vector<std::string> values_of(std::string slot, const witness& what,
                                    const std::vector<table_name>& outboxes) {
-    std::vector<std::string> schemas;
-    std::vector<std::string> names;
-    for (const auto& each : outboxes) {
-        schemas.push_back(each.schema);
-        names.push_back(each.name);
-    }
+    auto [schemas, names] = arrays_of(outboxes);
     return {std::move(slot),
             std::to_string(what.version),
             what.stream,
@@ -107,8 +100,8 @@ std::vector<std::string> values_of(std::string slot, const witness& what,
             to_string(what.told),
             std::to_string(what.origin.system_identifier),
             std::to_string(what.origin.timeline),
-            array_literal(schemas),
-            array_literal(names)};
+            std::move(schemas),
+            std::move(names)};
 }
 
 result<read_witness_row> row_in(const row_set& rows, std::uint64_t system_identifier) {
@@ -189,15 +182,6 @@ awaitable<result<std::optional<std::uint64_t>>> store_witness(connection& sql, s
         co_return *reader.failure();
     }
     co_return std::optional(version);
-}
-
-awaitable<result<void>> forget_witness(connection& sql, std::string slot) {
-    std::vector<std::string> which{std::move(slot)};
-    const auto done = co_await sql.ask(forget_witness_sql, std::move(which));
-    if (done.has_error() && !is_missing(done.error())) {
-        co_return explain_use(done.error(), sql, own_table::witness);
-    }
-    co_return result<void>{};
 }
 
 }  // namespace walrelay::postgres

@@ -38,8 +38,4 @@ struct read_witness_row {
 [[nodiscard]] boost::asio::awaitable<result<std::optional<std::uint64_t>>> store_witness(
     connection& sql, std::string slot, witness what, std::vector<table_name> outboxes);
 
-/// Takes it away; nothing where there is none. Errors: as above.
-[[nodiscard]] boost::asio::awaitable<result<void>> forget_witness(connection& sql,
-                                                                  std::string slot);
-
 }  // namespace walrelay::postgres
