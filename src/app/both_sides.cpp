@@ -132,27 +132,19 @@ awaitable<result<std::vector<finding>>> look_at_tail(servers::executors on,
                                                      const config::settings& settings,
                                                      const stream_facts& stream,
                                                      const std::string& database) {
-    auto replication = co_await servers::open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
-    }
-    auto server = co_await postgres::identify(*replication);
-    if (!server) {
-        co_return server.error();
-    }
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
-    if (!place) {
-        co_return place.error();
+    auto slot = co_await servers::find_slot(on.loop, settings, sql);
+    if (!slot) {
+        co_return slot.error();
     }
     std::vector<finding> found;
-    if (place->confirmed) {
-        server->wal_end = std::max(server->wal_end, place->wal_end);
+    auto& [server, place] = *slot;
+    if (place.confirmed) {
+        server.wal_end = std::max(server.wal_end, place.wal_end);
         const auto tail = relay::tail_of(stream);
         const auto mark = relay::own_mark(stream.description, settings.postgres.slot, database);
         const auto rules = relay::fingerprint_of(settings.outbox);
-        const relay::tail_question asked{tail,    settings.nats.stream, mark, rules,
-                                         *server, *place->confirmed};
+        const relay::tail_question asked{tail,   settings.nats.stream, mark, rules,
+                                         server, *place.confirmed};
         found = relay::tail_findings(asked, settings.nats.sole_writer);
     }
     co_return found;

@@ -5,8 +5,8 @@
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
+#include "tasks/replay/replay_scope.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,6 @@ namespace walrelay::app {
 namespace {
 
 using postgres::kept_replay;
-
-std::string utc(wall_time time) {
-    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
-                       std::chrono::time_point_cast<std::chrono::seconds>(time));
-}
 
 /// `name      value`, one line.
 void add_line(std::string& to, std::string_view name, const std::string& value) {
@@ -52,11 +47,11 @@ std::string range_of(const kept_replay& scope) {
     }
     std::string text = "from LSN " + to_string(scope.from.commit);
     if (scope.since) {
-        text += ", " + utc(*scope.since);
+        text += ", " + tasks::utc_text(*scope.since);
     }
     text += " to LSN " + to_string(scope.until);
     if (scope.before) {
-        text += ", before " + utc(*scope.before);
+        text += ", before " + tasks::utc_text(*scope.before);
     }
     return text + " (WAL kept by slot " + scope.kept_slot + ")";
 }
@@ -134,7 +129,7 @@ std::string json_of_counts(const std::map<std::string, relay::replay_count>& cou
 }
 
 std::string json_or_null(const std::optional<wall_time>& time) {
-    return time ? json_string(utc(*time)) : "null";
+    return time ? json_string(tasks::utc_text(*time)) : "null";
 }
 
 std::string json_of_names(const std::vector<std::string>& names) {
@@ -207,7 +202,8 @@ std::string text_of_plan(const replay_words& words) {
                      counted(words.scope.ids.size() - found, "id") + " not found in the table");
         }
     } else {
-        add_line(text, "committed", utc(*plan.first_commit) + " to " + utc(*plan.last_commit));
+        add_line(text, "committed",
+                 tasks::utc_text(*plan.first_commit) + " to " + tasks::utc_text(*plan.last_commit));
     }
     add_counts(text, "table", plan.by_table);
     add_counts(text, "subject", plan.by_subject);

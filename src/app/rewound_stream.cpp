@@ -87,31 +87,23 @@ error rows_stay_missing(const missing_list& missing, const std::string& slot) {
 /// Rows between an end and the slot can be gone from the tables, which then tell nothing.
 awaitable<result<void>> require_reach(servers::executors on, postgres::connection& sql,
                                       const config::settings& settings, const lost_stream& lost) {
-    auto replication = co_await servers::open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
+    const auto slot = co_await servers::find_slot(on.loop, settings, sql);
+    if (!slot) {
+        co_return slot.error();
     }
-    const auto server = co_await postgres::identify(*replication);
-    if (!server) {
-        co_return server.error();
-    }
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, std::move(slot));
-    if (!place) {
-        co_return place.error();
-    }
-    if (!place->confirmed) {
+    if (!slot->place.confirmed) {
         co_return result<void>{};  // begin_witness knows that case
     }
-    const auto stands = *place->confirmed;
+    const auto stands = *slot->place.confirmed;
+    const auto& line = slot->server.line;
     const auto& ends = lost.seen.last_where;
     const bool was_cut =
         relay::judge_stream(lost.known, lost.seen) == relay::stream_verdict::ends_before;
-    if (was_cut && relay::is_sent_again(lost.known, lost.seen, ends, stands, server->line)) {
+    if (was_cut && relay::is_sent_again(lost.known, lost.seen, ends, stands, line)) {
         co_return result<void>{};
     }
     const bool is_empty = lost.seen.last_sequence == 0;
-    const bool reaches_end = ends && server->line.shares(*ends) && ends->at.commit >= stands;
+    const bool reaches_end = ends && line.shares(*ends) && ends->at.commit >= stands;
     if (!is_empty && !reaches_end) {
         co_return reaches_not_back(lost, settings.postgres.slot, stands);
     }

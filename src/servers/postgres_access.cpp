@@ -27,6 +27,26 @@ awaitable<result<postgres::connection>> open_replication(boost::asio::any_io_exe
     co_return co_await postgres::connection::open(executor, options);
 }
 
+awaitable<result<slot_on_server>> find_slot(boost::asio::any_io_executor executor,
+                                            const config::settings& settings,
+                                            postgres::connection& sql) {
+    auto replication = co_await open_replication(std::move(executor), settings);
+    if (!replication) {
+        co_return replication.error();
+    }
+    auto server = co_await postgres::identify(*replication);
+    if (!server) {
+        co_return server.error();
+    }
+    auto slot = settings.postgres.slot;
+    auto place = co_await postgres::place_of_slot(sql, std::move(slot));
+    if (!place) {
+        co_return place.error();
+    }
+    slot_on_server found{std::move(*server), *place};
+    co_return found;
+}
+
 awaitable<result<postgres::connection>> open_sql_unchecked(boost::asio::any_io_executor executor,
                                                            const config::settings& settings) {
     auto options = connect_options_of(settings);

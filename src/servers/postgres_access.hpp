@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/session/connection.hpp"
 
@@ -18,6 +19,17 @@ namespace walrelay::servers {
 /// A connection for replication commands.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_replication(
     boost::asio::any_io_executor executor, const config::settings& settings);
+
+struct slot_on_server {
+    server_identity server;
+    postgres::slot_place place;
+};
+
+/// Which history the server is on, over a connection for replication, and where the slot stands
+/// there, over `sql`.
+[[nodiscard]] boost::asio::awaitable<result<slot_on_server>> find_slot(
+    boost::asio::any_io_executor executor, const config::settings& settings,
+    postgres::connection& sql);
 
 /// A connection for queries, for whoever looks at the schema walrelay himself.
 [[nodiscard]] boost::asio::awaitable<result<postgres::connection>> open_sql_unchecked(

@@ -305,24 +305,16 @@ awaitable<result<std::optional<preflight::earlier_run>>> known_run(
 awaitable<result<void>> begin_witness(executors on, postgres::connection& sql,
                                       const config::settings& settings,
                                       const stream_facts& stream) {
-    auto replication = co_await open_replication(on.loop, settings);
-    if (!replication) {
-        co_return replication.error();
+    const auto stands = co_await find_slot(on.loop, settings, sql);
+    if (!stands) {
+        co_return stands.error();
     }
-    const auto server = co_await postgres::identify(*replication);
-    if (!server) {
-        co_return server.error();
-    }
-    auto slot = settings.postgres.slot;
-    const auto place = co_await postgres::place_of_slot(sql, slot);
-    if (!place) {
-        co_return place.error();
-    }
-    if (!place->confirmed) {
+    if (!stands->place.confirmed) {
         co_return result<void>{};  // walrelay run makes it
     }
-    const auto known =
-        co_await postgres::read_witness(sql, slot, server->line.origin.system_identifier);
+    const auto origin = stands->server.line.origin;
+    auto slot = settings.postgres.slot;
+    const auto known = co_await postgres::read_witness(sql, slot, origin.system_identifier);
     if (!known) {
         co_return known.error();
     }
@@ -331,8 +323,8 @@ awaitable<result<void>> begin_witness(executors on, postgres::connection& sql,
     what.created = stream.created;
     what.sequence = stream.last_sequence;
     what.where = stream.final_position;
-    what.told = *place->confirmed;
-    what.origin = server->line.origin;
+    what.told = *stands->place.confirmed;
+    what.origin = origin;
     what.version = *known ? (*known)->what.version : 0;
     auto outboxes = published_tables_of(settings);
     const auto stored = co_await postgres::store_witness(sql, std::move(slot), std::move(what),

@@ -1,5 +1,6 @@
 #include "servers/translate.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace walrelay::servers {
@@ -105,6 +106,14 @@ std::vector<table_name> table_names_of(const config::settings& settings) {
         names.push_back(table.table);
     }
     return names;
+}
+
+std::optional<std::uint32_t> number_of(const table_name& table, const config::settings& settings) {
+    const auto& outbox = settings.outbox;
+    const auto found = std::ranges::find(outbox, table, &outbox_table::table);
+    return found == outbox.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::uint32_t>(found - outbox.begin()));
 }
 
 std::vector<table_name> published_tables_of(const config::settings& settings) {

@@ -10,6 +10,8 @@
 #include "relay/machine/relay_machine.hpp"
 #include "relay/machine/stream_owner.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ namespace walrelay::servers {
 [[nodiscard]] nats::stream_definition stream_definition_of(const config::settings& settings);
 [[nodiscard]] postgres::inspection_request inspection_of(const config::settings& settings);
 [[nodiscard]] std::vector<table_name> table_names_of(const config::settings& settings);
+/// Its place among the outboxes; nothing where it is none.
+[[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table,
+                                                     const config::settings& settings);
 /// Those that are tables, for the publication.
 [[nodiscard]] std::vector<table_name> published_tables_of(const config::settings& settings);
 /// The same, for trying to create it: none where wal2json is asked for.

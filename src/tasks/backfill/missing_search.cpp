@@ -277,7 +277,7 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
             co_return result<void>{};
         }
         for (const auto& letter : *letters) {
-            const auto table = number_of(letter.source);
+            const auto table = servers::number_of(letter.source, settings_);
             if (!table) {
                 continue;
             }
@@ -287,15 +287,6 @@ missing_search::outcome<> missing_search::read_dead_letters(postgres::connection
             }
         }
     }
-}
-
-std::optional<std::uint32_t> missing_search::number_of(const table_name& table) const {
-    const auto& outbox = settings_.outbox;
-    const auto found = std::find_if(outbox.begin(), outbox.end(),
-                                    [&](const auto& each) { return each.table == table; });
-    return found == outbox.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::uint32_t>(found - outbox.begin()));
 }
 
 /// Which rows were there before the slot, walrelay.slot_start tells. Where it does not, those that

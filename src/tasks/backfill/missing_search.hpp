@@ -92,7 +92,6 @@ private:
     [[nodiscard]] bool is_held(std::uint32_t table) const;
     [[nodiscard]] bool has_status(std::uint32_t table) const;
     [[nodiscard]] bool heals() const { return reason_ == preflight::backfill_reason::slot_lost; }
-    [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 
     servers::executors on_;
     const config::settings& settings_;

@@ -48,11 +48,6 @@ awaitable<result<replay_end>> read_end(postgres::connection& sql, std::string te
     co_return read;
 }
 
-std::string text_of(wall_time time) {
-    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
-                       std::chrono::time_point_cast<std::chrono::seconds>(time));
-}
-
 error no_such_bookmark(const std::string& name) {
     return {errc::position_not_kept, fmt::format("there is no bookmark {}", one_line(name)),
             "walrelay bookmark list shows those that there are"};
@@ -73,7 +68,7 @@ error reaches_not_back(const kept_positions& there, const std::string& what) {
             oldest = fmt::format("the oldest one begins at LSN {} (slot {})",
                                  to_string(*each.confirmed), each.slot);
             if (each.covers_from) {
-                oldest += ", " + text_of(*each.covers_from);
+                oldest += ", " + utc_text(*each.covers_from);
             }
         }
     }
@@ -129,7 +124,7 @@ result<void> begin_at(const kept_positions& there, const replay_end& from,
     } else if (from.time) {
         kept = youngest_before(there, *from.time);
         scope.since = from.time;
-        what = text_of(*from.time);
+        what = utc_text(*from.time);
     } else {
         const auto at = from.place ? from.place->commit : *from.at;
         kept = youngest_before(there, at);
@@ -234,6 +229,11 @@ awaitable<result<postgres::kept_replay>> scope_of_rows(postgres::connection& sql
 }
 
 }  // namespace
+
+std::string utc_text(wall_time time) {
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC",
+                       std::chrono::time_point_cast<std::chrono::seconds>(time));
+}
 
 awaitable<result<postgres::kept_replay>> scope_of(postgres::connection& sql,
                                                   const config::settings& settings,

@@ -375,22 +375,13 @@ verification::outcome<> verification::read_dead_letters() {
             co_return result<void>{};
         }
         for (const auto& letter : *letters) {
-            const auto added =
-                auditor_->add_dead_letter(number_of(letter.source), letter.message_id);
+            const auto added = auditor_->add_dead_letter(
+                servers::number_of(letter.source, settings_), letter.message_id);
             if (!added) {
                 co_return added.error();
             }
         }
     }
-}
-
-std::optional<std::uint32_t> verification::number_of(const table_name& table) const {
-    const auto& outbox = settings_.outbox;
-    const auto found = std::find_if(outbox.begin(), outbox.end(),
-                                    [&](const auto& each) { return each.table == table; });
-    return found == outbox.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::uint32_t>(found - outbox.begin()));
 }
 
 verification::outcome<audit::finding_kind> verification::settle() {

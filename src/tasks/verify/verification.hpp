@@ -88,7 +88,6 @@ private:
     /// Tells the auditor the rows that the slot still brings, out of a copy of it.
     outcome<> read_slot();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
-    [[nodiscard]] std::optional<std::uint32_t> number_of(const table_name& table) const;
 
     servers::executors on_;
     const config::settings& settings_;
