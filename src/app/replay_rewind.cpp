@@ -19,7 +19,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -12,8 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 namespace walrelay::app {
 

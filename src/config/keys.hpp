@@ -8,7 +8,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace walrelay::config {

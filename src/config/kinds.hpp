@@ -6,6 +6,7 @@
 #include "config/quote.hpp"
 #include "config/read.hpp"
 #include "config/settings.hpp"
+#include "core/joined.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -7,7 +7,6 @@
 #include <boost/system/result.hpp>
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

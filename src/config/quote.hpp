@@ -1,8 +1,6 @@
 // Text of a user inside a message: always one line, never endless.
 #pragma once
 
-#include "core/joined.hpp"
-
 #include <string>
 #include <string_view>
 

@@ -3,8 +3,6 @@
 #include "tasks/replay/kept_stream.hpp"
 #include "tasks/replay/stream_target.hpp"
 
-#include <utility>
-
 namespace walrelay::tasks {
 
 using boost::asio::awaitable;

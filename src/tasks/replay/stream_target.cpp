@@ -9,7 +9,6 @@
 #include "servers/translate.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
