@@ -35,14 +35,6 @@ bool has_blank(std::string_view text) {
     });
 }
 
-std::string in_lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-        const std::size_t at = upper_case.find(c);
-        return at == std::string_view::npos ? c : lower_case[at];
-    });
-    return text;
-}
-
 bool is_subject_token(std::string_view token, bool last) {
     return token == "*" || (token == ">" && last) ||
            (!token.empty() && token.find_first_of("*>") == std::string_view::npos &&
@@ -185,10 +177,10 @@ std::optional<complaint> check_request_header(const std::string& name, const std
         return complaint{"is not the name of a header",
                          "write letters, digits and hyphens, such as \"Authorization\""};
     }
-    const auto lower = in_lower_case(name);
+    const auto lowered = lower(name);
     for (const std::string_view own : {"host", "content-type", "content-length", "content-encoding",
                                        "transfer-encoding", "connection"}) {
-        if (lower == own) {
+        if (lowered == own) {
             return complaint{"is a header that walrelay sets itself", "remove it"};
         }
     }
