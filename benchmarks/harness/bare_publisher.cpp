@@ -1,6 +1,6 @@
 #include "harness/bare_publisher.hpp"
 
-#include "harness/loop_connection.hpp"
+#include "harness/loop_connection.hpp"  // acked_sequence
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -57,11 +57,11 @@ std::size_t number_at_end_of(std::string_view line) {
 
 }  // namespace
 
-bare_publisher::bare_publisher(const std::string& url, const message_like& like)
-    : inbox_(new_inbox()),
-      lines_(like.as_lines(inbox_)),
+bare_publisher::bare_publisher(const std::string& url, const message_like& like,
+                               const publish_form& how)
+    : lines_(like.as_lines(how)),
       to_send_("CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB " +
-               inbox_ + "* 1\r\n"),
+               how.inbox + "* 1\r\n"),
       socket_(connected_socket(url)) {}
 
 bare_publisher::~bare_publisher() {

@@ -13,7 +13,7 @@ namespace walrelay::bench {
 class bare_publisher {
 public:
     /// Connects to `nats://<IPv4 address>:<port>`. Throws std::runtime_error, as everything here.
-    bare_publisher(const std::string& url, const message_like& like);
+    bare_publisher(const std::string& url, const message_like& like, const publish_form& how);
     ~bare_publisher();
     bare_publisher(const bare_publisher&) = delete;
     bare_publisher& operator=(const bare_publisher&) = delete;
@@ -30,7 +30,6 @@ private:
     bool take_line(std::string_view& text);
     void take_answer(std::string_view answer);
 
-    std::string inbox_;
     line_template lines_;
     std::string to_send_;
     std::string received_;

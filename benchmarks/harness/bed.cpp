@@ -16,7 +16,8 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds patience{30};
+/// For a machine that others use as well.
+constexpr std::chrono::seconds patience{120};
 constexpr const char* writer = "writer";
 constexpr std::uint64_t first_sample = 900'000'000'000;
 
@@ -49,9 +50,11 @@ double seconds_since(clock_type::time_point start) {
 
 }  // namespace
 
-bed::bed(programs with, std::vector<std::string> postgres_settings)
+bed::bed(programs with, std::vector<std::string> postgres_settings, const broker_kind& brokers)
     : postgres({as_users_have_it(std::move(postgres_settings))}),
+      nats(brokers),
       tools_(std::move(with)),
+      url_(nats.url()),
       reader_(nats.url()) {
     auto session = postgres.session();
     create_tables(session);
@@ -73,9 +76,10 @@ const plugin_options& bed::options_of(const std::string& plugin) const {
 void bed::write_settings(const std::string& plugin) const {
     std::ofstream out(folder_.path() / (plugin + ".toml"));
     out << fmt::format(
-        "[postgres]\nconninfo = \"{}\"\nplugin = \"{}\"\n\n[nats]\nurls = [\"{}\"]\n\n"
-        "[[outbox]]\ntable = \"{}\"\nbody = \"{}\"\n",
-        postgres.conninfo(), plugin, nats.url(), outbox_table, body_);
+        "[postgres]\nconninfo = \"{}\"\nplugin = \"{}\"\n\n[nats]\nurls = [\"{}\"]\n"
+        "replicas = {}\n\n[[outbox]]\ntable = \"{}\"\nbody = \"{}\"\n",
+        postgres.conninfo(), plugin, std::regex_replace(url_, std::regex(","), "\", \""),
+        nats.replicas(), outbox_table, body_);
     if (!out.flush()) {
         throw std::runtime_error("cannot write into " + folder_.path().string());
     }
@@ -196,9 +200,33 @@ void bed::reset_slot(const std::string& plugin) const {
 }
 
 void bed::reset(const std::string& plugin) {
+    url_ = nats.url();
     remove_stream();
     reset_slot(plugin);
     init(plugin);
+}
+
+void bed::remake_stream() {
+    const auto seen = reader_.state(stream).value();
+    reader_.remove(stream);
+    reader_.create({.name = stream,
+                    .subjects = seen.subjects,
+                    .replicas = static_cast<std::int64_t>(nats.replicas()),
+                    .duplicate_window = seen.duplicate_window});
+}
+
+void bed::connect_at(broker_role role, const std::string& plugin) {
+    std::string leader;
+    const bool led = nats.replicas() == 1 || test::eventually(patience, [&] {
+                         const auto seen = reader_.state(stream);
+                         leader = seen ? seen->leader : "";
+                         return !leader.empty();
+                     });
+    if (!led) {
+        throw std::runtime_error("the stream has no leader");
+    }
+    url_ = nats.url_of(role, leader);
+    write_settings(plugin);
 }
 
 void bed::start_over(const std::string& plugin) {
@@ -244,8 +272,8 @@ std::vector<std::uint64_t> bed::rows_in_stream() {
 
 test::command bed::publish(std::uint64_t rows, publisher_kind kind) const {
     test::command what{.program = tools_.publisher,
-                       .arguments = {"--nats", nats.url(), "--like", message_file().string(),
-                                     "--rows", std::to_string(rows)},
+                       .arguments = {"--nats", url_, "--like", message_file().string(), "--rows",
+                                     std::to_string(rows)},
                        .folder = folder_.path(),
                        .name = "publisher"};
     if (kind == publisher_kind::bare) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "harness/backlog.hpp"
+#include "harness/broker.hpp"
 #include "harness/message_like.hpp"
-#include "support/nats_server.hpp"
 #include "support/postgres_server.hpp"
 #include "support/relay_process.hpp"
 #include "support/stream_reader.hpp"
@@ -47,10 +47,11 @@ public:
     static constexpr const char* slot = "walrelay";
     static constexpr const char* publication = "walrelay";
 
-    explicit bed(programs with, std::vector<std::string> postgres_settings = {});
+    explicit bed(programs with, std::vector<std::string> postgres_settings = {},
+                 const broker_kind& brokers = {});
 
     test::postgres_server postgres;
-    test::nats_server nats;
+    broker nats;
 
     /// For writers: a role of its own, so that what they ask of the server can be told from what
     /// the relay asks.
@@ -72,6 +73,11 @@ public:
 
     /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
     void reset(const std::string& plugin);
+    /// Another stream in place of the one that is there, empty and like it.
+    void remake_stream();
+    /// Of a cluster, after `reset`: the server to which walrelay and publishers connect from now
+    /// on, until the next `reset`. Waits for a leader.
+    void connect_at(broker_role role, const std::string& plugin);
     /// An empty outbox and an empty stream, and the relay's slot at the end of the WAL. The base
     /// slot is gone.
     void start_over(const std::string& plugin);
@@ -126,6 +132,8 @@ private:
     programs tools_;
     test::temporary_folder folder_{"bench"};
     std::string body_ = "event";
+    /// Where contenders connect.
+    std::string url_;
     std::uint64_t samples_ = 0;
     std::optional<message_like> message_;
     std::map<std::string, plugin_options> options_;

@@ -42,35 +42,14 @@ double published_seconds(const test::child_process& publisher) {
     return nlohmann::json::parse(line).at("seconds");
 }
 
-double measure_limit(bed& on, const place& where, const std::string& plugin, std::uint64_t rows,
-                     publisher_kind kind, results& into) {
-    on.reset(plugin);
-    const auto decode = on.decode(plugin);
-    const auto publish = on.publish(rows, kind);
-    const double broker_before = processor_seconds(on.nats.pid());
-    const double clients_before = processor_seconds_of_ended();
-    sync();
-    const auto start = clock_type::now();
-    test::child_process decoder(decode);
-    test::child_process publisher(publish);
-    double decoded = 0;
-    while (decoder.running() || publisher.running()) {
-        poll(nullptr, 0, 1);
-        if (decoded == 0 && !decoder.running()) {
-            decoded = std::chrono::duration<double>(clock_type::now() - start).count();
-        }
-    }
-    const double both = std::chrono::duration<double>(clock_type::now() - start).count();
-    require_success(decoder, "pg_recvlogical");
-    require_success(publisher, "bench_publisher");
-    into.add(where, "rows_per_second", rate(rows, both));
-    into.add(where, "decoder_rows_per_second", rate(rows, decoded == 0 ? both : decoded));
-    into.add(where, "publisher_rows_per_second", rate(rows, published_seconds(publisher)));
-    into.add(where, "relay_cpu_microseconds",
-             per_event_microseconds(processor_seconds_of_ended() - clients_before, rows));
-    into.add(where, "broker_cpu_microseconds",
-             per_event_microseconds(processor_seconds(on.nats.pid()) - broker_before, rows));
-    return rate(rows, both);
+/// Adds what the run has cost the broker.
+drain_figures with_broker(const bed& on, const place& where, double rows_per_second,
+                          double seconds_before, std::uint64_t rows, results& into) {
+    const drain_figures figures{.rows_per_second = rows_per_second,
+                                .broker_microseconds = per_event_microseconds(
+                                    on.nats.processor_seconds() - seconds_before, rows)};
+    into.add(where, "broker_cpu_microseconds", figures.broker_microseconds);
+    return figures;
 }
 
 /// From `start` until the stream has every row.
@@ -93,11 +72,36 @@ pid_t sender_of(bed& on) {
         "'"));
 }
 
+/// From the start of the relay until the stream has every row, and the slot is confirmed up to
+/// `end`.
+drain_figures drain(bed& on, const place& where, const test::relay_start& how,
+                    const std::string& end, std::uint64_t rows, results& into) {
+    const double broker_before = on.nats.processor_seconds();
+    sync();
+    const auto start = clock_type::now();
+    test::relay_process relay(how);
+    const double seconds = drained_seconds(on, where, relay, start, rows, into);
+    if (!on.wait_for_confirmed(end, std::chrono::seconds(60))) {
+        throw std::runtime_error("the slot is not confirmed up to its end:\n" + relay.log());
+    }
+    const auto pid = relay.process().pid();
+    into.add(where, "relay_cpu_microseconds", per_event_microseconds(processor_seconds(pid), rows));
+    into.add(where, "sender_cpu_microseconds",
+             per_event_microseconds(processor_seconds(sender_of(on)), rows));
+    into.add(where, "peak_mib",
+             static_cast<double>(relay.process().resident_peak_bytes()) / bytes_in_mib);
+    const auto figures = with_broker(on, where, rate(rows, seconds), broker_before, rows, into);
+    if (relay.stop(std::chrono::seconds(30)) != 0) {
+        throw std::runtime_error("walrelay did not stop in order:\n" + relay.log());
+    }
+    return figures;
+}
+
 /// A backlog that has been made, to be drained again and again.
 class drain_bed {
 public:
     drain_bed(std::string part, drain_scenario scenario, const programs& with)
-        : part_(std::move(part)), scenario_(std::move(scenario)), bed_(with), others_(with.others) {
+        : part_(std::move(part)), scenario_(std::move(scenario)), bed_(with) {
         say("{}: {}: making {} rows", part_, scenario_.name, scenario_.rows.rows);
         bed_.calibrate(scenario_.body_bytes);
         bed_.fill(scenario_.rows);
@@ -115,72 +119,119 @@ public:
 
 private:
     double drain_once(const std::string& plugin, bool with_limit, results& into) {
-        const auto rows = scenario_.rows.rows;
+        const drain_run run{.plugin = plugin, .rows = scenario_.rows.rows};
         const place relay{part_, scenario_.name, relay_name(plugin)};
         const place limit{part_, scenario_.name, limit_name(plugin)};
         const place bare{part_, scenario_.name, "bare " + limit_name(plugin)};
-        const double possible =
-            with_limit ? measure_limit(bed_, limit, plugin, rows, publisher_kind::library, into)
-                       : 0;
-        const double reached =
-            measure_relay(bed_, relay, bed_.how("run", plugin), plugin, rows, into);
-        for (const auto& other : others_) {
-            drain_with(other, plugin, reached, into);
+        const auto possible = with_limit
+                                  ? measure_limit(bed_, limit, run, publisher_kind::library, into)
+                                  : drain_figures{};
+        const auto reached = measure_relay(bed_, relay, run, bed_.tools().walrelay, into);
+        for (const auto& other : bed_.tools().others) {
+            drain_with(other, run, reached, into);
         }
         if (with_limit) {
-            into.add(relay, "of_limit", reached / possible);
+            add_ratios(relay, reached, possible, into);
         }
         if (with_limit && scenario_.with_bare_limit) {
-            into.add(relay, "of_bare_limit",
-                     reached / measure_limit(bed_, bare, plugin, rows, publisher_kind::bare, into));
+            into.add(
+                relay, "of_bare_limit",
+                reached.rows_per_second /
+                    measure_limit(bed_, bare, run, publisher_kind::bare, into).rows_per_second);
         }
-        say("{}: {}: {}: {:.0f} rows/s{}", part_, scenario_.name, plugin, reached,
-            with_limit ? fmt::format(", limit {:.0f}", possible) : "");
-        return reached;
+        say("{}: {}: {}: {:.0f} rows/s{}", part_, scenario_.name, plugin, reached.rows_per_second,
+            with_limit ? fmt::format(", limit {:.0f}", possible.rows_per_second) : "");
+        return reached.rows_per_second;
     }
 
-    void drain_with(const other_build& other, const std::string& plugin, double first,
+    void drain_with(const other_build& other, const drain_run& run, const drain_figures& first,
                     results& into) {
-        const place where{part_, scenario_.name, other.name + ", " + relay_name(plugin)};
-        auto how = bed_.how("run", plugin);
-        how.program = other.program;
-        const double reached = measure_relay(bed_, where, how, plugin, scenario_.rows.rows, into);
-        into.add(where, "of_first", reached / first);
-        say("{}: {}: {}, {}: {:.0f} rows/s", part_, scenario_.name, other.name, plugin, reached);
+        const place where{part_, scenario_.name, other.name + ", " + relay_name(run.plugin)};
+        const auto reached = measure_relay(bed_, where, run, other.program, into);
+        add_ratios_of_build(where, reached, first, into);
+        say("{}: {}: {}, {}: {:.0f} rows/s", part_, scenario_.name, other.name, run.plugin,
+            reached.rows_per_second);
     }
 
     std::string part_;
     drain_scenario scenario_;
     bed bed_;
-    std::vector<other_build> others_;
 };
 
 }  // namespace
+
+drain_figures measure_limit(bed& on, const place& where, const drain_run& run, publisher_kind kind,
+                            results& into) {
+    const auto rows = run.rows;
+    on.reset(run.plugin);
+    on.connect_at(run.role, run.plugin);
+    const auto decode = on.decode(run.plugin);
+    const auto publish = on.publish(rows, kind);
+    const double broker_before = on.nats.processor_seconds();
+    const double clients_before = processor_seconds_of_ended();
+    sync();
+    const auto start = clock_type::now();
+    test::child_process decoder(decode);
+    test::child_process publisher(publish);
+    double decoded = 0;
+    while (decoder.running() || publisher.running()) {
+        poll(nullptr, 0, 1);
+        if (decoded == 0 && !decoder.running()) {
+            decoded = std::chrono::duration<double>(clock_type::now() - start).count();
+        }
+    }
+    const double both = std::chrono::duration<double>(clock_type::now() - start).count();
+    require_success(decoder, "pg_recvlogical");
+    require_success(publisher, "bench_publisher");
+    into.add(where, "rows_per_second", rate(rows, both));
+    into.add(where, "decoder_rows_per_second", rate(rows, decoded == 0 ? both : decoded));
+    into.add(where, "publisher_rows_per_second", rate(rows, published_seconds(publisher)));
+    into.add(where, "relay_cpu_microseconds",
+             per_event_microseconds(processor_seconds_of_ended() - clients_before, rows));
+    return with_broker(on, where, rate(rows, both), broker_before, rows, into);
+}
+
+drain_figures measure_publisher(bed& on, const place& where, const test::command& publisher,
+                                std::uint64_t rows, results& into) {
+    const double broker_before = on.nats.processor_seconds();
+    test::child_process process(publisher);
+    require_success(process, "bench_publisher");
+    const double reached = rate(rows, published_seconds(process));
+    into.add(where, "publisher_rows_per_second", reached);
+    return with_broker(on, where, reached, broker_before, rows, into);
+}
+
+drain_figures measure_relay(bed& on, const place& where, const drain_run& run,
+                            const std::filesystem::path& program, results& into) {
+    const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
+    on.reset(run.plugin);
+    on.connect_at(run.role, run.plugin);
+    auto how = on.how("run", run.plugin);
+    how.program = program;
+    return drain(on, where, how, end, run.rows, into);
+}
+
+void add_ratios(const place& relay, const drain_figures& reached, const drain_figures& limit,
+                results& into) {
+    into.add(relay, "of_limit", reached.rows_per_second / limit.rows_per_second);
+    if (limit.broker_microseconds > 0) {
+        into.add(relay, "broker_of_limit", reached.broker_microseconds / limit.broker_microseconds);
+    }
+}
+
+void add_ratios_of_build(const place& where, const drain_figures& reached,
+                         const drain_figures& first, results& into) {
+    into.add(where, "of_first", reached.rows_per_second / first.rows_per_second);
+    if (first.broker_microseconds > 0) {
+        into.add(where, "broker_of_first", reached.broker_microseconds / first.broker_microseconds);
+    }
+}
 
 double measure_relay(bed& on, const place& where, const test::relay_start& how,
                      const std::string& plugin, std::uint64_t rows, results& into) {
     const auto end = on.postgres.session().value_of("SELECT pg_current_wal_lsn()");
     on.reset(plugin);
-    const double broker_before = processor_seconds(on.nats.pid());
-    sync();
-    const auto start = clock_type::now();
-    test::relay_process relay(how);
-    const double seconds = drained_seconds(on, where, relay, start, rows, into);
-    if (!on.wait_for_confirmed(end, std::chrono::seconds(60))) {
-        throw std::runtime_error("the slot is not confirmed up to its end:\n" + relay.log());
-    }
-    const auto pid = relay.process().pid();
-    into.add(where, "relay_cpu_microseconds", per_event_microseconds(processor_seconds(pid), rows));
-    into.add(where, "sender_cpu_microseconds",
-             per_event_microseconds(processor_seconds(sender_of(on)), rows));
-    into.add(where, "broker_cpu_microseconds",
-             per_event_microseconds(processor_seconds(on.nats.pid()) - broker_before, rows));
-    into.add(where, "peak_mib",
-             static_cast<double>(relay.process().resident_peak_bytes()) / bytes_in_mib);
-    if (relay.stop(std::chrono::seconds(30)) != 0) {
-        throw std::runtime_error("walrelay did not stop in order:\n" + relay.log());
-    }
-    return rate(rows, seconds);
+    return drain(on, where, how, end, rows, into).rows_per_second;
 }
 
 std::vector<drain_scenario> drain_scenarios(std::uint64_t rows) {

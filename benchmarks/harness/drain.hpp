@@ -33,8 +33,42 @@ struct drain_options {
     bool with_limit = true;
 };
 
-/// One relay from its start to the last message of a backlog that lies behind the base slot; its
-/// figures are those of a drain. Returns rows per second.
+/// What one run costs and brings.
+struct drain_figures {
+    double rows_per_second = 0;
+    /// Of all servers of the broker, for a row.
+    double broker_microseconds = 0;
+};
+
+/// A run of a drain: its rows lie behind the base slot.
+struct drain_run {
+    std::string plugin;
+    std::uint64_t rows = 0;
+    /// Of a broker of several servers.
+    broker_role role = broker_role::any;
+};
+
+/// The decoder and a publisher beside each other, both to their end.
+drain_figures measure_limit(bed& on, const place& where, const drain_run& run, publisher_kind kind,
+                            results& into);
+
+/// A publisher alone, to its end.
+drain_figures measure_publisher(bed& on, const place& where, const test::command& publisher,
+                                std::uint64_t rows, results& into);
+
+/// One relay from its start to the last message. `program`: which walrelay.
+drain_figures measure_relay(bed& on, const place& where, const drain_run& run,
+                            const std::filesystem::path& program, results& into);
+
+/// Adds what a relay reached of the limit, and what it costs the broker beside it.
+void add_ratios(const place& relay, const drain_figures& reached, const drain_figures& limit,
+                results& into);
+
+/// The same of another build beside the first.
+void add_ratios_of_build(const place& where, const drain_figures& reached,
+                         const drain_figures& first, results& into);
+
+/// One relay as `how` starts it. Returns rows per second.
 double measure_relay(bed& on, const place& where, const test::relay_start& how,
                      const std::string& plugin, std::uint64_t rows, results& into);
 

@@ -62,6 +62,14 @@ std::string now() {
 
 }  // namespace
 
+std::string version_of_nats(const std::string& program) {
+    const test::temporary_folder folder("bench");
+    const auto said =
+        line_of(program.empty() ? "nats-server" : program, {"--version"}, folder.path());
+    const auto begin = said.find_first_of("0123456789");
+    return begin == std::string::npos ? said : said.substr(begin);
+}
+
 facts machine_and_versions(const std::filesystem::path& walrelay,
                            const std::filesystem::path& source) {
     const test::temporary_folder folder("bench");

@@ -14,6 +14,9 @@ namespace walrelay::bench {
 /// value says so.
 using facts = std::vector<std::pair<std::string, std::string>>;
 
+/// What a nats-server says of itself, without its name: "2.9.10". Empty: the installed one.
+[[nodiscard]] std::string version_of_nats(const std::string& program);
+
 /// `walrelay` is the program; `source` the folder of its source code.
 [[nodiscard]] facts machine_and_versions(const std::filesystem::path& walrelay,
                                          const std::filesystem::path& source);

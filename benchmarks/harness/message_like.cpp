@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -35,7 +36,7 @@ void line_template::append(std::string& to, std::uint64_t row, std::uint64_t las
     for (const auto& each : headers_) {
         header_bytes += each.text.size() + digits(each).size();
     }
-    to.append(beginning_).append(digits_of_row).append(" ");
+    to.append(beginning_).append(std::to_string(replies_ == 0 ? row : row % replies_)).append(" ");
     to.append(std::to_string(header_bytes)).append(" ");
     to.append(std::to_string(header_bytes + body_.size())).append(line_end);
     for (const auto& each : headers_) {
@@ -84,14 +85,18 @@ test::message_handle message_like::make(const std::string& reply, std::uint64_t 
     return message;
 }
 
-line_template message_like::as_lines(const std::string& inbox) const {
+line_template message_like::as_lines(const publish_form& how) const {
     using number = line_template::number;
     line_template lines;
-    lines.beginning_ = "HPUB " + subject_ + " " + inbox;
+    lines.beginning_ = "HPUB " + subject_ + " " + how.inbox;
+    lines.replies_ = how.replies;
     lines.body_ = body_;
     std::string text = "NATS/1.0\r\n";
     for (const auto& [name, value] : headers_) {
-        text += name + ": ";
+        if (std::find(how.without.begin(), how.without.end(), name) != how.without.end()) {
+            continue;
+        }
+        text += name + (how.blank_after_name ? ": " : ":");
         if (name == sequence_header) {
             lines.headers_.push_back({std::move(text), number::last_sequence});
         } else if (name == id_header) {

@@ -12,11 +12,22 @@
 
 namespace walrelay::bench {
 
+/// How such messages are published, where that is not as walrelay does it.
+struct publish_form {
+    /// The reply subject is this and a number.
+    std::string inbox;
+    /// So many numbers in turn; 0: each publish has its own.
+    std::uint64_t replies = 0;
+    /// Names of headers that are left out.
+    std::vector<std::string> without = {};
+    /// "Name: value", or else "Name:value".
+    bool blank_after_name = true;
+};
+
 /// Such messages as the line that publishes them, ready but for what differs from row to row.
 class line_template {
 public:
-    /// Appends HPUB and the message, as `message_like::make` would have it published; the reply
-    /// subject ends in the row.
+    /// Appends HPUB and the message, as `message_like::make` would have it published.
     void append(std::string& to, std::uint64_t row, std::uint64_t last_sequence) const;
 
 private:
@@ -30,6 +41,7 @@ private:
     };
 
     std::string beginning_;
+    std::uint64_t replies_ = 0;
     std::vector<piece> headers_;
     std::string body_;
 };
@@ -47,7 +59,7 @@ public:
     /// own, where the relay does.
     [[nodiscard]] test::message_handle make(const std::string& reply, std::uint64_t row,
                                             std::uint64_t last_sequence) const;
-    [[nodiscard]] line_template as_lines(const std::string& inbox) const;
+    [[nodiscard]] line_template as_lines(const publish_form& how) const;
 
 private:
     std::string subject_;

@@ -7,8 +7,8 @@
 namespace walrelay::bench {
 namespace {
 
-const std::vector<std::string> known_parts = {"drain",   "latency", "cost",  "restart",
-                                              "scrapes", "replay",  "peers", "growth"};
+const std::vector<std::string> known_parts = {"drain",   "cluster", "publish", "latency", "cost",
+                                              "restart", "scrapes", "replay",  "peers",   "growth"};
 
 /// Small enough to be done in minutes, where the command line does not ask for more.
 void shrink(options& chosen, const CLI::App& given) {
@@ -42,6 +42,9 @@ void make_absolute(options& chosen) {
     // They are started in folders of their own.
     for (auto* path : {&chosen.walrelay, &chosen.publisher, &chosen.source, &chosen.wal_listener}) {
         *path = path->empty() ? *path : std::filesystem::absolute(*path);
+    }
+    for (auto& program : chosen.nats_servers) {
+        program = std::filesystem::absolute(program).string();
     }
     if (!chosen.plots_folder.empty()) {
         chosen.plots_folder = std::filesystem::absolute(chosen.plots_folder).string();
@@ -84,6 +87,16 @@ void declare(CLI::App& app, options& chosen) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember(known_cases()));
+    app.add_option("--nats-servers", chosen.nats_servers,
+                   "Of cluster and publish, programs of nats-server besides the installed one")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::ExistingFile);
+    app.add_option("--replicas", chosen.replicas, "Of cluster and publish: 1, 3")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({1, 3}))
+        ->capture_default_str();
     app.add_option_function<std::vector<std::string>>(
            "--against",
            [&chosen](const std::vector<std::string>& all) {
@@ -91,7 +104,7 @@ void declare(CLI::App& app, options& chosen) {
                    chosen.others.push_back(build_in(each));
                }
            },
-           "NAME=PROGRAM: of drain, another build of walrelay, measured in turn")
+           "NAME=PROGRAM: of drain and cluster, another build of walrelay, measured in turn")
         ->allow_extra_args(false);
     app.add_option("--wal-listener", chosen.wal_listener,
                    "Of peers, this program of wal-listener beside the others")

@@ -4,6 +4,7 @@
 #include "harness/bed.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -20,6 +21,9 @@ struct options {
     /// Of `latency`: rows per second, and for how long.
     std::vector<std::uint64_t> rates = {100, 1000, 10000};
     std::uint64_t seconds = 10;
+    /// Of `cluster` and `publish`: programs besides the installed one.
+    std::vector<std::string> nats_servers;
+    std::vector<std::size_t> replicas = {1, 3};
     /// Of `growth`: sizes of the backlog, the smallest first.
     std::vector<std::uint64_t> growth = {100'000, 10'000'000};
     /// Of `drain`: keys of its cases; all of them where there are none.

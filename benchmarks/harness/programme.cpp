@@ -1,9 +1,11 @@
 #include "harness/programme.hpp"
 
+#include "harness/cluster.hpp"
 #include "harness/cost.hpp"
 #include "harness/drain.hpp"
 #include "harness/latency.hpp"
 #include "harness/peers.hpp"
+#include "harness/publish_parts.hpp"
 #include "harness/replay.hpp"
 #include "harness/restart.hpp"
 #include "harness/scrapes.hpp"
@@ -46,6 +48,20 @@ public:
         const double runs = scenario.with_bare_limit ? 3 : 2;
         return whole(seconds_to_fill(scenario.rows.rows),
                      runs * plugins_ * seconds_of_drain(scenario.rows.rows, scenario.body_bytes));
+    }
+
+    [[nodiscard]] std::chrono::seconds cluster() const {
+        constexpr double runs = 2 + 3;  // one replica, and three
+        const auto servers = static_cast<double>(1 + chosen_.nats_servers.size());
+        return whole(servers * 2 * seconds_to_fill(chosen_.rows),
+                     servers * runs * plugins_ * seconds_of_drain(chosen_.rows, 0));
+    }
+
+    [[nodiscard]] std::chrono::seconds publish() const {
+        const auto servers = static_cast<double>(1 + chosen_.nats_servers.size());
+        return whole(servers * 2 * seconds_to_make_servers,
+                     servers * 2 * static_cast<double>(publish_part_count()) *
+                         seconds_of_drain(chosen_.rows, 0));
     }
 
     [[nodiscard]] std::chrono::seconds latency() const {
@@ -129,6 +145,28 @@ void add_drains(std::vector<step>& steps, const options& chosen, const programs&
     }
 }
 
+cluster_options brokers_of(const options& chosen) {
+    std::vector<std::string> programs = {""};  // the installed one
+    programs.insert(programs.end(), chosen.nats_servers.begin(), chosen.nats_servers.end());
+    return {.nats_servers = programs,
+            .replicas = chosen.replicas,
+            .plugins = chosen.plugins,
+            .rows = chosen.rows,
+            .repetitions = chosen.repetitions};
+}
+
+step cluster_step(const options& chosen, const programs& with) {
+    const auto how = brokers_of(chosen);
+    return {"cluster", estimate(chosen).cluster(),
+            [=](results& into) { measure_cluster(how, with, into); }};
+}
+
+step publish_step(const options& chosen, const programs& with) {
+    const auto how = brokers_of(chosen);
+    return {"publish", estimate(chosen).publish(),
+            [=](results& into) { measure_publish_parts(how, with, into); }};
+}
+
 step latency_step(const options& chosen, const programs& with) {
     const latency_options how{.plugins = chosen.plugins,
                               .rates = chosen.rates,
@@ -191,9 +229,9 @@ step growth_step(const options& chosen, const programs& with) {
 std::vector<step> steps_of(const options& chosen) {
     using maker = step (*)(const options&, const programs&);
     static const std::map<std::string, maker> makers = {
-        {"latency", latency_step}, {"cost", cost_step},     {"restart", restart_step},
-        {"scrapes", scrapes_step}, {"replay", replay_step}, {"peers", peers_step},
-        {"growth", growth_step}};
+        {"cluster", cluster_step}, {"publish", publish_step}, {"latency", latency_step},
+        {"cost", cost_step},       {"restart", restart_step}, {"scrapes", scrapes_step},
+        {"replay", replay_step},   {"peers", peers_step},     {"growth", growth_step}};
     const programs with{
         .walrelay = chosen.walrelay, .publisher = chosen.publisher, .others = chosen.others};
     std::vector<step> steps;

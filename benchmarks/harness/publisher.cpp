@@ -2,8 +2,10 @@
 // the relay would have. Messages are copies of one that the relay made. With nats.c, or with
 // --bare by bare_publisher.
 //
-//   bench_publisher --nats URL --like FILE --rows N [--window 4096] [--bare]
+//   bench_publisher --nats URL --like FILE --rows N [--window 4096] [--bare
+//       [--inbox TEXT] [--replies N] [--without HEADER]... [--no-blanks]]
 //
+// What stands after --bare changes how a message is published, to find what each part of it costs.
 // The stream must be empty. Prints one line of JSON: seconds until the last ack.
 
 #include "harness/bare_publisher.hpp"
@@ -28,6 +30,7 @@ struct order {
     std::uint64_t rows = 0;
     std::uint64_t window = 4096;
     bool bare = false;
+    bench::publish_form form;
 };
 
 /// Publishes until the window is full, but lets the acks have their turn now and then.
@@ -66,7 +69,9 @@ double publish_all(const order& given) {
     const bench::message_like like{std::filesystem::path(given.like)};
     const auto start = std::chrono::steady_clock::now();
     if (given.bare) {
-        bench::bare_publisher(given.nats, like).publish(given.rows, given.window);
+        auto how = given.form;
+        how.inbox = how.inbox.empty() ? bench::new_inbox() : how.inbox;
+        bench::bare_publisher(given.nats, like, how).publish(given.rows, given.window);
     } else {
         publish_with_library(like, given);
     }
@@ -83,6 +88,10 @@ int main(int argc, char** argv) {
     app.add_option("--rows", given.rows)->required();
     app.add_option("--window", given.window);
     app.add_flag("--bare", given.bare);
+    app.add_option("--inbox", given.form.inbox, "A number follows");
+    app.add_option("--replies", given.form.replies, "So many reply subjects, in turn");
+    app.add_option("--without", given.form.without, "A header that is left out");
+    app.add_flag("!--no-blanks", given.form.blank_after_name);
     CLI11_PARSE(app, argc, argv);
     try {
         fmt::print("{{\"seconds\": {}}}\n", publish_all(given));

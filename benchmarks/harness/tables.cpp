@@ -29,6 +29,8 @@ const std::vector<column>& columns_of(const std::string& part) {
         {"relay_cpu_microseconds", "CPU us/event", 2},
         {"sender_cpu_microseconds", "walsender us", 2},
         {"broker_cpu_microseconds", "broker us", 2},
+        {"broker_of_limit", "broker of limit", 2, true},
+        {"broker_of_first", "broker of walrelay", 3, true},
         {"scrapes_per_second", "scrapes/s", 0},
         {"longest_scrape_milliseconds", "longest scrape ms", 1},
         {"first_message_seconds", "first after s", 3},
@@ -70,9 +72,14 @@ const std::vector<column>& columns_of(const std::string& part) {
         {"max_microseconds", "max us"},
         {"replayed_rows_per_second", "replayed rows/s", 0, true},
         {"written_rows_per_second", "written rows/s"}};
+    static const std::vector<column> publish = {{"broker_cpu_microseconds", "broker us", 2},
+                                                {"broker_of_first", "of the whole", 3, true},
+                                                {"publisher_rows_per_second", "messages/s"},
+                                                {"line_bytes", "bytes a publish"}};
     static const std::map<std::string, std::vector<column>> known = {
-        {"drain", drain}, {"growth", drain},    {"scrapes", drain}, {"latency", latency},
-        {"cost", cost},   {"restart", restart}, {"peers", peers},   {"replay", replay}};
+        {"drain", drain},   {"cluster", drain},   {"publish", publish}, {"growth", drain},
+        {"scrapes", drain}, {"latency", latency}, {"cost", cost},       {"restart", restart},
+        {"peers", peers},   {"replay", replay}};
     return known.at(part);
 }
 

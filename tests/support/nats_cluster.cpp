@@ -33,9 +33,12 @@ std::string routes_of(std::size_t from, const cluster_ports& ports, const cluste
 std::string cluster_settings(std::size_t index, const cluster_ports& ports,
                              const cluster_wiring& wiring) {
     return "cluster { name: C, listen: \"127.0.0.1:" + std::to_string(ports.at(index)) + "\", " +
-           (wiring.advertised_port == 0 ? std::string()
-                                        : "no_advertise: true, advertise: \"127.0.0.1:" +
-                                              std::to_string(wiring.advertised_port) + "\", ") +
+           (wiring.advertised_port == 0 && !wiring.clients_know_one_server
+                ? ""
+                : "no_advertise: true, ") +
+           (wiring.advertised_port == 0
+                ? ""
+                : "advertise: \"127.0.0.1:" + std::to_string(wiring.advertised_port) + "\", ") +
            "routes: [" + routes_of(index, ports, wiring) + "] }";
 }
 
@@ -52,13 +55,14 @@ bool makes_streams(stream_reader& reader) {
 
 }  // namespace
 
-nats_cluster::nats_cluster(const cluster_wiring& wiring, const std::vector<std::string>& settings) {
+nats_cluster::nats_cluster(const cluster_wiring& wiring, const std::vector<std::string>& settings,
+                           const std::string& program) {
     cluster_ports ports{};
     for (auto& port : ports) {
         port = free_port();
     }
     for (std::size_t index = 0; index < size; ++index) {
-        nats_options options{.settings = settings};
+        nats_options options{.settings = settings, .program = program};
         options.settings.push_back("server_name: " + name_of(index));
         options.settings.push_back(cluster_settings(index, ports, wiring));
         servers_.at(index) = std::make_unique<nats_server>(options);

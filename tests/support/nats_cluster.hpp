@@ -20,6 +20,8 @@ struct cluster_wiring {
     /// Where the servers say that they listen for routes, since they tell each other about each
     /// other: nobody should be there.
     std::uint16_t advertised_port = 0;
+    /// A client is not told of the servers that it does not connect to.
+    bool clients_know_one_server = false;
 };
 
 /// Running, with a leader of its meta group, once constructed. Throws std::runtime_error.
@@ -27,9 +29,10 @@ class nats_cluster {
 public:
     static constexpr std::size_t size = 3;
 
-    /// `settings` are lines for the configuration of each server.
+    /// `settings` are lines for the configuration of each server; `program` as of nats_options.
     explicit nats_cluster(const cluster_wiring& wiring = {},
-                          const std::vector<std::string>& settings = {});
+                          const std::vector<std::string>& settings = {},
+                          const std::string& program = {});
 
     [[nodiscard]] nats_server& server(std::size_t index) { return *servers_.at(index); }
     /// The server with that name, as JetStream tells it; throws if there is none.

@@ -23,7 +23,10 @@ namespace {
 
 constexpr std::chrono::seconds patience{60};
 
-std::string program() {
+std::string program(const nats_options& options) {
+    if (!options.program.empty()) {
+        return options.program;
+    }
     const char* chosen = std::getenv("WALRELAY_TEST_NATS_SERVER");
     return chosen != nullptr ? chosen : "nats-server";
 }
@@ -64,7 +67,8 @@ bool says_info(int handle, std::uint16_t port) {
 
 }  // namespace
 
-nats_server::nats_server(const nats_options& options) : folder_("nats"), port_(free_port()) {
+nats_server::nats_server(const nats_options& options)
+    : folder_("nats"), port_(free_port()), program_(program(options)) {
     write_configuration(folder_.path(), port_, options);
     start();
 }
@@ -106,7 +110,7 @@ void nats_server::resume() {
 }
 
 void nats_server::start() {
-    process_.emplace(command{.program = program(),
+    process_.emplace(command{.program = program_,
                              .arguments = {"-c", (folder_.path() / "nats.conf").string()},
                              .folder = folder_.path(),
                              .name = "nats-server"});

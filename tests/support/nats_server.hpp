@@ -18,10 +18,11 @@ struct nats_options {
     /// Lines for the server's configuration file, e.g. `max_payload: 8MB` or
     /// `authorization { user: relay, password: secret }`.
     std::vector<std::string> settings = {};
+    /// With its path; empty: WALRELAY_TEST_NATS_SERVER, else `nats-server` from the PATH.
+    std::string program = {};
 };
 
-/// Running once constructed. The program is WALRELAY_TEST_NATS_SERVER, else `nats-server` from the
-/// PATH. Throws std::runtime_error.
+/// Running once constructed. Throws std::runtime_error.
 class nats_server {
 public:
     explicit nats_server(const nats_options& options = {});
@@ -60,6 +61,7 @@ private:
 
     temporary_folder folder_;
     std::uint16_t port_;
+    std::string program_;
     std::optional<child_process> process_;
 };
 

@@ -1,0 +1,102 @@
+#include "harness/publish_parts.hpp"
+
+#include "harness/drain.hpp"
+#include "harness/progress.hpp"
+
+namespace walrelay::bench {
+namespace {
+
+constexpr const char* part = "publish";
+constexpr const char* plugin = "pgoutput";
+
+struct way {
+    const char* name;
+    publish_form form;
+};
+
+/// As long as one of walrelay's: a word that nobody can guess.
+constexpr const char* whole_inbox = "_INBOX.AbCdEfGhIjKlMnOpQrStUv.";
+constexpr const char* short_inbox = "r.";
+constexpr std::uint64_t window = 4096;
+
+const std::vector<way>& ways() {
+    static const std::vector<way> all = {
+        {"as walrelay does", {.inbox = whole_inbox, .replies = window}},
+        {"the same again", {.inbox = whole_inbox, .replies = window}},
+        {"a new reply subject each time", {.inbox = whole_inbox}},
+        {"256 reply subjects", {.inbox = whole_inbox, .replies = 256}},
+        {"one reply subject", {.inbox = whole_inbox, .replies = 1}},
+        {"short reply subjects", {.inbox = short_inbox, .replies = window}},
+        {"no Nats-Expected-Last-Sequence",
+         {.inbox = whole_inbox, .replies = window, .without = {"Nats-Expected-Last-Sequence"}}},
+        {"no Nats-Msg-Id", {.inbox = whole_inbox, .replies = window, .without = {"Nats-Msg-Id"}}},
+        {"no Walrelay-Position",
+         {.inbox = whole_inbox, .replies = window, .without = {"Walrelay-Position"}}},
+        {"no Content-Type", {.inbox = whole_inbox, .replies = window, .without = {"Content-Type"}}},
+        {"no blank after a header's name",
+         {.inbox = whole_inbox, .replies = window, .blank_after_name = false}}};
+    return all;
+}
+
+std::vector<std::string> arguments_of(const publish_form& form) {
+    std::vector<std::string> arguments = {"--inbox", form.inbox, "--replies",
+                                          std::to_string(form.replies)};
+    for (const auto& name : form.without) {
+        arguments.insert(arguments.end(), {"--without", name});
+    }
+    if (!form.blank_after_name) {
+        arguments.emplace_back("--no-blanks");
+    }
+    return arguments;
+}
+
+std::size_t line_bytes(const bed& on, const publish_form& form) {
+    std::string line;
+    constexpr std::uint64_t some_row = 123'456;
+    on.message().as_lines(form).append(line, some_row, some_row);
+    return line.size();
+}
+
+double publish(bed& on, const std::string& scenario, const way& how, std::uint64_t rows,
+               results& into) {
+    on.remake_stream();
+    on.connect_at(broker_role::leader, plugin);
+    auto command = on.publish(rows, publisher_kind::bare);
+    const auto more = arguments_of(how.form);
+    command.arguments.insert(command.arguments.end(), more.begin(), more.end());
+    const place where{part, scenario, how.name};
+    const auto figures = measure_publisher(on, where, command, rows, into);
+    into.add(where, "line_bytes", static_cast<double>(line_bytes(on, how.form)));
+    return figures.broker_microseconds;
+}
+
+}  // namespace
+
+std::size_t publish_part_count() {
+    return ways().size();
+}
+
+void measure_publish_parts(const cluster_options& how, const programs& with, results& into) {
+    for (const auto& kind : broker_kinds(how)) {
+        const auto scenario = fmt::format("{}, {} messages", name_of(kind), how.rows);
+        bed on(with, {}, kind);
+        constexpr std::uint64_t body_bytes = 300;
+        on.calibrate(body_bytes);
+        on.reset(plugin);
+        for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
+            double whole = 0;
+            for (const auto& each : ways()) {
+                const double cost = publish(on, scenario, each, how.rows, into);
+                const bool is_whole = &each == &ways().front();
+                whole = is_whole ? cost : whole;
+                if (whole > 0 && !is_whole) {
+                    into.add({part, scenario, each.name}, "broker_of_first", cost / whole);
+                }
+            }
+            say("{}: {}: repetition {}", part, scenario, repetition);
+            into.end_repetition();
+        }
+    }
+}
+
+}  // namespace walrelay::bench
