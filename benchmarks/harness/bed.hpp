@@ -123,6 +123,7 @@ public:
 
 private:
     void write_settings(const std::string& plugin) const;
+    [[nodiscard]] bool takes_publishes();
     void init(const std::string& plugin) const;
     void remove_slot(const std::string& name) const;
     void require_space(const backlog& what) const;

@@ -53,6 +53,7 @@ public:
     explicit message_like(const std::filesystem::path& file);
     void save(const std::filesystem::path& file) const;
 
+    [[nodiscard]] const std::string& subject() const { return subject_; }
     [[nodiscard]] std::size_t body_bytes() const { return body_.size(); }
 
     /// As if it were that row's, and chained behind the message before it as the relay chains its

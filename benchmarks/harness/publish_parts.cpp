@@ -14,27 +14,28 @@ struct way {
     publish_form form;
 };
 
-/// As long as one of walrelay's: a word that nobody can guess.
-constexpr const char* whole_inbox = "_INBOX.AbCdEfGhIjKlMnOpQrStUv.";
-constexpr const char* short_inbox = "r.";
+/// As long as walrelay's.
+constexpr const char* inbox = "_INBOX.AbCdEfGhIj.";
+/// As long as those of client libraries, which walrelay had up to 0.3.0.
+constexpr const char* long_inbox = "_INBOX.AbCdEfGhIjKlMnOpQrStUv.1.";
+constexpr const char* shortest_inbox = "r.";
 constexpr std::uint64_t window = 4096;
 
 const std::vector<way>& ways() {
     static const std::vector<way> all = {
-        {"as walrelay does", {.inbox = whole_inbox, .replies = window}},
-        {"the same again", {.inbox = whole_inbox, .replies = window}},
-        {"a new reply subject each time", {.inbox = whole_inbox}},
-        {"256 reply subjects", {.inbox = whole_inbox, .replies = 256}},
-        {"one reply subject", {.inbox = whole_inbox, .replies = 1}},
-        {"short reply subjects", {.inbox = short_inbox, .replies = window}},
+        {"as walrelay does", {.inbox = inbox}},
+        {"the same again", {.inbox = inbox}},
+        {"long reply subjects", {.inbox = long_inbox}},
+        {"shortest reply subjects", {.inbox = shortest_inbox}},
+        {"4096 reply subjects in turn", {.inbox = inbox, .replies = window}},
+        {"256 reply subjects in turn", {.inbox = inbox, .replies = 256}},
+        {"one reply subject", {.inbox = inbox, .replies = 1}},
         {"no Nats-Expected-Last-Sequence",
-         {.inbox = whole_inbox, .replies = window, .without = {"Nats-Expected-Last-Sequence"}}},
-        {"no Nats-Msg-Id", {.inbox = whole_inbox, .replies = window, .without = {"Nats-Msg-Id"}}},
-        {"no Walrelay-Position",
-         {.inbox = whole_inbox, .replies = window, .without = {"Walrelay-Position"}}},
-        {"no Content-Type", {.inbox = whole_inbox, .replies = window, .without = {"Content-Type"}}},
-        {"no blank after a header's name",
-         {.inbox = whole_inbox, .replies = window, .blank_after_name = false}}};
+         {.inbox = inbox, .without = {"Nats-Expected-Last-Sequence"}}},
+        {"no Nats-Msg-Id", {.inbox = inbox, .without = {"Nats-Msg-Id"}}},
+        {"no Walrelay-Position", {.inbox = inbox, .without = {"Walrelay-Position"}}},
+        {"no Content-Type", {.inbox = inbox, .without = {"Content-Type"}}},
+        {"no blank after a header's name", {.inbox = inbox, .blank_after_name = false}}};
     return all;
 }
 
