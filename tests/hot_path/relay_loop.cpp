@@ -19,7 +19,7 @@ constexpr std::size_t frames_per_read = 32;
 constexpr std::uint64_t replies_per_read = 32;
 /// How long that takes, on a slow day, so that the stream is asked now and then what it has.
 constexpr std::chrono::milliseconds time_per_read{2};
-constexpr std::string_view inbox = "_INBOX.abcdefghijklmnopqrstuv.1.";
+constexpr std::string_view inbox = "_INBOX.abcdefghij.";
 
 std::uint64_t index_of(std::string_view subject) {
     std::uint64_t index = 0;

@@ -212,7 +212,7 @@ void publish_link::state::ask_stream() {
     if (!answer_inbox.empty()) {
         append_unsubscribe(lines, answer_id);
     }
-    answer_inbox = new_inbox(options.inbox_prefix, epoch) + "info";
+    answer_inbox = new_inbox(options.inbox_prefix) + "info";
     append_request(lines, options.api + ".STREAM.INFO." + options.stream, answer_inbox,
                    ++answer_id);
     socket->flush();
@@ -264,7 +264,7 @@ publish_link::~publish_link() {
 asio::awaitable<result<std::unique_ptr<publish_link>>> publish_link::open(
     asio::any_io_executor executor, connect_options options, std::uint64_t epoch,
     connection_events events) {
-    const auto inbox = new_inbox(options.inbox_prefix, epoch);
+    const auto inbox = new_reply_inbox(options.inbox_prefix);
     std::string subscription;
     append_subscribe(subscription, inbox + "*", publishes_id);
     auto session = co_await open_session(executor, options, epoch, std::move(subscription));

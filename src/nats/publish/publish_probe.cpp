@@ -93,8 +93,7 @@ asio::awaitable<void> try_all(std::shared_ptr<wire_socket> socket, const connect
     subject.resize(std::max(subject.size(), longest), 'x');
     // As long as the ones of publishes.
     std::string reply = "_R_.";
-    reply.resize(new_inbox(options.inbox_prefix, std::numeric_limits<std::uint64_t>::max()).size(),
-                 'x');
+    reply.resize(new_reply_inbox(options.inbox_prefix).size(), 'x');
     const auto before = socket->lines().size();
     append_try(socket->lines(), subject, reply);
     const auto line = socket->lines().find('\n', before) - before;

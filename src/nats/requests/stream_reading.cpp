@@ -91,7 +91,7 @@ result<void> stream_reading::prepare() {
         return unavailable("JetStream cannot be used", status);
     }
     jetstream_.reset(context);
-    inbox_ = new_inbox(options_.inbox_prefix, 0);
+    inbox_ = new_inbox(options_.inbox_prefix);
     natsSubscription* raw = nullptr;
     if (const auto status = natsConnection_SubscribeSync(&raw, connection_, (inbox_ + "*").c_str());
         status != NATS_OK) {

@@ -6,10 +6,9 @@
 
 namespace walrelay::nats {
 
-std::string new_secret_word() {
+std::string new_secret_word(std::size_t length) {
     constexpr std::string_view letters =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    constexpr std::size_t length = 22;
     std::random_device source;
     std::uniform_int_distribution<std::size_t> letter(0, letters.size() - 1);
     std::string word(length, ' ');
@@ -17,8 +16,13 @@ std::string new_secret_word() {
     return word;
 }
 
-std::string new_inbox(const std::string& prefix, std::uint64_t epoch) {
-    return prefix + "." + new_secret_word() + "." + std::to_string(epoch) + ".";
+std::string new_inbox(const std::string& prefix) {
+    return prefix + "." + new_secret_word() + ".";
+}
+
+std::string new_reply_inbox(const std::string& prefix) {
+    constexpr std::size_t letters = 10;
+    return prefix + "." + new_secret_word(letters) + ".";
 }
 
 }  // namespace walrelay::nats
