@@ -343,7 +343,7 @@ void checker::on_stream_harmed(const std::vector<stored_message>& left, lsn slot
             ++lost_count_;
         }
         // Else what was told may be on its way to the server, or lost.
-        if (row.where.commit < slot) {
+        if (row.where.commit < slot && !given_up_.contains(index)) {
             lost_untold_.insert(index);
         }
     }

@@ -90,6 +90,7 @@ public:
     void on_gap_named() {
         skipped_.clear();
         to_be_named_.clear();
+        given_up_.merge(lost_untold_);
         lost_untold_.clear();
     }
     /// A row that the stream has lost, and of which no relay has told yet.
@@ -159,6 +160,9 @@ private:
     std::set<std::size_t> to_be_named_;
     /// Rows that the stream has lost since a relay told of a loss.
     std::set<std::size_t> lost_untold_;
+    /// Rows of such a loss, without which an operator has gone on. Where a crash sets the slot back
+    /// they come all the same, and nobody has to tell if they are lost once more.
+    std::set<std::size_t> given_up_;
 };
 
 }  // namespace walrelay::sim
