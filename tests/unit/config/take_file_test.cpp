@@ -56,8 +56,9 @@ TEST(TakeFile, SuggestsTheNearestSection) {
 TEST(TakeFile, ListsTheSectionsWhereNoneIsNear) {
     EXPECT_THAT(
         problems_beside_essentials("[kafka]\n"),
-        ElementsAre("walrelay.toml:5: kafka: is not a known section; fix: remove "
-                    "it; the sections are postgres, nats, delivery, outbox, replay, http, log"));
+        ElementsAre(
+            "walrelay.toml:5: kafka: is not a known section; fix: remove "
+            "it; the sections are postgres, nats, delivery, outbox, replay, http, log, traces"));
 }
 
 TEST(TakeFile, SaysWhereAKeyOutsideAllSectionsBelongs) {
