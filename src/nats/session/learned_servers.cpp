@@ -10,9 +10,12 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 270;  // of a host and a port
 
-/// Of what may be better by now.
-bool is_old(std::chrono::steady_clock::time_point then) {
-    constexpr std::chrono::minutes lasts{5};
+/// Of what may be better by now. A server that is asked in vain holds a connection up for a moment,
+/// and may only have been busy; one that takes no publishes costs a connection.
+constexpr std::chrono::seconds silence_lasts{15};
+constexpr std::chrono::minutes trouble_lasts{5};
+
+bool is_old(std::chrono::steady_clock::time_point then, std::chrono::seconds lasts) {
     return std::chrono::steady_clock::now() - then > lasts;
 }
 
@@ -100,7 +103,8 @@ void learned_servers::met(const server_address& server, const std::string& name)
 std::optional<std::string> learned_servers::name_of(const server_address& server) const {
     const std::lock_guard lock(guard_);
     const auto found = names_.find(to_string(server));
-    if (found == names_.end() || (found->second.name.empty() && is_old(found->second.at))) {
+    if (found == names_.end() ||
+        (found->second.name.empty() && is_old(found->second.at, silence_lasts))) {
         return std::nullopt;
     }
     return found->second.name;
@@ -117,7 +121,7 @@ void learned_servers::acked(const std::string& name, bool any) {
 
 bool learned_servers::is_avoided(const std::string& name) const {
     const std::lock_guard lock(guard_);
-    return avoided_.name == name && !is_old(avoided_.at);
+    return avoided_.name == name && !is_old(avoided_.at, trouble_lasts);
 }
 
 }  // namespace walrelay::nats

@@ -51,7 +51,7 @@ public:
     /// What the server at this address calls itself; empty where it was asked and did not answer.
     /// Anybody can claim a name: it decides which server is tried first, and nothing else.
     void met(const server_address& server, const std::string& name);
-    /// Nothing where it was not asked, or did not answer some minutes ago.
+    /// Nothing where it was not asked, or did not answer, some seconds ago.
     [[nodiscard]] std::optional<std::string> name_of(const server_address& server) const;
 
     /// The server of that name has acked a publish, or none of those that it was sent.
