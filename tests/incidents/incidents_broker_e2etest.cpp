@@ -101,6 +101,8 @@ TEST_F(BrokerIncident, MessagesAreToExpire) {
 TEST_F(BrokerIncident, OldMessagesMakeRoomForNewOnes) {
     begin();
     ASSERT_TRUE(bench.wait_until_marked());
+    // What was so from the first look on is no news.
+    ASSERT_TRUE(relay->comes_to_say("/metrics", "facts_age_seconds{about=\"findings\"}"));
     ASSERT_NO_FATAL_FAILURE(is_about_to_look());
     strikes();
     bench.broker().keep_newest(bench.stream_name(), 50);

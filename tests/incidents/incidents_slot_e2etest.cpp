@@ -34,6 +34,7 @@ TEST_F(SlotIncident, TheSlotIsDropped) {
 TEST_F(SlotIncident, TheSlotIsMovedWhileNoRelayRuns) {
     begin();
     relay.reset();
+    ASSERT_TRUE(eventually(patience, [&] { return bench.slot("active") == "f"; }));
     bench.execute(insert_events(101, 110));
     bench.execute("SELECT pg_replication_slot_advance('" + bench.name() +
                   "', pg_current_wal_lsn())");
