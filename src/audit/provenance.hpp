@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace walrelay::audit {
 
@@ -63,7 +64,7 @@ struct neighbours {
 /// Finds walrelay's own among all messages of a stream, each as soon as the next one is known.
 class own_messages {
 public:
-    explicit own_messages(const known_history& known) : known_(known) {}
+    explicit own_messages(known_history known) : known_(std::move(known)) {}
 
     /// To be called with each message, in the order of the stream. Gives the id of the message
     /// before it if that is walrelay's own.
