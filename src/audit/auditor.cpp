@@ -225,21 +225,21 @@ result<void> auditor::sift() {
 }
 
 result<void> auditor::sift_id(std::string_view id, const id_facts& facts) {
+    // A row of the same id can have come since, and is another one.
+    const auto orphans = note_orphans(id, facts);
+    const auto copies = facts.copies() - orphans;
     if (facts.rows == 0) {
         note_strangers(id, facts);
     } else {
         report_.by_others += facts.strangers;
-        if (removed_ && facts.copies() + facts.republications > 0) {
+        if (removed_ && copies + facts.republications > 0) {
             removed_->is_stored(facts.last_row);
         }
     }
-    // A row of the same id can have come since, and is another one.
-    const auto orphans = note_orphans(id, facts);
     if (extra_copies(facts, orphans) > 0) {
         note_twice(id, facts, extra_copies(facts, orphans));
     }
     const auto left = facts.rows == 0 ? facts.messages - orphans : 0;
-    const auto copies = facts.copies() - orphans;
     if (facts.rows > 0) {
         report_.republished += facts.republications;
     } else if (left > 0 && id.find(occasion_mark) == std::string_view::npos) {

@@ -13,10 +13,12 @@ namespace {
 
 class Orphans : public testing::Test {
 protected:
-    void SetUp() override {
+    void SetUp() override { begin(false); }
+    void begin(bool excuses_removed) {
         audit_options how;
         how.folder = folder_.path();
         how.tables = {"public.a"};
+        how.excuses_removed = excuses_removed;
         auto made = auditor::make(std::move(how));
         ASSERT_TRUE(made);
         auditor_ = std::move(*made);
@@ -40,9 +42,10 @@ protected:
         return found ? *found : report{};
     }
 
+    std::unique_ptr<auditor> auditor_;
+
 private:
     test::temporary_folder folder_{"audit"};
-    std::unique_ptr<auditor> auditor_;
     std::uint64_t sequence_ = 0;
 };
 
@@ -76,6 +79,20 @@ TEST_F(Orphans, StandForNoRowThatHasTheirIdNow) {
     const auto found = conclude();
     EXPECT_EQ(found.of(finding_kind::missing).count, 1U);
     EXPECT_EQ(found.of(finding_kind::orphaned).count, 1U);
+}
+
+TEST_F(Orphans, DoNotTellWhereTheStreamBegins) {
+    begin(true);
+    // Limits have removed the messages of the first two rows; the second one got its id again.
+    ASSERT_TRUE(auditor_->add_row(0, "removed", {true, false}));
+    ASSERT_TRUE(auditor_->add_row(0, "given again", {true, false}));
+    ASSERT_TRUE(auditor_->add_row(0, "stored", {true, false}));
+    sent("given again", 1, 150);
+    sent("stored", 3, 250);
+    auditor_->expect_removed(2);
+    const auto found = conclude();
+    EXPECT_EQ(found.of(finding_kind::missing).count, 0U);
+    EXPECT_EQ(found.removed_rows, 2U);
 }
 
 TEST_F(Orphans, AreNoSecondCopiesOfARowThatHasTheirIdNow) {
