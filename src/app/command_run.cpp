@@ -1,6 +1,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/halt_stay.hpp"
+#include "app/halted_servers.hpp"
 #include "app/memory_limit.hpp"
 #include "app/process_watch.hpp"
 #include "app/relay_process.hpp"
@@ -10,6 +11,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <fmt/format.h>
 
 #include <csignal>
@@ -113,6 +115,7 @@ ended_life live(const config::settings& settings, std::vector<outbox::table_mapp
 /// Until the relay may start over, or a signal.
 void stay(const config::settings& settings, halted_relay relay, process_watch& watch) {
     boost::asio::io_context io(1);
+    boost::asio::thread_pool blocking(1);
     boost::asio::signal_set signals(io, SIGTERM, SIGINT);
     on_signals(signals, [&io, &watch] {
         watch.notes().stopping();
@@ -121,14 +124,23 @@ void stay(const config::settings& settings, halted_relay relay, process_watch& w
     const auto answering = watch.watch_over(io.get_executor());
     boost::asio::signal_set hang_ups(io, SIGHUP);
     on_hang_ups(hang_ups);
+    const auto rethrow = [](const std::exception_ptr& thrown) {
+        if (thrown) {
+            std::rethrow_exception(thrown);
+        }
+    };
     boost::asio::co_spawn(io, stay_halted(io.get_executor(), settings, std::move(relay)),
-                          [&io](const std::exception_ptr& thrown) {
-                              if (thrown) {
-                                  std::rethrow_exception(thrown);
-                              }
+                          [&io, rethrow](const std::exception_ptr& thrown) {
+                              rethrow(thrown);
                               io.stop();
                           });
+    if (watch.is_wanted()) {
+        const servers::executors on{io.get_executor(), blocking.get_executor()};
+        boost::asio::co_spawn(io, watch_halted_postgres(on, settings, watch.board()), rethrow);
+        boost::asio::co_spawn(io, watch_halted_broker(on, settings, watch.board()), rethrow);
+    }
     io.run();
+    blocking.join();
 }
 
 /// A row that takes more than there is would have the kernel end the process, at each start anew.

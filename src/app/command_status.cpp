@@ -27,13 +27,28 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// What the servers say where no relay answers; why not, where they do not either.
+/// What a server said, or why it said nothing.
+template <class Facts>
+struct told {
+    std::optional<Facts> facts = {};
+    std::string trouble = {};
+};
+
+template <class Facts>
+told<Facts> told_by(result<std::optional<Facts>> said, const char* where_none = "") {
+    if (!said) {
+        return {std::nullopt, to_string(said.error())};
+    }
+    return {std::move(*said), *said ? "" : where_none};
+}
+
+/// Where no relay answers.
 struct asked_servers {
-    result<std::optional<slot_usage>> slot = std::optional<slot_usage>{};
+    told<slot_usage> slot;
     std::optional<postgres::kept_halt> halt = {};
-    result<std::optional<nats::stream_glance>> stream = std::optional<nats::stream_glance>{};
-    result<std::optional<letter_totals>> letters = std::optional<letter_totals>{};
-    result<std::optional<kept_positions>> kept = std::optional<kept_positions>{};
+    told<nats::stream_glance> stream;
+    told<open_letters> letters;
+    told<kept_positions> kept;
 };
 
 /// Health checks need no more than the port of the relay.
@@ -49,25 +64,27 @@ awaitable<asked_servers> ask_servers(servers::executors on, const config::settin
         sql = co_await servers::open_sql(on.loop, settings);
     }
     if (sql) {
-        said.slot = co_await postgres::read_slot_usage(*sql, settings.postgres.slot);
-        const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
+        const auto& slot = settings.postgres.slot;
+        said.slot =
+            told_by(co_await postgres::read_slot_usage(*sql, slot), "there is no such slot");
+        const auto halt = co_await postgres::read_halt(*sql, slot);
         if (halt) {
             said.halt = *halt;
         }
-        said.letters = co_await postgres::count_dead_letters(*sql, settings.postgres.slot);
-        auto kept = co_await postgres::read_kept_positions(*sql, settings.postgres.slot);
-        said.kept = kept ? result<std::optional<kept_positions>>(std::move(*kept)) : kept.error();
+        said.letters = told_by(co_await postgres::read_open_letters(*sql, slot));
+        auto kept = co_await postgres::read_kept_positions(*sql, slot);
+        if (kept) {
+            said.kept.facts = std::move(*kept);
+        } else {
+            said.kept.trouble = to_string(kept.error());
+        }
     } else {
-        said.slot = sql.error();
-        said.letters = sql.error();
+        const auto why = to_string(sql.error());
+        said.slot.trouble = said.letters.trouble = said.kept.trouble = why;
     }
-    said.stream = co_await servers::glance_at_stream(on.blocking, settings);
+    said.stream = told_by(co_await servers::glance_at_stream(on.blocking, settings),
+                          "there is no such stream");
     co_return said;
-}
-
-template <class Facts>
-std::optional<Facts> known(const result<std::optional<Facts>>& said) {
-    return said ? *said : std::nullopt;
 }
 
 /// In the form of /status, as far as it can be known.
@@ -80,23 +97,21 @@ std::string without_a_relay(const config::settings& settings, const error& no_re
     to.open_object().number("schema", 1).text("state", "no_answer").flag("ready", false);
     to.text("reason", reason).text("fix", is_halted ? said.halt->fix : "");
     to.open_object("slot").text("name", settings.postgres.slot).number("age_seconds", 0);
-    write_facts(to, known(said.slot));
-    to.text("trouble",
-            said.slot ? (*said.slot ? "" : "there is no such slot") : to_string(said.slot.error()));
+    write_facts(to, said.slot.facts);
+    to.text("trouble", said.slot.trouble);
     to.close_object();
     to.open_object("stream").text("name", settings.nats.stream).number("age_seconds", 0);
-    const auto stream = known(said.stream);
+    const auto& stream = said.stream.facts;
     write_facts(to, stream ? std::optional(stream->usage) : std::nullopt);
-    to.text("trouble", said.stream ? (*said.stream ? "" : "there is no such stream")
-                                   : to_string(said.stream.error()));
+    to.text("trouble", said.stream.trouble);
     to.close_object().open_object("dead_letters").number("age_seconds", 0);
-    write_facts(to, known(said.letters));
-    to.text("trouble", said.letters ? "" : to_string(said.letters.error()));
+    write_facts(to, said.letters.facts);
+    to.text("trouble", said.letters.trouble);
     to.close_object().open_object("kept_positions").number("age_seconds", 0);
     to.number("max_wal_bytes", settings.replay.max_wal.bytes);
     to.flag("keeps_trail", settings.replay.keep.has_value());
-    write_facts(to, known(said.kept));
-    to.text("trouble", said.kept ? "" : to_string(said.kept.error()));
+    write_facts(to, said.kept.facts);
+    to.text("trouble", said.kept.trouble);
     return to.close_object().close_object().take() + "\n";
 }
 

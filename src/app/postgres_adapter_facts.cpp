@@ -5,6 +5,7 @@
 #include "app/clock.hpp"
 #include "app/postgres_adapter.hpp"
 #include "app/postgres_link.hpp"
+#include "app/slot_glance.hpp"
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/usage.hpp"
@@ -23,29 +24,6 @@ namespace walrelay::app {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr std::chrono::seconds ask_every{5};
-
-asio::awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
-                                       status_board& board) {
-    auto usage = co_await postgres::read_slot_usage(sql, slot);
-    if (usage && *usage) {
-        take_server_time((*usage)->server_time);
-    }
-    board.slot_was_read(usage ? std::move(*usage) : std::nullopt, own_now());
-}
-
-/// Returns how long to leave the table alone: very many rows are counted less often.
-asio::awaitable<std::chrono::steady_clock::duration> count_letters(postgres::connection& sql,
-                                                                   const std::string& slot,
-                                                                   status_board& board) {
-    constexpr int pauses_of_a_count = 50;
-    const auto started = now().monotonic;
-    auto totals = co_await postgres::count_dead_letters(sql, slot);
-    const auto ended = now();
-    board.letters_were_counted(totals ? *totals : std::nullopt, ended);
-    co_return pauses_of_a_count*(ended.monotonic - started);
-}
 
 /// Of those that an operator has waited for lately; others are looked at when a command asks.
 constexpr std::chrono::seconds retries_looked_after = std::chrono::hours(1);
@@ -172,7 +150,7 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
             co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
             if (!over->closed && now().monotonic >= letters_at) {
                 const auto pause =
-                    co_await count_letters(*over->for_facts, settings_.postgres.slot, *board_);
+                    co_await ask_for_letters(*over->for_facts, settings_.postgres.slot, *board_);
                 letters_at = now().monotonic + pause;
             }
         }

@@ -86,7 +86,22 @@ void status_board::detach() {
 }
 
 void status_board::has_halted(const error& why) {
-    halted_for_ = why;
+    halted_.emplace();
+    halted_->state = relay_state::halted;
+    halted_->reason = why.what;
+    halted_->fix = why.remedy;
+}
+
+void status_board::halted_postgres_answers(bool does) {
+    if (halted_) {
+        halted_->postgres_connected = does;
+    }
+}
+
+void status_board::halted_broker_answers(bool does) {
+    if (halted_) {
+        halted_->broker_connected = does;
+    }
 }
 
 void status_board::streams_with(std::string database, output_plugin plugin) {
@@ -110,8 +125,8 @@ void status_board::holder_was_read(std::optional<slot_holder> holder, instant no
     holder_.answer(std::move(holder), now);
 }
 
-void status_board::letters_were_counted(std::optional<letter_totals> totals, instant now) {
-    letters_.answer(totals, now);
+void status_board::letters_were_read(std::optional<open_letters> found, instant now) {
+    letters_.answer(std::move(found), now);
 }
 
 void status_board::findings_were_read(std::optional<std::vector<finding>> found, instant now) {
@@ -135,13 +150,7 @@ relay_status status_board::status(instant now) const {
     if (relay_) {
         return relay_->status(now);
     }
-    relay_status status;
-    if (halted_for_) {
-        status.state = relay_state::halted;
-        status.reason = halted_for_->what;
-        status.fix = halted_for_->remedy;
-    }
-    return status;
+    return halted_.value_or(relay_status{});
 }
 
 void status_board::note_state(relay_state state, instant now) {
@@ -228,7 +237,8 @@ http::relay_report status_board::report(instant now) {
     report.holder = holder_.shown(now, report.status.state == relay_state::standby);
     report.stream_facts = stream_.shown(now, report.status.broker_connected);
     report.letters = letters_.shown(now, report.status.postgres_connected);
-    report.findings = findings_.shown(now, report.status.postgres_connected);
+    // A halted relay looks for none.
+    report.findings = findings_.shown(now, relay_ && report.status.postgres_connected);
     report.kept = kept_.shown(now, report.status.postgres_connected);
     report.kept_counts = kept_counts_;
     report.kept_max_wal = settings_.replay.max_wal;

@@ -44,6 +44,9 @@ public:
     void detach();
     /// The process stays, and an operator must decide.
     void has_halted(const error& why);
+    /// While it stays: whether the last look at a server had an answer.
+    void halted_postgres_answers(bool does);
+    void halted_broker_answers(bool does);
     /// Of all lives of the relay until now.
     [[nodiscard]] relay_counts counts() const { return relay_ ? relay_->counts() : counts_; }
 
@@ -58,7 +61,7 @@ public:
     void slot_was_read(std::optional<slot_usage> usage, instant now);
     void stream_was_read(std::optional<stream_usage> usage, instant now);
     void holder_was_read(std::optional<slot_holder> holder, instant now);
-    void letters_were_counted(std::optional<letter_totals> totals, instant now);
+    void letters_were_read(std::optional<open_letters> found, instant now);
     void findings_were_read(std::optional<std::vector<finding>> found, instant now);
     void kept_positions_were_read(std::optional<kept_positions> found, instant now);
     /// Counted over all lives of the relay.
@@ -102,7 +105,7 @@ private:
     std::optional<watched_relay> relay_;
     relay_counts counts_;
     std::vector<cleanup_counts> cleanup_;
-    std::optional<error> halted_for_;
+    std::optional<relay_status> halted_;
     relay_state state_ = relay_state::starting;
     instant since_;
     std::string database_;
@@ -111,7 +114,7 @@ private:
     wal_forecast forecast_;
     asked<slot_holder> holder_;
     asked<stream_usage> stream_;
-    asked<letter_totals> letters_;
+    asked<open_letters> letters_;
     asked<kept_positions> kept_;
     asked<std::vector<finding>> findings_;
     kept_counts kept_counts_;

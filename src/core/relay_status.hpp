@@ -43,6 +43,7 @@ struct relay_status {
     relay_state state = relay_state::starting;
     /// It holds the slot.
     bool is_leader = false;
+    /// Of a halted relay, which holds neither: whether the last look at it had an answer.
     bool postgres_connected = false;
     bool broker_connected = false;
     /// Why it is not ready, and what an operator can do about it; empty where it is.

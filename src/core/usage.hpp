@@ -2,6 +2,7 @@
 // people and alerts; nothing is decided by them.
 #pragma once
 
+#include "core/instant.hpp"
 #include "core/relay_counts.hpp"
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace walrelay {
 
@@ -52,7 +54,20 @@ struct stream_limits {
     bool refuses_new = false;
 };
 
-/// How many dead letters are open, by letter_reason.
-using letter_totals = std::array<std::uint64_t, letter_reason_count>;
+/// A row that was set aside and is still to become a message. Its texts are cut for a screen.
+struct open_letter {
+    std::int64_t number = 0;
+    std::string table = {};
+    std::string message_id = {};
+    std::string reason = {};
+    wall_time dead_at = {};
+};
+
+struct open_letters {
+    /// By letter_reason.
+    std::array<std::uint64_t, letter_reason_count> counted = {};
+    /// The newest few, newest first.
+    std::vector<open_letter> newest = {};
+};
 
 }  // namespace walrelay

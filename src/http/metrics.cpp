@@ -35,7 +35,8 @@ void write_state(metric_writer& to, const relay_report& of) {
     }
     to.family("leader", "gauge", "1 while this relay holds the slot.");
     to.sample(number(of.status.is_leader));
-    to.family("connected", "gauge", "1 while the server is connected.");
+    to.family("connected", "gauge",
+              "1 while the server is connected; of a halted relay, while it answers.");
     to.sample(number(of.status.postgres_connected), {{"side", "postgres"}});
     to.sample(number(of.status.broker_connected), {{"side", "nats"}});
     to.family("reconnects_total", "counter",
@@ -269,11 +270,11 @@ void write_what_gave_way(metric_writer& to, const kept_counts& counts) {
     }
 }
 
-void write_letters(metric_writer& to, const letter_totals& letters) {
+void write_letters(metric_writer& to, const open_letters& letters) {
     to.family("dead_letters", "gauge",
               "Rows that are set aside, but for those whose retry is in the stream.");
     for (std::size_t each = 0; each < letter_reason_count; ++each) {
-        to.sample(letters[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
+        to.sample(letters.counted[each], {{"reason", to_string(static_cast<letter_reason>(each))}});
     }
 }
 

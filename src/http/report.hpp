@@ -85,7 +85,7 @@ struct relay_report {
     /// Of a standby: who holds the slot.
     polled<slot_holder> holder;
     polled<stream_usage> stream_facts;
-    polled<letter_totals> letters;
+    polled<open_letters> letters;
     /// What the relay has found looking at both servers, as walrelay check does.
     polled<std::vector<finding>> findings;
     /// Of the relay that holds the slot.

@@ -203,16 +203,23 @@ void write_facts(json_writer& to, const std::optional<slot_usage>& slot) {
     to.number("catalog_xmin_age_transactions", slot->catalog_xmin_age).close_object();
 }
 
-void write_facts(json_writer& to, const std::optional<letter_totals>& letters) {
+void write_facts(json_writer& to, const std::optional<open_letters>& letters) {
     if (!letters) {
         to.null("facts");
         return;
     }
     to.open_object("facts");
     for (std::size_t each = 0; each < letter_reason_count; ++each) {
-        to.number(to_string(static_cast<letter_reason>(each)), (*letters)[each]);
+        to.number(to_string(static_cast<letter_reason>(each)), letters->counted[each]);
     }
-    to.close_object();
+    to.open_array("newest");
+    for (const auto& each : letters->newest) {
+        to.open_object().number("id", each.number);
+        write_time(to, "dead_at", each.dead_at);
+        to.text("table", each.table).text("message_id", each.message_id);
+        to.text("reason", each.reason).close_object();
+    }
+    to.close_array().close_object();
 }
 
 void write_facts(json_writer& to, const std::optional<std::vector<finding>>& findings) {

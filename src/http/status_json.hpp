@@ -16,7 +16,7 @@ namespace walrelay::http {
 /// As "facts", which is null where there are none.
 void write_facts(json_writer& to, const std::optional<slot_usage>& slot);
 void write_facts(json_writer& to, const std::optional<stream_usage>& stream);
-void write_facts(json_writer& to, const std::optional<letter_totals>& letters);
+void write_facts(json_writer& to, const std::optional<open_letters>& letters);
 void write_facts(json_writer& to, const std::optional<kept_positions>& kept);
 void write_facts(json_writer& to, const std::optional<std::vector<finding>>& findings);
 /// The members of an object that is open; times are in seconds since 1970.

@@ -1,5 +1,6 @@
 #include "outbox/header_value.hpp"
 
+#include "core/occasion.hpp"
 #include "core/percent.hpp"
 
 #include <algorithm>
@@ -41,6 +42,16 @@ bool is_ordinary(std::string_view value) {
     return true;
 }
 
+void append_encoded(std::string& text, std::string_view value, std::size_t mark) {
+    for (std::size_t index = 0; index < value.size(); ++index) {
+        if (value[index] == '%' || index == mark || is_offending(value, index)) {
+            append_percent_encoded(text, value[index]);
+        } else {
+            text += value[index];
+        }
+    }
+}
+
 constexpr bool is_plain_in_cloudevents(char byte) {
     return byte > ' ' && byte <= '~' && byte != '"' && byte != '%';
 }
@@ -50,14 +61,17 @@ constexpr bool is_plain_in_cloudevents(char byte) {
 void append_header_value(std::string& text, std::string_view value) {
     if (is_ordinary(value)) {
         text.append(value);
-        return;
+    } else {
+        append_encoded(text, value, std::string_view::npos);
     }
-    for (std::size_t index = 0; index < value.size(); ++index) {
-        if (value[index] == '%' || is_offending(value, index)) {
-            append_percent_encoded(text, value[index]);
-        } else {
-            text += value[index];
-        }
+}
+
+void append_message_id(std::string& text, std::string_view value) {
+    const auto row = without_last_occasion(value);
+    if (row) {
+        append_encoded(text, value, row->size());
+    } else {
+        append_header_value(text, value);
     }
 }
 

@@ -13,6 +13,11 @@ namespace walrelay::outbox {
 /// each '%'.
 void append_header_value(std::string& text, std::string_view value);
 
+/// The same for Nats-Msg-Id. Where the value ends like the id of a row that was published again
+/// (core/occasion.hpp) that mark is encoded too: who writes a row chooses its id, and would else
+/// choose another row that its message stands for.
+void append_message_id(std::string& text, std::string_view value);
+
 /// Appends `value` percent-encoded as the NATS binding of CloudEvents 1.0 asks (section "NATS
 /// Header Values"): everything but U+0021 to U+007E, and '"' and '%'. "Nats-" as above.
 void append_cloudevents_value(std::string& text, std::string_view value);

@@ -87,7 +87,7 @@ bool may_be_encoded(std::string_view id) {
 
 std::string encoded(std::string_view text) {
     std::string value;
-    append_header_value(value, text);
+    append_message_id(value, text);
     return value;
 }
 

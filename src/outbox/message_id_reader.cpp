@@ -75,7 +75,7 @@ result<void> message_id_reader::read(std::span<const field> values, std::string&
         return rendered;
     }
     id.clear();
-    append_header_value(id, here.raw);
+    append_message_id(id, here.raw);
     return {};
 }
 

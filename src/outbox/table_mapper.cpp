@@ -156,7 +156,7 @@ result<void> table_mapper::map(const row_insert& row, message& out) {
         if (auto rendered = render_message_id(view, state_->id); !rendered) {
             return rendered;
         }
-        append_header_value(out.id, state_->id);
+        append_message_id(out.id, state_->id);
     }
     if (!columns.problems.empty()) {
         return unmappable(view, columns.problems.front(), "change the table or its configuration");

@@ -2,7 +2,7 @@
 """Reads a dashboard and takes its picture, once for each order. An order stands in a file, which may be written
 again at any moment: the number of the order, the address, the state that is waited for, and where the picture
 goes, each on a line. For each it prints one line of JSON: the number, and what a reader sees of the state,
-the verdict, what needs attention with the commands to copy, and who holds the slot. Runs until it is ended.
+the verdict, what needs attention with the commands to copy, who holds the slot, and the lists. Runs until it is ended.
 """
 import json
 import pathlib
@@ -26,7 +26,8 @@ def seen(driver):
         "return [...document.querySelectorAll('#attention-list button')].map((each) => each.previousElementSibling.textContent)")
     return {"state": text_of(driver, "state"), "verdict": text_of(driver, "verdict"), "role": text_of(driver, "role"),
             "attention": text_of(driver, "attention-list"), "commands": commands,
-            "servers": text_of(driver, "postgres-state") + " / " + text_of(driver, "broker-state")}
+            "servers": text_of(driver, "postgres-state") + " / " + text_of(driver, "broker-state"),
+            "letters": text_of(driver, "letters"), "replays": text_of(driver, "replays")}
 
 
 def take(driver, order):

@@ -103,7 +103,16 @@ TEST_F(PageIncident, TheRelayHasHalted) {
         page_of(*relay, "halted", "halted", "does not hold table public.outbox_events any more");
     expect_offer(seen, "walrelay verify");
     // It has let go of both, which are well.
-    EXPECT_FALSE(has(seen, "not connected")) << seen;
+    EXPECT_TRUE(has(seen,
+                    "\"servers\": \"answers; let go, as the relay has halted / answers; let go, as "
+                    "the relay has halted\""))
+        << seen;
+    EXPECT_TRUE(has(relay->get("/status").body, "\"wal_status\":\"reserved\""));
+    broker.kill_9();
+    ASSERT_TRUE(relay->comes_to_say("/status", "\"broker_connected\":false"));
+    EXPECT_TRUE(has(relay->get("/status").body, "\"postgres_connected\":true"));
+    broker.start();
+    ASSERT_TRUE(relay->comes_to_say("/status", "\"broker_connected\":true"));
     bench.execute("ALTER PUBLICATION \"" + bench.name() + "\" ADD TABLE outbox_events");
     is_healed();
 }
@@ -129,6 +138,10 @@ TEST_F(PageIncident, RowsAreSetAside) {
         " FROM generate_series(1, 5) AS n");
     const auto seen = page_of(*relay, "rows-set-aside", "streaming", "5 rows are set aside");
     expect_offer(seen, "walrelay dead-letter list --open");
+    for (const auto& each :
+         {"public.outbox_events", "max_row_bytes", "walrelay dead-letter show 5"}) {
+        EXPECT_TRUE(has(seen, each)) << each << ": " << seen;
+    }
 }
 
 }  // namespace

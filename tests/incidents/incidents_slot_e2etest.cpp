@@ -31,6 +31,23 @@ TEST_F(SlotIncident, TheSlotIsDropped) {
     is_healed();
 }
 
+TEST_F(SlotIncident, AStandbyWithTheSlotTakesOver) {
+    begin();
+    postgres.begin_timeline();
+    bench.execute(insert_events(101, 110));
+    ASSERT_TRUE(relay->process().wait_for_log("timeline 2", patience)) << relay->process().log();
+    tells({"streaming", true, true, "timeline 2", {}});
+    has_each_row_once();
+}
+
+TEST_F(SlotIncident, AStandbyWithoutTheSlotTakesOver) {
+    begin();
+    postgres.begin_timeline(bench.name());
+    bench.execute(insert_events(101, 110));
+    tells({"halted", false, false, bench.name(), {"WalrelayHalted"}});
+    is_healed();
+}
+
 TEST_F(SlotIncident, TheSlotIsMovedWhileNoRelayRuns) {
     begin();
     relay.reset();

@@ -17,8 +17,11 @@ postgres_server::postgres_server(const postgres_options& options)
     start();
 }
 
-void postgres_server::begin_timeline() {
+void postgres_server::begin_timeline(const std::string& without_slot) {
     stop(postgres_stop::fast);
+    if (!without_slot.empty()) {
+        std::filesystem::remove_all(data() / "pg_replslot" / without_slot);
+    }
     std::ofstream(data() / "standby.signal").close();
     start();
     run_program("pg_ctl", {"promote", "--pgdata=" + data().string(), "--wait"});

@@ -27,7 +27,8 @@ public:
     explicit postgres_server(const postgres_options& options = {});
 
     /// Restarts it as a standby of nobody that is promoted: it goes on on the next timeline.
-    void begin_timeline();
+    /// `without_slot` names one that the standby never had; empty: it has all.
+    void begin_timeline(const std::string& without_slot = {});
 };
 
 }  // namespace walrelay::test

@@ -168,6 +168,18 @@ function tables(of) {
   if (!lastRows || passed > 0) lastRows = { now: of.now, rows: of.tables.map((table) => table.rows) };
 }
 
+function letters(of) {
+  const newest = of.dead_letters.facts ? of.dead_letters.facts.newest : [];
+  el("letters").hidden = newest.length === 0;
+  const titles = titlesOf("letters-list");
+  el("letters-list").replaceChildren(...newest.map((one) => row(titles, whole(one.id), [
+    time(Math.max(0, of.now - one.dead_at)) + " ago", one.table, one.message_id || unknown, one.reason,
+    "walrelay dead-letter show " + one.id])));
+  const all = openLetters(of);
+  put("letters-sum", (newest.length < all ? "The newest of " + whole(all) + ". " : "") +
+    "All: walrelay dead-letter list --open. Send them again, once the cause is gone: walrelay dead-letter retry.");
+}
+
 function kept(of) {
   const facts = of.kept_positions && of.kept_positions.facts;
   el("kept").hidden = !facts || facts.positions.length + facts.replays.length === 0;
@@ -184,10 +196,11 @@ function kept(of) {
   ])));
 }
 
-// A halted relay has let go of both servers: how they are is not known to it.
+// A halted relay holds neither server, and asks both.
 function connection(id, up, halted) {
-  put(id, up ? "connected" : halted ? "let go, as the relay has halted" : "not connected");
-  el(id).className = up ? "good" : halted ? "warn" : "bad";
+  put(id, halted ? (up ? "answers; let go, as the relay has halted" : "no answer; the relay has halted")
+    : up ? "connected" : "not connected");
+  el(id).className = up ? "good" : "bad";
 }
 
 function show(of) {
@@ -224,6 +237,7 @@ function show(of) {
     ["last ack", known(of.last_stored) ? time(Math.max(0, of.now - of.last_stored)) + " ago" : unknown],
     ["asked", known(of.stream.age_seconds) ? time(of.stream.age_seconds) + " ago" : unknown]]);
   tables(of);
+  letters(of);
   kept(of);
   attention(of);
   log(of);

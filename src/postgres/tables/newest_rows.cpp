@@ -6,6 +6,7 @@
 #include "postgres/session/run_command.hpp"
 #include "postgres/session/server_error.hpp"
 #include "postgres/session/sqlstate.hpp"
+#include "postgres/tables/open_transactions.hpp"
 
 #include <fmt/format.h>
 
@@ -60,8 +61,8 @@ lsn end_before(lsn next, std::uint64_t page_bytes, std::uint64_t segment_bytes) 
 }
 
 /// $1 schemas, $2 tables.
-constexpr const char* tables_moment_sql = R"sql(
-SELECT pg_current_snapshot(), pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_insert_lsn(),
+constexpr std::string_view tables_moment_begin = R"sql(
+SELECT open.snapshot, pg_snapshot_xmax(pg_current_snapshot()), pg_current_wal_insert_lsn(),
        (extract(epoch FROM clock_timestamp()) * 1000000)::int8,
        (SELECT coalesce(sum(pg_stat_get_tuples_inserted(part.oid)), 0)::int8
           FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -69,9 +70,16 @@ SELECT pg_current_snapshot(), pg_snapshot_xmax(pg_current_snapshot()), pg_curren
             ON part.oid = c.oid OR part.oid IN (SELECT relid FROM pg_partition_tree(c.oid))
          WHERE n.nspname = asked.schema AND c.relname = asked.name),
        current_setting('track_counts')::bool
-  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
+)sql";
+constexpr std::string_view tables_moment_end = R"sql(
+ CROSS JOIN unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (schema, name, place)
  ORDER BY asked.place
 )sql";
+
+std::string tables_moment_sql() {
+    return fmt::format("{} FROM ({}) AS open {}", tables_moment_begin, open_transactions_sql,
+                       tables_moment_end);
+}
 
 constexpr std::size_t rows_wanted_max = 20'000;
 /// Of a large table, in the order of an index.
@@ -363,7 +371,7 @@ awaitable<result<tables_moment>> read_tables_moment(connection& sql,
         names.push_back(each.name);
     }
     std::vector<std::string> which{array_literal(schemas), array_literal(names)};
-    const auto rows = co_await sql.query(tables_moment_sql, std::move(which));
+    const auto rows = co_await sql.query(tables_moment_sql(), std::move(which));
     if (!rows) {
         co_return rows.error();
     }

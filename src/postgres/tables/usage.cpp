@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -45,9 +46,19 @@ std::string letter_totals_sql() {
         letters_sql, may_be_own_letter_sql, is_open_letter_sql);
 }
 
+/// As many as a screen shows; texts of any length come from rows.
+std::string newest_letters_sql() {
+    return fmt::format(
+        "SELECT letter.id, (extract(epoch FROM letter.dead_at) * 1000000)::bigint,"
+        " left(letter.source_schema || '.' || letter.source_table, 130),"
+        " left(letter.message_id, 100), left(letter.reason, 200)"
+        " FROM {} WHERE {} AND {} ORDER BY letter.id DESC LIMIT 10",
+        letters_sql, may_be_own_letter_sql, is_open_letter_sql);
+}
+
 /// 0 for NULL, and for what is below 0: the end of the WAL is asked for a moment before.
-std::uint64_t size_in(const row_set& rows, std::size_t column) {
-    const auto text = rows.text(0, column);
+std::uint64_t size_in(const row_set& rows, std::size_t column, std::size_t row = 0) {
+    const auto text = rows.text(row, column);
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value < 0 ? 0 : static_cast<std::uint64_t>(value);
@@ -104,9 +115,9 @@ awaitable<result<std::optional<slot_holder>>> read_slot_holder(connection& sql, 
     co_return found{std::move(holder)};
 }
 
-awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& sql,
-                                                                   std::string slot) {
-    using found = std::optional<letter_totals>;
+awaitable<result<std::optional<open_letters>>> read_open_letters(connection& sql,
+                                                                 std::string slot) {
+    using found = std::optional<open_letters>;
     const auto readable = co_await sql.query(letters_readable_sql);
     if (!readable) {
         co_return readable.error();
@@ -116,14 +127,30 @@ awaitable<result<std::optional<letter_totals>>> count_dead_letters(connection& s
     }
     std::vector<std::string> which{std::move(slot), "true"};
     auto statement = letter_totals_sql();
-    const auto rows = co_await sql.query(std::move(statement), std::move(which));
+    const auto rows = co_await sql.query(std::move(statement), which);
     if (!rows) {
         co_return rows.error();
     }
-    letter_totals totals{};
-    totals[static_cast<std::size_t>(letter_reason::row)] = size_in(*rows, 0);
-    totals[static_cast<std::size_t>(letter_reason::broker)] = size_in(*rows, 1);
-    co_return found{totals};
+    open_letters letters;
+    letters.counted[static_cast<std::size_t>(letter_reason::row)] = size_in(*rows, 0);
+    letters.counted[static_cast<std::size_t>(letter_reason::broker)] = size_in(*rows, 1);
+    if (std::ranges::all_of(letters.counted, [](std::uint64_t each) { return each == 0; })) {
+        co_return found{std::move(letters)};
+    }
+    statement = newest_letters_sql();
+    const auto newest = co_await sql.query(std::move(statement), std::move(which));
+    if (!newest) {
+        co_return newest.error();
+    }
+    enum column : std::size_t { number, dead_at, table, message_id, reason };
+    for (std::size_t row = 0; row < newest->size(); ++row) {
+        const std::chrono::microseconds since_1970(size_in(*newest, dead_at, row));
+        letters.newest.push_back({static_cast<std::int64_t>(size_in(*newest, number, row)),
+                                  std::string(newest->text(row, table)),
+                                  std::string(newest->text(row, message_id)),
+                                  std::string(newest->text(row, reason)), wall_time(since_1970)});
+    }
+    co_return found{std::move(letters)};
 }
 
 }  // namespace walrelay::postgres

@@ -22,9 +22,9 @@ namespace walrelay::postgres {
 [[nodiscard]] boost::asio::awaitable<result<std::optional<slot_holder>>> read_slot_holder(
     connection& sql, std::string slot);
 
-/// The open ones of this slot. Nothing where there is no such table, or the role may not read it.
-/// Counts its rows, which can take a while where there are very many.
-[[nodiscard]] boost::asio::awaitable<result<std::optional<letter_totals>>> count_dead_letters(
+/// Those of this slot. Nothing where there is no such table, or the role may not read it. Counts
+/// its rows, which can take a while where there are very many.
+[[nodiscard]] boost::asio::awaitable<result<std::optional<open_letters>>> read_open_letters(
     connection& sql, std::string slot);
 
 }  // namespace walrelay::postgres

@@ -4,7 +4,10 @@
 #include "postgres/session/array_literal.hpp"
 #include "postgres/session/fact_reader.hpp"
 #include "postgres/session/sqlstate.hpp"
+#include "postgres/tables/open_transactions.hpp"
 #include "postgres/tables/slot_start.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -23,17 +26,18 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
 /// with, and so does one that came from another system (a dump was loaded): the transactions of
 /// that one are not numbered like those of this.
-constexpr const char* store_witness_sql = R"sql(
+constexpr std::string_view store_witness_begin = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
         timeline, snapshot, snapshot_lsn, next_snapshot, next_lsn, owners)
 SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
-       start.snapshot, start.lsn, pg_current_snapshot(), pg_current_wal_insert_lsn(),
+       start.snapshot, start.lsn, open.snapshot, pg_current_wal_insert_lsn(),
        coalesce((SELECT jsonb_object_agg(n.nspname || '.' || c.relname, c.relowner)
                    FROM unnest($10::text[], $11::text[]) AS outbox (schema, name)
                    JOIN pg_namespace AS n ON n.nspname = outbox.schema
                    JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = outbox.name), '{}')
-  FROM (SELECT) AS always
+)sql";
+constexpr std::string_view store_witness_end = R"sql(
   LEFT JOIN walrelay.slot_start AS start ON start.slot = $1 AND start.lsn <= $7::pg_lsn
  WHERE $2::int8 = 0 OR EXISTS (SELECT FROM walrelay.witness AS old WHERE old.slot = $1)
     ON CONFLICT (slot) DO UPDATE
@@ -60,6 +64,12 @@ SELECT $1, 1, $3, $4::int8, $5::int8, $6, $7::pg_lsn, $8::numeric, $9::int8,
  WHERE known.version = $2::int8
 RETURNING version
 )sql";
+
+const std::string& store_witness_sql() {
+    static const auto text = fmt::format("{} FROM ({}) AS open {}", store_witness_begin,
+                                         open_transactions_sql, store_witness_end);
+    return text;
+}
 
 /// Both tables: the statement looks at the slot's beginning as well.
 awaitable<result<void>> make_tables(connection& sql, std::vector<table_name> outboxes) {
@@ -161,14 +171,14 @@ awaitable<result<std::optional<std::uint64_t>>> store_witness(connection& sql, s
                                                               std::vector<table_name> outboxes) {
     const auto values = values_of(std::move(slot), what, outboxes);
     auto again = values;
-    auto done = co_await sql.ask(store_witness_sql, std::move(again));
+    auto done = co_await sql.ask(store_witness_sql(), std::move(again));
     if (done.has_error() && is_to_be_made(done.error())) {
         const auto made = co_await make_tables(sql, std::move(outboxes));
         if (!made) {
             co_return made.error();
         }
         again = values;
-        done = co_await sql.ask(store_witness_sql, std::move(again));
+        done = co_await sql.ask(store_witness_sql(), std::move(again));
     }
     if (done.has_error()) {
         co_return cannot_store(done.error(), sql);

@@ -384,6 +384,31 @@ TEST_P(NewSlot, AdvancedAfterADumpWasLoadedHaltsTheNextStart) {
     expect_heals(36);
 }
 
+/// The snapshots of a server name no subtransactions, and xmin of a row after a savepoint is one.
+TEST_P(NewSlot, AdvancedPastRowsOfASubtransactionHaltsTheNextStart) {
+    bench.start();
+    relay(1, 20);
+    auto open = bench.session();
+    open.execute("BEGIN; SAVEPOINT before");
+    open.execute(insert_events(101, 110));
+    const auto xid = open.value_of("SELECT pg_current_xact_id()");
+    std::uint64_t last = 20;
+    ASSERT_TRUE(eventually(patience, [&] {
+        insert(last + 1, last + 1);
+        ++last;
+        return witnessed("pg_snapshot_xmax(snapshot)::text::int8 > 2 + " + xid) == "t";
+    }));
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    bench.stop();
+    open.execute("RELEASE before; COMMIT");
+    advance_slot();
+    expect_halts(event_id(101));
+    ask_to_heal();
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(last + 10)) << bench.relay().log();
+    bench.stop();
+}
+
 TEST_P(NewSlot, MadeBySomebodyElseWithNothingBetweenHaltsNobody) {
     run_with(1, 20);
     make_slot_anew();

@@ -43,7 +43,10 @@ inline relay_report sample_report(std::size_t tables = 1) {
     report.counts.last_stored = report.now;
     report.slot_facts = {slot_usage{1000, 2000, 3000, "reserved", 44, {}}, 1500ms};
     report.stream_facts = {stream_usage{17, 1800, 19}, 2s};
-    report.letters = {letter_totals{6, 8}, 3s};
+    report.letters = {
+        open_letters{{6, 8},
+                     {{41, "public.orders", "7f", "no value of event_type", report.now - 1h}}},
+        3s};
     report.slot_danger_in = 7200s;
     report.findings = {std::vector<finding>{{finding_severity::warning, "row_security_hides_rows",
                                              "rows are hidden", "let them be seen"}},

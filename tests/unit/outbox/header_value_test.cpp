@@ -1,6 +1,7 @@
 // What may go out as the value of a header, for any value of a column.
 #include "outbox/header_value.hpp"
 
+#include "core/occasion.hpp"
 #include "unit/outbox/random_text.hpp"
 
 #include <gtest/gtest.h>
@@ -49,6 +50,38 @@ TEST(HeaderValue, EncodesBlanksAtTheEndsOnly) {
 TEST(HeaderValue, BreaksUpTheNamesThatTheServerSearchesFor) {
     EXPECT_EQ(encoded("Nats-Msg-Id"), "Nats%2DMsg-Id");
     EXPECT_EQ(encoded("x nATS-nats-50%"), "x nATS%2Dnats%2D50%25");
+}
+
+std::string as_message_id(std::string_view value) {
+    std::string text;
+    append_message_id(text, value);
+    return text;
+}
+
+TEST(MessageId, ThatEndsLikeThatOfARowPublishedAgainIsEncodedAtTheMark) {
+    EXPECT_EQ(as_message_id("victim;retry-1-1"), "victim%3Bretry-1-1");
+    EXPECT_EQ(as_message_id("100%;replay-3"), "100%25%3Breplay-3");
+    EXPECT_EQ(as_message_id("a;retry-1-1;retry-2-1"), "a;retry-1-1%3Bretry-2-1");
+    EXPECT_EQ(as_message_id(";republish-0000000001A2B3C4-1"), "%3Brepublish-0000000001A2B3C4-1");
+}
+
+TEST(MessageId, OfAnyOtherTextIsAsTheValueOfAHeader) {
+    for (const char* value : {"a", "a;b", "a;retry-1", "50%", "a;b%3Bretry-1-1"}) {
+        EXPECT_EQ(as_message_id(value), value);
+    }
+    EXPECT_EQ(as_message_id(" a;b"), encoded(" a;b"));
+}
+
+TEST(MessageId, OfARowIsNeverThatOfAnotherPublishedAgain) {
+    constexpr unsigned seed = 4712;
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    constexpr const char* endings[] = {";retry-1-1", ";replay-7", "%3Bretry-1-1", ";", "", "%"};
+    for (int round = 0; round < 5000; ++round) {
+        const auto value = test::random_text(random, "a;%- \r1", 6) + endings[random() % 6] +
+                           endings[random() % 6];
+        EXPECT_EQ(without_last_occasion(as_message_id(value)), std::nullopt) << value;
+    }
 }
 
 TEST(HeaderValue, IsFitForTheWireWhateverTheValue) {

@@ -114,6 +114,16 @@ TEST(IdInverse, EncodedIdIsOfOneTextUnlessAnotherRowHasItAsItIs) {
     EXPECT_EQ(text("{name|other}", "a%20"), std::nullopt) << "of either column";
 }
 
+TEST(IdInverse, IdThatLooksLikeThatOfARowPublishedAgainIsOfItsOwnRowAlone) {
+    const auto inverse = make("{name}");
+    EXPECT_EQ(inverse.value_of("victim;retry-1-1", 0), std::nullopt);
+    EXPECT_EQ(inverse.value_of("victim%3Bretry-1-1", 0), std::nullopt);
+    const auto own = inverse.encoded_value_of("victim%3Bretry-1-1", 0);
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->text, "victim;retry-1-1");
+    EXPECT_EQ(own->unless, "victim%3Bretry-1-1");
+}
+
 TEST(IdInverse, ValueThatCouldBeInTwoColumnsIsBelievedOnlyAsUuid) {
     const auto numbers = make("{name|id}");
     EXPECT_EQ(numbers.value_of("17", 0), std::nullopt);

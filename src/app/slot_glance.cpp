@@ -1,0 +1,33 @@
+#include "app/slot_glance.hpp"
+
+#include "app/clock.hpp"
+#include "postgres/tables/usage.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace walrelay::app {
+
+using boost::asio::awaitable;
+
+awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
+                                 status_board& board) {
+    auto usage = co_await postgres::read_slot_usage(sql, slot);
+    if (usage && *usage) {
+        take_server_time((*usage)->server_time);
+    }
+    board.slot_was_read(usage ? std::move(*usage) : std::nullopt, own_now());
+}
+
+awaitable<std::chrono::steady_clock::duration> ask_for_letters(postgres::connection& sql,
+                                                               const std::string& slot,
+                                                               status_board& board) {
+    constexpr int pauses_of_a_count = 50;
+    const auto started = now().monotonic;
+    auto letters = co_await postgres::read_open_letters(sql, slot);
+    const auto ended = now();
+    board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended);
+    co_return pauses_of_a_count*(ended.monotonic - started);
+}
+
+}  // namespace walrelay::app
