@@ -67,11 +67,11 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         driver_.postgres_failed(epoch, ready.error());
         co_return;
     }
+    const auto over = std::make_shared<link>(on_.loop, settings_, epoch, *ready);
+    link_ = over;
     auto session = std::move(ready->session);
     auto owner = std::move(ready->owner);
     facts_.begin(std::move(ready->watched), session.plugin, session.origin.system_identifier);
-    const auto over = std::make_shared<link>(on_.loop, settings_, epoch, std::move(*ready));
-    link_ = over;
     if (board_ != nullptr) {
         board_->streams_with(session.database, session.plugin);
     }

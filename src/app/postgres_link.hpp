@@ -24,8 +24,9 @@ namespace walrelay::app {
 /// A stream, or the rows that come before it, and what belongs to it. Shared with the coroutines
 /// that wait on it.
 struct postgres_adapter::link final : relay::frame_source, relay::row_source {
+    /// Takes the connections out of `ready`, and leaves the rest.
     link(const boost::asio::any_io_executor& loop, const config::settings& settings,
-         std::uint64_t of_epoch, ready_postgres&& ready)
+         std::uint64_t of_epoch, ready_postgres& ready)
         : epoch(of_epoch),
           line(ready.session.server.line),
           stream(std::move(ready.stream)),

@@ -310,6 +310,7 @@ struct recent_message {
     std::string id = {};  // Nats-Msg-Id
     wall_time stored_at = {};
     std::uint64_t sequence = 0;
+    std::optional<position> where = {};
 };
 
 /// The same, by its place.

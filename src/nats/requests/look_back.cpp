@@ -14,15 +14,15 @@ namespace {
 /// Remembers walrelay's messages, as long as none is missing between those that are told.
 class recent_messages {
 public:
-    void add(const stream_message& message, bool is_ours) {
+    void add(const stream_message& message, const std::optional<position>& where) {
         whole_ = whole_ && (last_ == 0 || message.sequence == last_ + 1);
         const char* id = nullptr;
         if (!whole_) {
             return;
         }
         last_ = message.sequence;
-        if (is_ours && natsMsgHeader_Get(message.headers, "Nats-Msg-Id", &id) == NATS_OK) {
-            messages_.push_back({id, message.stored, message.sequence});
+        if (where && natsMsgHeader_Get(message.headers, "Nats-Msg-Id", &id) == NATS_OK) {
+            messages_.push_back({id, message.stored, message.sequence, where});
         }
     }
     void break_off() { whole_ = false; }
@@ -95,7 +95,7 @@ result<void> look_back(natsConnection* connection, const connect_options& option
         const auto one = read_headers(each);
         take(one, facts);
         last = each.sequence;
-        recent.add(each, one.where.has_value());
+        recent.add(each, one.where);
         return {};
     });
     if (!beyond) {

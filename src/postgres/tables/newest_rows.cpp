@@ -21,8 +21,7 @@ namespace {
 using boost::asio::awaitable;
 
 /// $1 schema, $2 table, $3 column: kind, bytes with all partitions, whether an index begins with
-/// the column in the order of ORDER BY ... DESC, the size of a page, and whether rows were only
-/// added.
+/// the column in the order of ORDER BY ... DESC, and the size of a page.
 constexpr const char* access_sql = R"sql(
 SELECT c.relkind,
        (SELECT coalesce(sum(pg_relation_size(part.oid)), 0)::int8 FROM pg_class AS part
@@ -34,8 +33,7 @@ SELECT c.relkind,
                  JOIN pg_am AS am ON am.oid = ic.relam
                 WHERE a.attrelid = c.oid AND a.attname = $3
                   AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'),
-       current_setting('block_size')::int8,
-       pg_stat_get_tuples_deleted(c.oid) + pg_stat_get_tuples_updated(c.oid) = 0
+       current_setting('block_size')::int8
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = $1 AND c.relname = $2
 )sql";
@@ -94,10 +92,10 @@ enum class way_in { whole_table, last_pages, index_on_time };
 
 struct access {
     way_in way = way_in::whole_table;
-    /// A condition that leaves the last pages alone to be read; empty where there is none.
+    /// A condition that leaves the last pages alone to be read; empty where there is none. A new
+    /// row can lie elsewhere: also what was rolled back leaves free pages, and no counter of the
+    /// server tells of that for good (a crash takes them back to 0).
     std::string condition = {};
-    /// Of these: no newer row can lie elsewhere.
-    bool only_grows = true;
 };
 
 /// Nothing where there is no way.
@@ -122,14 +120,12 @@ std::optional<access> way_to_the_newest(const row_set& facts, const newest_rows_
     if (facts.text(0, 0) != "r" || version_number < version_with_tid_ranges) {
         return std::nullopt;
     }
-    // Where rows were deleted or updated, new ones come into freed pages as well.
-    const bool only_grows = facts.at(0, 4).has_value() && facts.flag(0, 4);
     return access{way_in::last_pages,
-                  fmt::format("ctid >= '({},0)'::tid", bytes / page_bytes - last_pages),
-                  only_grows};
+                  fmt::format("ctid >= '({},0)'::tid", bytes / page_bytes - last_pages)};
 }
 
-/// The values, and the time in microseconds.
+/// The values, and the time in microseconds, at most the end of the year 9999: PostgreSQL has times
+/// that such a number cannot hold.
 std::string values_of(const newest_rows_request& request) {
     std::string sql;
     for (const auto& column : request.columns) {
@@ -138,8 +134,9 @@ std::string values_of(const newest_rows_request& request) {
     const auto time = quote_identifier(request.created_at);
     return sql + (request.created_at.empty()
                       ? "0::int8 AS \"time of the row\""
-                      : "(CASE WHEN isfinite(" + time + ") THEN extract(epoch FROM " + time +
-                            ") * 1000000 ELSE 0 END)::int8 AS \"time of the row\"");
+                      : "(CASE WHEN isfinite(" + time + ") THEN least(extract(epoch FROM " + time +
+                            ") * 1000000, 253402300799000000) ELSE 0 END)::int8 AS \"time of the "
+                            "row\"");
 }
 
 std::string is_later(const newest_rows_request& request) {
@@ -242,7 +239,7 @@ private:
         }
         const bool by_time = way.way == way_in::index_on_time;
         const auto time = quote_identifier(request_.created_at);
-        found_.is_whole = by_time || way.only_grows;
+        found_.is_whole = by_time;
         const stretch newest{way.condition, (by_time ? time : "ctid") + " DESC",
                              by_time ? rows_read_max : std::numeric_limits<int>::max(), by_time};
         auto statement = select_stretch(request_, newest);
@@ -287,7 +284,8 @@ private:
         }
         const auto before = found_.rows.size();
         done = co_await read_by_time(time + " > " + around + and_way, "ASC", rows_wanted_max);
-        found_.is_whole = way.only_grows && found_.rows.size() - before < rows_wanted_max;
+        found_.is_whole =
+            way.way != way_in::last_pages && found_.rows.size() - before < rows_wanted_max;
         co_return done;
     }
 

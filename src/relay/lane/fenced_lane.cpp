@@ -101,10 +101,10 @@ lane_verdict fenced_lane::on_duplicate(std::uint64_t index, std::uint64_t sequen
         return trouble(lane_verdict::resync, "a duplicate at sequence " + std::to_string(sequence) +
                                                  ", expected " + std::to_string(predicted));
     }
-    if (sequence > opened_at_ || is_resuming() || tail_is_checkpoint()) {
+    if (!knows_by_id(sequence) || asks_whose(at(index).content)) {
         // Every event up to the tail was skipped, and what this connection sent was sent once. Most
         // likely another row with the same id; but a message of an earlier connection can arrive
-        // late, and a server can tell an old tail.
+        // late, and a server can tell an old tail. Or it is one of a branch that was left.
         return hold(index, {outcome_class::duplicate, sequence, 0,
                             "the stream already has this Nats-Msg-Id at sequence " +
                                 std::to_string(sequence)});

@@ -26,6 +26,9 @@ public:
     /// long for a whole window; a message that is lost makes all after it fail, so that no acks
     /// come in its place.
     [[nodiscard]] std::optional<monotonic_time> ack_deadline() const override;
+    [[nodiscard]] bool knows_by_id(std::uint64_t sequence) const override {
+        return sequence <= opened_at_ && !is_resuming() && !tail_is_checkpoint();
+    }
 
 private:
     void on_open(const stream_tail& tail) override;
@@ -40,6 +43,7 @@ private:
     bool is_passed_over(std::uint64_t index, const publish_outcome& outcome) override;
     void on_offered_again(std::uint64_t index) override;
     void on_set_aside(std::uint64_t index) override { on_offered_again(index); }
+    void on_own_found(std::uint64_t index) override { on_offered_again(index + 1); }
     lane_verdict on_stored(std::uint64_t index, std::uint64_t sequence) override;
     lane_verdict on_duplicate(std::uint64_t index, std::uint64_t sequence) override;
     void prove_by(std::uint64_t index);

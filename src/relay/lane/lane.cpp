@@ -216,6 +216,13 @@ void lane::settle_stored(const position& where) {
     on_belief();
 }
 
+void lane::settle_asked(const position& where) {
+    if (const auto index = window_.find(where)) {
+        on_own_found(*index);
+        settle_stored(*index);
+    }
+}
+
 void lane::settle_stored(std::uint64_t index) {
     at(index).stored = true;
     at(index).settled = true;

@@ -165,6 +165,11 @@ public:
     [[nodiscard]] const stream_tail& opened_with() const { return opened_with_; }
     /// The message of this position is in the stream, as a look at it has shown.
     void settle_stored(const position& where);
+    /// Whether what the broker remembers of ids is all that tells whose a duplicate is, so that
+    /// this row has its message at that sequence unless that message shows that it is another's.
+    [[nodiscard]] virtual bool knows_by_id(std::uint64_t sequence) const = 0;
+    /// The same, of the row that was asked about, and goes on.
+    void settle_asked(const position& where);
     void close();
     /// How many of the stream's last messages must be known for the next `open`; 0 if the last one
     /// is enough.
@@ -278,6 +283,12 @@ protected:
         return belief_ == tail_belief::exact && !opened_with_.shared &&
                opened_with_.last_position && line_.shares(*opened_with_.last_position);
     }
+    /// Whether it is to be asked whose a duplicate is. Rows that came after a promotion can have
+    /// the ids of rows that were lost with it; and a row of a snapshot is sent because the stream
+    /// has none of its id, whatever the broker remembers.
+    [[nodiscard]] bool asks_whose(const message& content) const {
+        return !line_.ancestors.empty() || is_of_a_snapshot(content.where.at);
+    }
     /// Marks as sent and returns it.
     outgoing send(std::uint64_t index, std::optional<std::uint64_t> expected, monotonic_time now);
     void mark_stored(std::uint64_t index, const stored_message& as);
@@ -302,6 +313,8 @@ private:
     }
     virtual void on_offered_again(std::uint64_t index) = 0;
     virtual void on_set_aside(std::uint64_t index) = 0;
+    /// One that was asked about is in the stream.
+    virtual void on_own_found(std::uint64_t index) = 0;
     /// One that waited is settled now.
     virtual void on_settled(std::uint64_t /*index*/) {}
     virtual void on_open(const stream_tail& tail) = 0;

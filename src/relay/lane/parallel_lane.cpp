@@ -62,6 +62,12 @@ lane_verdict parallel_lane::on_stored(std::uint64_t index, std::uint64_t sequenc
 }
 
 lane_verdict parallel_lane::on_duplicate(std::uint64_t index, std::uint64_t sequence) {
+    if (asks_whose(at(index).content)) {
+        at(index).sent = false;
+        return on_refused(index, {outcome_class::duplicate, sequence, 0,
+                                  "the stream already has this Nats-Msg-Id at sequence " +
+                                      std::to_string(sequence)});
+    }
     // Most likely our own earlier publish of it. Nothing here tells it from another row with the
     // same id, so a message id must be unique where walrelay is not the only writer.
     settle(index, {sequence, std::nullopt});

@@ -24,6 +24,7 @@ public:
     /// The time-out after the oldest message without an ack was handed over. Acks of others do not
     /// move it: a lost message stops only its own aggregate.
     [[nodiscard]] std::optional<monotonic_time> ack_deadline() const override;
+    [[nodiscard]] bool knows_by_id(std::uint64_t /*sequence*/) const override { return true; }
 
 private:
     void on_open(const stream_tail& tail) override;
@@ -40,6 +41,7 @@ private:
     void on_settled(std::uint64_t index) override;
     /// Whether it is the first of its aggregate that waits.
     bool queue(std::uint64_t index);
+    void on_own_found(std::uint64_t index) override { let_next_of_aggregate_go(index); }
     void settle(std::uint64_t index, const stored_message& as);
     void let_next_of_aggregate_go(std::uint64_t index);
     void forget_answered();

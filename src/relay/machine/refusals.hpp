@@ -4,8 +4,8 @@
 #include "core/position.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,15 +16,26 @@ struct taken_id {
     position where;
     std::string id;
     std::uint64_t sequence = 0;
+    /// The answer holds for this connection alone: on another one the broker is asked anew.
+    bool by_id = false;
 };
 
 class refusals {
 public:
     /// It is to be found out whose the message is that has the id.
-    void ask_of(taken_id what) { taken_ = std::move(what); }
-    [[nodiscard]] const std::optional<taken_id>& asked_of() const { return taken_; }
-    /// The question is answered, or in vain.
-    std::optional<taken_id> take_question() { return std::exchange(taken_, std::nullopt); }
+    void ask_of(taken_id what) { taken_.push_back(std::move(what)); }
+    /// The first of those that are open; null where none is.
+    [[nodiscard]] const taken_id* asked_of() const {
+        return taken_.empty() ? nullptr : &taken_.front();
+    }
+    /// That question is answered, or in vain.
+    taken_id take_question() {
+        auto asked = std::move(taken_.front());
+        taken_.pop_front();
+        return asked;
+    }
+    /// On another connection the broker says again whose ids are taken.
+    void drop_questions() { taken_.clear(); }
 
     /// Returns how often in all the message of this row was refused for itself.
     std::uint32_t count(commit_position where) { return ++attempts_[where]; }
@@ -43,7 +54,7 @@ public:
     bool take_step_down() { return std::exchange(step_down_, false); }
 
 private:
-    std::optional<taken_id> taken_;
+    std::deque<taken_id> taken_;
     std::map<commit_position, std::uint32_t> attempts_;
     std::uint32_t stuck_ = 0;
     bool step_down_ = false;

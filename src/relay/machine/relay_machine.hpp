@@ -282,6 +282,8 @@ private:
     void store_next_letters(instant now);
     void sum_letters_up();
     void ask_whose_it_is();
+    void ask_of_next();
+    void settle_by_id(const asked_message& found, instant now);
     /// Whether it is the message of the row at this position.
     [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
     void look_whose_it_is(const result<asked_message>& found, instant now);

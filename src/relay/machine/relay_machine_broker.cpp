@@ -143,7 +143,7 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     mark_.seen(shown);
     const auto& mark = mark_.known();
     const auto disordered_until = mark ? mark->disordered_until.value_or(nowhere) : 0;
-    startup_check_.stream_has(facts.recent, of_other_rules(facts));
+    startup_check_.stream_has(facts.recent, of_other_rules(facts), known_.line());
     startup_check_.stream_may_lack_before(may_lack_before(facts, lane_->wanted_look_back()));
     startup_check_.stream_begins(begins_at(facts));
     if (comparing_.end()) {

@@ -52,6 +52,7 @@ void relay_machine::begin_history(const lineage& line) {
     refusals_.forget_all();
     intake_.begin_history();
     lane_->set_history(line);
+    startup_check_.begin_history(line);
     if (before != history{}) {
         const bool skips = branch && (options_.lane.sole_writer || lane_->admitted());
         log<"history_changed">(

@@ -30,20 +30,35 @@ bool is_no_message(const asked_message& found) {
 
 void relay_machine::ask_whose_it_is() {
     const message& refused = lane_->refused_message();
-    refusals_.ask_of({refused.where, refused.id, lane_->taken_at()});
-    actions_.emplace_back(read_message{broker_.epoch(), lane_->taken_at()});
+    const auto sequence = lane_->taken_at();
+    const bool is_the_first = refusals_.asked_of() == nullptr;
+    const bool by_id = lane_->knows_by_id(sequence) && !is_of_a_snapshot(refused.where.at);
+    refusals_.ask_of({refused.where, refused.id, sequence, by_id});
+    if (is_the_first) {
+        ask_of_next();
+    }
+}
+
+void relay_machine::ask_of_next() {
+    if (const auto* const next = refusals_.asked_of()) {
+        actions_.emplace_back(read_message{broker_.epoch(), next->sequence});
+    }
 }
 
 void relay_machine::message_read(std::uint64_t epoch, const result<asked_message>& found,
                                  instant now) {
-    const auto& asked = refusals_.asked_of();
+    const auto* const asked = refusals_.asked_of();
     if (epoch == broker_.epoch() && broker_.is_up() && checkpoint_.is_asking() && !is_closing() &&
         (found ? checkpoint_.is_asking_for(found->sequence) : !asked)) {
         witnessed_message_read(found, now);
         return;
     }
-    if (epoch != broker_.epoch() || !broker_.is_up() || !asked || is_closing() ||
+    if (epoch != broker_.epoch() || !broker_.is_up() || asked == nullptr || is_closing() ||
         (found && found->sequence != asked->sequence)) {
+        return;
+    }
+    if (found && asked->by_id) {
+        settle_by_id(*found, now);
         return;
     }
     const bool is_there = found && !is_no_message(*found);
@@ -52,8 +67,27 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         look_whose_it_is(found, now);
         return;
     }
-    static_cast<void>(refusals_.take_question());
+    const auto of = refusals_.take_question();
+    ask_of_next();
+    lane_->refuse(of.where, of.sequence);
     message_was_refused(now);
+}
+
+/// The message that has the id of a row that is sent again, as the broker says: its own from an
+/// earlier time, unless it is of a branch that was left. What is gone from there was the row's too.
+void relay_machine::settle_by_id(const asked_message& found, instant now) {
+    const auto asked = refusals_.take_question();
+    ask_of_next();
+    if (!lane_->holds(asked.where)) {
+        return;
+    }
+    if (found.where && known_.line().has_left(*found.where)) {
+        lane_->refuse(asked.where, asked.sequence);
+        message_was_refused(now);
+        return;
+    }
+    lane_->settle_asked(asked.where);
+    account_for_stored(now);
 }
 
 bool relay_machine::is_of(const asked_message& found, const position& where) const {
@@ -73,44 +107,47 @@ void relay_machine::look_whose_it_is(const result<asked_message>& found, instant
 
 void relay_machine::settle_question(const stream_facts& facts, instant now) {
     const auto& answer = facts.asked;
+    if (refusals_.asked_of() == nullptr) {
+        return;
+    }
     const auto asked = refusals_.take_question();
-    if (!asked || !answer || answer->sequence != asked->sequence) {
+    refusals_.drop_questions();
+    if (asked.by_id || !answer || answer->sequence != asked.sequence) {
         return;
     }
     const auto window =
         std::chrono::duration_cast<std::chrono::milliseconds>(facts.duplicate_window);
     if (is_no_message(*answer) && window <= longest_wait_for_id) {
-        lose_broker(
-            {errc::broker_lost,
-             "stream " + options_.stream + " has lost the message with the id of row id " +
-                 asked->id + ", which it had at sequence " + std::to_string(asked->sequence) +
-                 ", and refuses it as a duplicate until its duplicate window of " +
-                 seconds_text(window) + " is over"},
-            now);
+        lose_broker({errc::broker_lost,
+                     "stream " + options_.stream + " has lost the message with the id of row id " +
+                         asked.id + ", which it had at sequence " + std::to_string(asked.sequence) +
+                         ", and refuses it as a duplicate until its duplicate window of " +
+                         seconds_text(window) + " is over"},
+                    now);
         return;
     }
-    const bool same = is_of(*answer, asked->where);
-    if (!lane_->holds(asked->where)) {
+    const bool same = is_of(*answer, asked.where);
+    if (!lane_->holds(asked.where)) {
         // The slot sends the row again, and would have it ask the same again.
         if (same) {
-            intake_.keep_stored(asked->where.at);
+            intake_.keep_stored(asked.where.at);
             lane_->distrust_tail();
-        } else if (options_.dead_letters && known_.shares(asked->where)) {
-            intake_.condemn(asked->where.at,
-                            {id_is_taken(options_.stream, asked->id, asked->sequence), 0, 1});
+        } else if (options_.dead_letters && known_.shares(asked.where)) {
+            intake_.condemn(asked.where.at,
+                            {id_is_taken(options_.stream, asked.id, asked.sequence), 0, 1});
         }
         return;
     }
     if (same) {
-        log<"own_message_found">("the message of row id " + asked->id + " is in stream " +
+        log<"own_message_found">("the message of row id " + asked.id + " is in stream " +
                                      options_.stream + " already, at sequence " +
-                                     std::to_string(asked->sequence) + ": it is this row's own",
-                                 with<"stream">(options_.stream), with<"sequence">(asked->sequence),
-                                 with<"id">(asked->id));
-        lane_->settle_stored(asked->where);
+                                     std::to_string(asked.sequence) + ": it is this row's own",
+                                 with<"stream">(options_.stream), with<"sequence">(asked.sequence),
+                                 with<"id">(asked.id));
+        lane_->settle_stored(asked.where);
         return;
     }
-    lane_->refuse(asked->where, asked->sequence);
+    lane_->refuse(asked.where, asked.sequence);
     message_was_refused(now);
 }
 

@@ -7,20 +7,27 @@
 namespace walrelay::relay {
 
 void roll_call::stream_has(const std::vector<recent_message>& recent,
-                           const std::vector<std::uint64_t>& other_rules) {
-    for (const auto& each : recent) {
-        missing_.erase(each.id);
-    }
+                           const std::vector<std::uint64_t>& other_rules, const lineage& line) {
     // What an earlier look has shown need not be there any more.
     stream_.clear();
     oldest_message_.reset();
     for (const auto& each : recent) {
-        stream_.insert_or_assign(each.id, each.stored_at);
+        stream_.insert_or_assign(each.id, each);
         if (!std::ranges::binary_search(other_rules, each.sequence)) {
             oldest_message_ =
                 oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
         }
     }
+    begin_history(line);
+    for (const auto& [id, message] : stream_) {
+        missing_.erase(id);
+    }
+}
+
+void roll_call::begin_history(const lineage& line) {
+    std::erase_if(stream_, [&](const auto& each) {
+        return each.second.where && line.has_left(*each.second.where);
+    });
 }
 
 roll_call::what_is_known roll_call::compare(const roll& asked) const {
@@ -34,7 +41,7 @@ roll_call::what_is_known roll_call::compare(const roll& asked) const {
         if (!is_first) {
             place->second = std::min(place->second, row.created_at);
         }
-        known.ahead = std::max(known.ahead, row.created_at - found->second);
+        known.ahead = std::max(known.ahead, row.created_at - found->second.stored_at);
     }
     return known;
 }

@@ -21,6 +21,7 @@
 
 #include "core/change.hpp"
 #include "core/facts.hpp"
+#include "core/lineage.hpp"
 #include "core/lsn.hpp"
 
 #include <chrono>
@@ -64,9 +65,12 @@ struct roll {
 class roll_call {
 public:
     /// What the last look at the stream showed; any number of times, before and after `begin`.
-    /// Those of the sequences `other_rules`, which ascend, can be of another configuration.
+    /// Those of the sequences `other_rules`, which ascend, can be of another configuration. One of
+    /// a branch that `line` has left answers for no row: a row that came since has its id now.
     void stream_has(const std::vector<recent_message>& recent,
-                    const std::vector<std::uint64_t>& other_rules);
+                    const std::vector<std::uint64_t>& other_rules, const lineage& line);
+    /// The database is on this line: the same for what was shown before.
+    void begin_history(const lineage& line);
     /// When the first message was stored that limits or a purge have left; nothing where they have
     /// removed none.
     void stream_begins(std::optional<wall_time> at) { begins_at_ = at; }
@@ -111,7 +115,7 @@ private:
     bool hears_ = false;
     lsn until_;
     std::unordered_set<std::string> heard_;
-    std::unordered_map<std::string, wall_time> stream_;
+    std::unordered_map<std::string, recent_message> stream_;
     std::optional<wall_time> oldest_message_;
     std::optional<wall_time> begins_at_;
     /// The clock of the rows that are asked for, as in what_is_known; nothing where the slot was

@@ -46,8 +46,8 @@ std::optional<wall_time> begins_at(const stream_facts& stream) {
 }
 
 void startup_check::stream_has(const std::vector<recent_message>& recent,
-                               const std::vector<std::uint64_t>& other_rules) {
-    roll_.stream_has(recent, other_rules);
+                               const std::vector<std::uint64_t>& other_rules, const lineage& line) {
+    roll_.stream_has(recent, other_rules, line);
     if (doubt_ == doubt::to_look_again) {
         doubt_ = doubt::looked_again;
     }

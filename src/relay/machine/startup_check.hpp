@@ -44,7 +44,9 @@ public:
 
     /// The stream was looked at. See roll_call::stream_has.
     void stream_has(const std::vector<recent_message>& recent,
-                    const std::vector<std::uint64_t>& other_rules);
+                    const std::vector<std::uint64_t>& other_rules, const lineage& line);
+    /// See roll_call::begin_history.
+    void begin_history(const lineage& line) { roll_.begin_history(line); }
     /// What it has lost, the slot sends again: the rows are asked for anew.
     void stream_forgot();
     /// See may_lack_before, of the last look at the stream.

@@ -17,6 +17,11 @@ using namespace std::chrono_literals;
 inline constexpr history here{7, 1};
 inline constexpr monotonic_time start{};
 
+/// Where records begin: no place of a snapshot.
+constexpr lsn nth(std::uint64_t commit) {
+    return lsn{8 * commit};
+}
+
 inline publish_outcome stored(std::uint64_t sequence) {
     return {outcome_class::stored, sequence, 0, {}};
 }
@@ -33,7 +38,7 @@ inline publish_outcome failed(outcome_class kind) {
 inline const publish_outcome wrong_sequence{outcome_class::doubt, 0, 10071, "wrong last sequence"};
 
 inline stream_tail tail_at(std::uint64_t sequence, std::uint64_t commit) {
-    return {sequence, position{here, {lsn{commit}, {}, 0}}};
+    return {sequence, position{here, {nth(commit), {}, 0}}};
 }
 
 /// Has room for four messages.
@@ -43,7 +48,7 @@ protected:
 
     void admit(std::uint64_t commit, std::size_t body_bytes = 10) {
         message& filled = tested.vacancy();
-        filled.where = {here, {lsn{commit}, {}, 0}};
+        filled.where = {here, {nth(commit), {}, 0}};
         filled.id = std::to_string(commit);
         filled.subject = "s";
         filled.body.assign(body_bytes, 'x');
@@ -83,7 +88,7 @@ protected:
 
     std::optional<std::uint64_t> stored_commit() const {
         const auto known = tested.stored_up_to();
-        return known ? std::optional(known->commit.value) : std::nullopt;
+        return known ? std::optional(known->commit.value / 8) : std::nullopt;
     }
 
     fenced_lane tested{{4, 1000, 5s}};

@@ -18,7 +18,7 @@ TEST_F(FencedLane, AsksToLookBackWhereOthersMayHaveWrittenInBetween) {
 }
 
 TEST_F(FencedLane, AsksToLookBackAsLongAsTheRowOfTheTailIsNotMet) {
-    const stream_tail tail{10, position{here, {lsn{3}, {}, 0}}};
+    const stream_tail tail{10, position{here, {nth(3), {}, 0}}};
     tested.open(1, tail, tail_belief::undecided);
     tested.believe(tail_belief::claim);
     tested.close();
@@ -36,7 +36,7 @@ TEST_F(FencedLane, SendsAgainWhatAStrangersMessageMayHaveDisplaced) {
     send();
     tested.close();
     // A stranger took sequence 11: message 1 was rejected, 2 and 3 found what they expected.
-    tested.open(2, {13, position{here, {lsn{3}, {}, 0}}, true, position{here, {lsn{0}, {}, 0}}});
+    tested.open(2, {13, position{here, {nth(3), {}, 0}}, true, position{here, {nth(0), {}, 0}}});
     EXPECT_EQ(stored_commit(), 0U);
     EXPECT_EQ(send(), strings{"1@13"});
     EXPECT_EQ(reply(tokens.back(), stored(14)), lane_verdict::carry_on);
@@ -51,12 +51,12 @@ TEST_F(FencedLane, TakesAForgedPositionOfARowInTheWindowForNoPublishOfItsOwn) {
     admit_through(5, 7);
     tested.close();
     auto tail = tail_at(12, 7);
-    tail.final_position = position{here, {lsn{3}, {}, 0}};
+    tail.final_position = position{here, {nth(3), {}, 0}};
     tail.final_id = "3";
     tail.placed = {{11, *tail.last_position, "forged"}, {12, *tail.final_position, "3"}};
     tested.open(2, tail, tail_belief::undecided);
     EXPECT_EQ(tested.belief(), tail_belief::undecided);
-    EXPECT_FALSE(tested.covers({lsn{7}, {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(7), {}, 0}));
 }
 
 TEST_F(FencedLane, MissesNothingWhereTheStreamHadARowLongBeforeItsLast) {
@@ -67,6 +67,33 @@ TEST_F(FencedLane, MissesNothingWhereTheStreamHadARowLongBeforeItsLast) {
     send();
     ASSERT_EQ(reply(tokens[1], duplicate(4)), lane_verdict::carry_on);
     EXPECT_FALSE(tested.has_forgotten(tail_at(11, 1)));
+}
+
+TEST_F(FencedLane, AsksWhoseADuplicateIsWhereIdsCanHaveBeenGivenAgain) {
+    tested.set_history({{7, 2}, {{1, nth(100)}}});
+    tested.open(1, {10, {}}, tail_belief::nothing);
+    for (const std::uint64_t commit : {200U, 201U}) {
+        auto& filled = tested.vacancy();
+        filled.where = {{7, 2}, {nth(commit), {}, 0}};
+        filled.id = std::to_string(commit);
+        tested.admit();
+    }
+    EXPECT_EQ(send(), strings{"200@10"});
+    EXPECT_EQ(reply(tokens[0], duplicate(4)), lane_verdict::id_is_taken);
+    EXPECT_EQ(tested.taken_at(), 4U);
+    EXPECT_TRUE(tested.knows_by_id(4));
+    EXPECT_FALSE(tested.knows_by_id(11));
+    tested.settle_asked({{7, 2}, {nth(200), {}, 0}});
+    EXPECT_EQ(send(), strings{"201@10"}) << "its own: the next one follows";
+}
+
+TEST_F(FencedLane, AsksWhoseADuplicateOfASnapshotsRowIs) {
+    tested.open(1, {10, {}}, tail_belief::exact);
+    auto& filled = tested.vacancy();
+    filled.where = {here, {before_slot(nth(3)), {}, 0}};
+    tested.admit();
+    send();
+    EXPECT_EQ(reply(tokens[0], duplicate(4)), lane_verdict::id_is_taken);
 }
 
 TEST_F(FencedLane, SendsOneMessageAloneAfterItMayHaveStoodStill) {
@@ -85,7 +112,7 @@ TEST_F(FencedLane, SeesThatALaterMessagePassedOneWhileAComparisonIsToBeTakenUp) 
     tested.close();
     stream_facts seen;
     seen.last_sequence = 12;
-    seen.placed = {{12, {here, {lsn{2}, {}, 0}}, "2"}};
+    seen.placed = {{12, {here, {nth(2), {}, 0}}, "2"}};
     seen.last_position = seen.placed.back().where;
     EXPECT_TRUE(tested.is_mixed(seen, 0));
 }
@@ -97,7 +124,7 @@ TEST_F(FencedLane, SeesThatALaterMessagePassedOneAlsoBehindAStranger) {
     tested.close();
     stream_facts seen;
     seen.last_sequence = 12;
-    seen.placed = {{10, {here, {lsn{0}, {}, 0}}, "0"}, {12, {here, {lsn{2}, {}, 0}}, "2"}};
+    seen.placed = {{10, {here, {nth(0), {}, 0}}, "0"}, {12, {here, {nth(2), {}, 0}}, "2"}};
     seen.shared = true;
     seen.safe_position = seen.placed.front().where;
     seen.last_position = seen.placed.back().where;
@@ -107,10 +134,10 @@ TEST_F(FencedLane, SeesThatALaterMessagePassedOneAlsoBehindAStranger) {
 TEST_F(FencedLane, MeetsItsLastRowAgainAfterAComparisonThatWasBrokenOff) {
     tested.resume(std::make_shared<stored_rows>(stored_rows_request{}));
     tested.end_resuming(tail_belief::undecided);
-    tested.open(1, {10, position{here, {lsn{8}, lsn{4}, 0}}}, tail_belief::undecided);
+    tested.open(1, {10, position{here, {nth(8), nth(4), 0}}}, tail_belief::undecided);
     tested.believe(tail_belief::claim);
     tested.claim_is_met();
-    EXPECT_TRUE(tested.claim_again(lsn{1})) << "the server can have been restored";
+    EXPECT_TRUE(tested.claim_again(nth(1))) << "the server can have been restored";
 }
 
 TEST_F(FencedLane, DoesNotTakeItsOwnMessageForProofWhereAnotherServerIsStreamedFirst) {
@@ -124,7 +151,7 @@ TEST_F(FencedLane, DoesNotTakeItsOwnMessageForProofWhereAnotherServerIsStreamedF
     tested.open(2, seen, tail_belief::undecided);
     ASSERT_EQ(tested.belief(), tail_belief::undecided);
     tested.close();
-    EXPECT_FALSE(tested.claim_again(lsn{0}));
+    EXPECT_FALSE(tested.claim_again(nth(0)));
     auto again = tail_at(12, 1);
     again.final_id = "1";
     tested.open(3, again, tail_belief::undecided);

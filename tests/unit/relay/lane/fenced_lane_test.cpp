@@ -211,26 +211,26 @@ TEST_F(FencedLane, TrustsTheBrokersMemoryOfIdsWhereTheTailSaysNothing) {
 
 TEST_F(FencedLane, CoversWhatTheTailOrTheWindowHas) {
     tested.open(1, tail_at(10, 5));
-    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{5}, {}, 1}));
+    EXPECT_TRUE(tested.covers({nth(5), {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(5), {}, 1}));
     admit(6);
-    EXPECT_TRUE(tested.covers({lsn{6}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(6), {}, 0}));
 }
 
 TEST_F(FencedLane, SkipsNothingByThePositionsOfAnotherHistory) {
-    tested.open(1, {10, position{{7, 2}, {lsn{500}, {}, 0}}});
-    EXPECT_FALSE(tested.covers({lsn{5}, {}, 0}));
+    tested.open(1, {10, position{{7, 2}, {nth(500), {}, 0}}});
+    EXPECT_FALSE(tested.covers({nth(5), {}, 0}));
     tested.set_history({{7, 2}});
-    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(5), {}, 0}));
 }
 
 TEST_F(FencedLane, AppliesATailThatWasReadBeforeTheHistoryWasKnown) {
     fenced_lane fresh({4, 1000, 5s});
     fresh.open(1, tail_at(10, 5));
-    EXPECT_FALSE(fresh.covers({lsn{5}, {}, 0}));
+    EXPECT_FALSE(fresh.covers({nth(5), {}, 0}));
     fresh.set_history({here});
-    EXPECT_TRUE(fresh.covers({lsn{5}, {}, 0}));
-    EXPECT_EQ(fresh.stored_up_to(), (commit_position{lsn{5}, {}, 0}));
+    EXPECT_TRUE(fresh.covers({nth(5), {}, 0}));
+    EXPECT_EQ(fresh.stored_up_to(), (commit_position{nth(5), {}, 0}));
 }
 
 TEST_F(FencedLane, AsksWhoseIdItIsThatThisConnectionSent) {
@@ -296,12 +296,12 @@ TEST_F(FencedLane, NoticesAStreamThatEndsBeforeWhatItAcked) {
     send();
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     tested.close();
-    EXPECT_FALSE(tested.has_forgotten({11, position{here, {lsn{6}, {}, 0}}}));
-    EXPECT_TRUE(tested.has_forgotten({10, position{here, {lsn{5}, {}, 0}}}));
+    EXPECT_FALSE(tested.has_forgotten({11, position{here, {nth(6), {}, 0}}}));
+    EXPECT_TRUE(tested.has_forgotten({10, position{here, {nth(5), {}, 0}}}));
     EXPECT_EQ(tested.open(2, tail_at(10, 5)), stream_memory::forgot);
     EXPECT_TRUE(tested.empty()) << "what is missing is older than the window";
-    EXPECT_FALSE(tested.covers({lsn{6}, {}, 0}));
-    EXPECT_TRUE(tested.covers({lsn{5}, {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(6), {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(5), {}, 0}));
     EXPECT_EQ(stored_commit(), 5U);
 }
 
@@ -313,7 +313,7 @@ TEST_F(FencedLane, NoticesThatOthersHaveWrittenWithAnEarlierPosition) {
     tested.close();
     stream_facts seen;
     seen.last_sequence = 20;
-    seen.placed = {{20, {here, {lsn{5}, {}, 0}}, "forged"}};
+    seen.placed = {{20, {here, {nth(5), {}, 0}}, "forged"}};
     EXPECT_TRUE(tested.is_mixed(seen, 0));
     EXPECT_FALSE(tested.is_mixed(seen, 20)) << "rows were compared up to there";
     EXPECT_FALSE(tested.has_forgotten(tail_at(20, 5)));
@@ -330,14 +330,14 @@ TEST_F(FencedLane, NoticesThatAStrangersMessageTookThePlaceOfALostPublish) {
     stream_facts seen;
     seen.last_sequence = 14;
     seen.shared = true;
-    seen.placed = {{12, {here, {lsn{2}, {}, 0}}, "2"}, {13, {here, {lsn{3}, {}, 0}}, "3"}};
+    seen.placed = {{12, {here, {nth(2), {}, 0}}, "2"}, {13, {here, {nth(3), {}, 0}}, "3"}};
     seen.last_position = seen.placed.back().where;
     EXPECT_TRUE(tested.is_mixed(seen, 0)) << "1 is not there";
-    seen.placed.insert(seen.placed.begin(), {11, {here, {lsn{1}, {}, 0}}, "1"});
+    seen.placed.insert(seen.placed.begin(), {11, {here, {nth(1), {}, 0}}, "1"});
     EXPECT_FALSE(tested.is_mixed(seen, 0));
     // The same with a forged position behind it.
     seen.placed.erase(seen.placed.begin());
-    seen.placed.push_back({14, {here, {lsn{9}, {}, 0}}, "forged"});
+    seen.placed.push_back({14, {here, {nth(9), {}, 0}}, "forged"});
     seen.last_position = seen.placed.back().where;
     EXPECT_TRUE(tested.is_mixed(seen, 0));
 }
@@ -349,24 +349,24 @@ TEST_F(FencedLane, KeepsWhatItKnowsWhenTheStreamIsPurged) {
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     tested.close();
     EXPECT_EQ(tested.open(2, {11, {}}), stream_memory::kept);
-    EXPECT_TRUE(tested.covers({lsn{6}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(6), {}, 0}));
 }
 
 TEST_F(FencedLane, PassesOverEventsThatAreSettledWithoutTheStream) {
     open_proven(10);
     admit(1);
-    tested.admit_settled({here, {lsn{2}, {}, 0}});
+    tested.admit_settled({here, {nth(2), {}, 0}});
     admit(3);
     EXPECT_EQ(send(), (strings{"1@10", "3@11"}));
     EXPECT_EQ(stored_commit(), 0U);
     EXPECT_EQ(reply(tokens[0], stored(11)), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 2U);
-    EXPECT_TRUE(tested.covers({lsn{2}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(2), {}, 0}));
 }
 
 TEST_F(FencedLane, CountsASettledEventInAnEmptyWindowAtOnce) {
     tested.open(1, {10, {}});
-    tested.admit_settled({here, {lsn{2}, {}, 0}});
+    tested.admit_settled({here, {nth(2), {}, 0}});
     EXPECT_TRUE(tested.empty());
     EXPECT_EQ(stored_commit(), 2U);
     EXPECT_FALSE(tested.has_forgotten({10, {}})) << "the stream never had it";
@@ -375,7 +375,7 @@ TEST_F(FencedLane, CountsASettledEventInAnEmptyWindowAtOnce) {
 TEST_F(FencedLane, KeepsSettledEventsSettledOverAReconnect) {
     tested.open(1, {10, {}});
     admit(1);
-    tested.admit_settled({here, {lsn{2}, {}, 0}});
+    tested.admit_settled({here, {nth(2), {}, 0}});
     send();
     tested.close();
     tested.open(2, {10, {}});
@@ -392,8 +392,8 @@ TEST_F(FencedLane, StartsOverBehindWhatIsStored) {
     tested.close();
     tested.start_over();
     EXPECT_TRUE(tested.empty());
-    EXPECT_TRUE(tested.covers({lsn{1}, {}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(1), {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(2), {}, 0}));
 }
 
 TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
@@ -402,7 +402,7 @@ TEST_F(FencedLane, SendsFewerAtOnceAfterTheBrokerSaidTooMany) {
     wide.open(1, {0, {}});
     for (std::uint64_t commit = 1; commit <= 64; ++commit) {
         message& filled = wide.vacancy();
-        filled.where = {here, {lsn{commit}, {}, 0}};
+        filled.where = {here, {nth(commit), {}, 0}};
         wide.admit();
     }
     const auto first = wide.next_to_send(start);

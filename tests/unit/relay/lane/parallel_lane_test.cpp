@@ -14,6 +14,11 @@ using strings = std::vector<std::string>;
 constexpr history here{7, 1};
 const monotonic_time start{};
 
+/// Where records begin: no place of a snapshot.
+constexpr lsn nth(std::uint64_t commit) {
+    return lsn{8 * commit};
+}
+
 publish_outcome stored(std::uint64_t sequence) {
     return {outcome_class::stored, sequence, 0, {}};
 }
@@ -24,7 +29,7 @@ protected:
 
     void admit(const std::string& aggregate, std::uint64_t commit) {
         message& filled = tested.vacancy();
-        filled.where = {here, {lsn{commit}, {}, 0}};
+        filled.where = {here, {nth(commit), {}, 0}};
         filled.aggregate = aggregate;
         filled.id = aggregate + std::to_string(commit);
         tested.admit();
@@ -59,7 +64,7 @@ protected:
 
     static message message_of(const std::string& aggregate, std::uint64_t commit) {
         message made;
-        made.where = {here, {lsn{commit}, {}, 0}};
+        made.where = {here, {nth(commit), {}, 0}};
         made.aggregate = aggregate;
         made.id = aggregate + std::to_string(commit);
         return made;
@@ -72,7 +77,7 @@ protected:
 
     std::uint64_t stored_commit() const {
         const auto known = tested.stored_up_to();
-        return known ? known->commit.value : 0;
+        return known ? known->commit.value / 8 : 0;
     }
 
     parallel_lane tested{{8, 10000, 5s, false}};
@@ -113,7 +118,7 @@ TEST_F(ParallelLane, SendsWhatIsNotAckedAgainInOrderOnANewConnection) {
     send();
     ack(1);
     tested.close();
-    tested.open(2, {150, position{here, {lsn{9}, {}, 0}}});
+    tested.open(2, {150, position{here, {nth(9), {}, 0}}});
     EXPECT_EQ(send(), strings{"a1"}) << "the stream's tail proves nothing here, an ack does";
     EXPECT_EQ(tested.on_reply({1, tokens[0].index}, stored(7), start), lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 0U) << "a reply of the old connection counts for nothing";
@@ -126,6 +131,31 @@ TEST_F(ParallelLane, TakesADuplicateForItsOwnEarlierPublish) {
     EXPECT_EQ(tested.on_reply(tokens[0], {outcome_class::duplicate, 5, 0, {}}, start),
               lane_verdict::carry_on);
     EXPECT_EQ(stored_commit(), 1U);
+}
+
+TEST_F(ParallelLane, AsksWhoseDuplicatesAreWhereIdsCanHaveBeenGivenAgain) {
+    tested.set_history({{7, 2}, {{1, nth(100)}}});
+    tested.open(1, {});
+    for (const auto& [aggregate, commit] : {std::pair("a", 200U), {"a", 201U}, {"b", 202U}}) {
+        auto& filled = tested.vacancy();
+        filled.where = {{7, 2}, {nth(commit), {}, 0}};
+        filled.aggregate = aggregate;
+        filled.id = aggregate + std::to_string(commit);
+        tested.admit();
+    }
+    EXPECT_EQ(send(), (strings{"a200", "b202"}));
+    for (const auto& [token, at_sequence] : {std::pair(0U, 5U), {1U, 6U}}) {
+        EXPECT_EQ(
+            tested.on_reply(tokens[token], {outcome_class::duplicate, at_sequence, 0, {}}, start),
+            lane_verdict::id_is_taken);
+        EXPECT_EQ(tested.taken_at(), at_sequence);
+    }
+    EXPECT_EQ(send(), strings{});
+    tested.settle_asked({{7, 2}, {nth(200), {}, 0}});
+    EXPECT_EQ(send(), strings{"a201"}) << "the next one of its aggregate";
+    tested.refuse({{7, 2}, {nth(202), {}, 0}}, 6);
+    tested.set_refused_aside();
+    EXPECT_EQ(send(), strings{});
 }
 
 TEST_F(ParallelLane, MissesALostMessageEvenWhileOthersAreAcked) {
@@ -161,9 +191,9 @@ TEST_F(ParallelLane, SeesByTheNextAckThatTheStreamLostWhatItHadAcked) {
     EXPECT_EQ(tested.on_reply(tokens[1], stored(90), start), lane_verdict::resync);
     EXPECT_EQ(tested.reused_sequence(), 90U);
     tested.close();
-    EXPECT_EQ(tested.open(2, {150, position{here, {lsn{9}, {}, 0}}}), stream_memory::forgot)
+    EXPECT_EQ(tested.open(2, {150, position{here, {nth(9), {}, 0}}}), stream_memory::forgot)
         << "although it has more by now than it had acked";
-    EXPECT_FALSE(tested.covers({lsn{1}, {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(1), {}, 0}));
     EXPECT_EQ(tested.reused_sequence(), std::nullopt);
 }
 
@@ -186,8 +216,8 @@ TEST_F(ParallelLane, StartsOverBehindTheStoredPrefix) {
     ack(2);
     tested.close();
     tested.start_over();
-    EXPECT_TRUE(tested.covers({lsn{1}, {}, 0}));
-    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+    EXPECT_TRUE(tested.covers({nth(1), {}, 0}));
+    EXPECT_FALSE(tested.covers({nth(2), {}, 0}));
     tested.open(2, {150, {}});
     EXPECT_EQ(send(), strings{});
     EXPECT_TRUE(tested.has_acked(message_of("c", 3))) << "the source sends it once more";
@@ -206,7 +236,7 @@ TEST_F(ParallelLane, ForgetsItsAcksWhereTheStreamLostSome) {
 TEST_F(ParallelLane, ForgetsItsAcksWithTheHistory) {
     has_an_ack_behind_an_open_one();
     tested.close();
-    tested.set_history({{7, 2}, {{1, lsn{8}}}});
+    tested.set_history({{7, 2}, {{1, nth(8)}}});
     EXPECT_FALSE(tested.has_acked(message_of("b", 2)));
 }
 
@@ -241,36 +271,36 @@ TEST_F(ParallelLane, HoldsTheAggregateOfARefusedMessageUntilItsLetterIsStored) {
     tested.close();
     tested.open(2, {});
     EXPECT_EQ(send(), strings{"b3"}) << "also over another connection";
-    tested.settle_waiting({{lsn{1}, {}, 0}});
+    tested.settle_waiting({{nth(1), {}, 0}});
     EXPECT_EQ(send(), strings{"a2"});
 }
 
 TEST_F(ParallelLane, ClaimsNoRowOfAHistoryThatWasLeft) {
     constexpr history second{7, 2};
-    tested.set_history({second, {{1, lsn{8}}}});
+    tested.set_history({second, {{1, nth(8)}}});
     tested.open(1, {});
-    tested.vacancy().where = {second, {lsn{16}, lsn{8}, 0}};
+    tested.vacancy().where = {second, {nth(16), nth(8), 0}};
     tested.admit();
     send();
     ack(0);
-    ASSERT_TRUE(tested.claim_again(lsn{5}));
+    ASSERT_TRUE(tested.claim_again(nth(5)));
     // Another standby, promoted to a timeline of the same number.
-    tested.set_history({second, {{1, lsn{4}}}});
-    EXPECT_FALSE(tested.claim_again(lsn{1}));
-    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+    tested.set_history({second, {{1, nth(4)}}});
+    EXPECT_FALSE(tested.claim_again(nth(1)));
+    EXPECT_FALSE(tested.covers({nth(2), {}, 0}));
 }
 
 TEST_F(ParallelLane, KeepsWhatItCanMeetAgainBehindAPromotion) {
     has_stored_commits_2_and_4();
-    tested.set_history({{7, 2}, {{1, lsn{8}}}});
-    EXPECT_TRUE(tested.covers({lsn{2}, {}, 0}));
+    tested.set_history({{7, 2}, {{1, nth(8)}}});
+    EXPECT_TRUE(tested.covers({nth(2), {}, 0}));
 }
 
 TEST_F(ParallelLane, ForgetsAllWhereWhatItHasProvedIsNotInTheNewHistory) {
     has_stored_commits_2_and_4();
     // On the way there the database can have been restored, and have used LSN 2 again.
-    tested.set_history({{7, 2}, {{1, lsn{3}}}});
-    EXPECT_FALSE(tested.covers({lsn{2}, {}, 0}));
+    tested.set_history({{7, 2}, {{1, nth(3)}}});
+    EXPECT_FALSE(tested.covers({nth(2), {}, 0}));
 }
 
 }  // namespace

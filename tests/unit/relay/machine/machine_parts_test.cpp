@@ -91,11 +91,15 @@ TEST(Refusals, AreStuckAtTheSecondTimeWithNothingStored) {
 
 TEST(Refusals, AskOfOneIdAtATime) {
     refusals of;
-    EXPECT_FALSE(of.take_question());
+    EXPECT_EQ(of.asked_of(), nullptr);
     of.ask_of({{}, "a", 7});
-    ASSERT_TRUE(of.asked_of());
-    EXPECT_EQ(of.take_question()->sequence, 7U);
-    EXPECT_FALSE(of.asked_of());
+    of.ask_of({{}, "b", 9, true});
+    of.ask_of({{}, "c", 8});
+    ASSERT_NE(of.asked_of(), nullptr);
+    EXPECT_EQ(of.take_question().sequence, 7U);
+    EXPECT_EQ(of.asked_of()->sequence, 9U);
+    of.drop_questions();
+    EXPECT_EQ(of.asked_of(), nullptr);
 }
 
 TEST(RelayLife, StoresAHaltOnce) {

@@ -23,7 +23,7 @@ roll rows(std::vector<roll_row> asked, int taken_at = 1000) {
 /// A stream that has had "a" at 10 and "b" at 20.
 roll_call after_two_messages() {
     roll_call call;
-    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {});
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {}, {});
     return call;
 }
 
@@ -53,7 +53,7 @@ TEST(RollCall, AsksForNobodyWhomItHasHeard) {
 TEST(RollCall, KnowsNothingOfWhatTheLastLookDidNotShow) {
     for (const auto& later : {std::vector<recent_message>{}, {{"b", at(20), 2}}}) {
         auto call = after_two_messages();
-        call.stream_has(later, {});
+        call.stream_has(later, {}, {});
         auto asked = rows({{0, "a", at(10)}});
         asked.is_exact = true;
         call.begin(asked);
@@ -118,7 +118,7 @@ TEST(RollCall, EndsWhereTheSlotBringsTheRows) {
 TEST(RollCall, TakesALaterLookAtTheStreamForAnAnswer) {
     auto call = after_two_messages();
     call.begin(rows({{0, "c", at(30)}, {0, "b", at(19)}, {0, "a", at(9)}}));
-    call.stream_has({{"c", at(31), 3}}, {});
+    call.stream_has({{"c", at(31), 3}}, {}, {});
     EXPECT_THAT(ids_at(call, end), IsEmpty());
 }
 
@@ -131,18 +131,18 @@ TEST(RollCall, AsksForNoRowFromBeforeTheOldestMessageThatWasLookedAt) {
 
 TEST(RollCall, AsksForNoRowFromBeforeTheConfigurationChanged) {
     roll_call call;
-    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"d", at(40), 3}}, {1, 2});
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"d", at(40), 3}}, {1, 2}, {});
     call.begin(rows({{0, "left out", at(15)}, {0, "e", at(50)}, {0, "a", at(9)}}));
     EXPECT_THAT(ids_at(call, end), UnorderedElementsAre("e"));
     roll_call all_before;
-    all_before.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {1, 2});
+    all_before.stream_has({{"a", at(10), 1}, {"b", at(20), 2}}, {1, 2}, {});
     all_before.begin(rows({{0, "e", at(50)}, {0, "a", at(9)}}));
     EXPECT_FALSE(all_before.is_open());
 }
 
 TEST(RollCall, AsksForRowsBehindWhichOneOfTheOldConfigurationCameLate) {
     roll_call call;
-    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"late", at(40), 3}}, {1, 3});
+    call.stream_has({{"a", at(10), 1}, {"b", at(20), 2}, {"late", at(40), 3}}, {1, 3}, {});
     call.begin(rows({{0, "c", at(25)}, {0, "a", at(9)}}));
     EXPECT_THAT(ids_at(call, end), UnorderedElementsAre("c"));
 }

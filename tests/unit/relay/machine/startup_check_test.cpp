@@ -16,7 +16,7 @@ constexpr lsn committed_before{500};
 /// The stream has one row; the table has that one and a newer one.
 startup_check begun(bool goes_on_without = false) {
     startup_check check("orders", "EVENTS");
-    check.stream_has({{"old", noon, 1}}, {});
+    check.stream_has({{"old", noon, 1}}, {}, {});
     check.begin(
         {{{0, "old", noon}, {0, "new", noon + seconds(10)}}, committed_before, noon + seconds(20)},
         goes_on_without);
@@ -55,7 +55,7 @@ TEST(StartupCheck, FindsAGapWhereRowsAreNowhere) {
     static_cast<void>(check.slot_has_come_to(committed_before));
     const result<std::vector<roll_row>> missing = check.looked_for();
     ASSERT_EQ(check.answered(missing), startup_check::verdict::doubted);
-    check.stream_has({}, {});
+    check.stream_has({}, {}, {});
     EXPECT_EQ(check.answered(missing), startup_check::verdict::gap);
     const auto gap = check.gap(*missing);
     EXPECT_EQ(gap.code, errc::gap_found);
@@ -71,7 +71,7 @@ TEST(StartupCheck, DoubtsAGapUntilTheStreamWasLookedAtAgain) {
     EXPECT_EQ(check.answered(missing), startup_check::verdict::doubted);
     EXPECT_FALSE(check.is_to_look_again());
     EXPECT_EQ(check.answered(missing), startup_check::verdict::doubted);
-    check.stream_has({}, {});
+    check.stream_has({}, {}, {});
     EXPECT_TRUE(check.is_to_look_again());
     EXPECT_EQ(check.looked_for().size(), 1U);
     EXPECT_EQ(check.answered(std::vector<roll_row>{}), startup_check::verdict::all_there);
@@ -82,7 +82,7 @@ TEST(StartupCheck, ComesToAnEndWhereTheLookCallsForAnotherConnection) {
     auto check = begun();
     static_cast<void>(check.slot_has_come_to(committed_before));
     EXPECT_EQ(check.answered(check.looked_for()), startup_check::verdict::doubted);
-    check.stream_has({{"old", noon, 1}}, {});
+    check.stream_has({{"old", noon, 1}}, {}, {});
     check.begin(
         {{{0, "old", noon}, {0, "new", noon + seconds(10)}}, committed_before, noon + seconds(20)},
         false);
@@ -201,7 +201,7 @@ TEST(StreamBegins, TellsNothingWhereNoMessageWasRemoved) {
 /// "clock" was made ten seconds after its message was stored, by its own clock.
 TEST(RowsBeforeTheStream, AreToldByTheClockOfTheTable) {
     startup_check check("orders", "EVENTS");
-    check.stream_has({{"clock", noon, 5}}, {});
+    check.stream_has({{"clock", noon, 5}}, {}, {});
     check.stream_begins(noon - seconds(100));
     roll asked{{{0, "clock", noon + seconds(10)},
                 {0, "before", noon - seconds(90)},
