@@ -52,6 +52,7 @@ inline constexpr auto finding_kinds = std::to_array<finding_kind_text>({
     {"commits_wait_for_ever", "Commits and write-backs can wait for each other for ever."},
     {"child_tables_not_relayed", "Tables inherit from an outbox table and are not configured."},
     {"moved_rows_published_again", "A row that moves to another partition is published again."},
+    {"message_ids_can_be_equal", "Rows of two tables can have the same message id."},
     {"row_security_hides_rows", "Row-level security can hide rows from walrelay's role."},
     {"triggers_open_to_others", "Others may attach triggers, which run as walrelay's role."},
     {"triggers_of_others", "Triggers of the table run functions of others as walrelay's role."},

@@ -10,6 +10,7 @@
 #include "preflight/descendants.hpp"
 #include "preflight/guards.hpp"
 #include "preflight/managed.hpp"
+#include "preflight/message_ids.hpp"
 #include "preflight/names.hpp"
 #include "preflight/own_tables.hpp"
 #include "preflight/preflight.hpp"
@@ -378,6 +379,7 @@ std::vector<finding> postgres_findings(const expectations& wanted, const postgre
     look_at_transport(facts, found);
     look_at_commit_wait(wanted.tables, facts, found);
     look_at_writer(wanted, facts, found);
+    look_at_message_ids(wanted, facts, found);
     for (std::size_t index = 0; index < facts.tables.size(); ++index) {
         if (wanted.tables[index].is_tableless()) {
             look_at_messages(wanted.tables[index], facts, choose_plugin(wanted, facts), found);

@@ -81,7 +81,12 @@ void relay_machine::settle_by_id(const asked_message& found, instant now) {
     if (!lane_->holds(asked.where)) {
         return;
     }
-    if (found.where && known_.line().has_left(*found.where)) {
+    const auto& line = known_.line();
+    // Of a timeline that is no ancestor nobody knows where it began: what it had from before is
+    // known by its place.
+    const bool is_from_before = found.where && !line.includes(found.where->origin.timeline) &&
+                                found.where->at == asked.where.at;
+    if (found.where && line.has_left(*found.where) && !is_from_before) {
         lane_->refuse(asked.where, asked.sequence);
         message_was_refused(now);
         return;

@@ -191,6 +191,59 @@ TEST_F(RelayHistory, ComparesAgainWhereTheConnectionBreaks) {
     EXPECT_EQ(script_.machine().confirmed(), lsn{first + 1});
 }
 
+/// A row after a promotion, whose id the stream has in a message of unknown origin.
+class RelayIdsGivenAgain : public RelayHistory {
+protected:
+    RelayIdsGivenAgain() {
+        script_.ancestors = {{1, lsn{first}}};
+        script_.start();
+        script_.broker_connects(3, std::nullopt);
+        script_.postgres_connects_with({7, 2});
+        EXPECT_THAT(script_.transaction(second, {"a"}), ElementsAre("publish a@3"));
+        EXPECT_THAT(script_.reply({outcome_class::duplicate, 2, 0, {}}),
+                    ElementsAre("read_message 2"));
+    }
+    std::vector<std::string> is_of(const position& where) {
+        return script_.message_is_read(asked_message{2, where, "a"});
+    }
+    void expect_stored() {
+        EXPECT_EQ(script_.machine().confirmed(), lsn{second + 1});
+        EXPECT_THAT(script_.transaction(2400, {"b"}), ElementsAre("publish b@3"));
+    }
+};
+
+TEST_F(RelayIdsGivenAgain, SetsTheRowAsideWhereTheMessageIsOfTheBranchThatWasLeft) {
+    EXPECT_THAT(is_of({{7, 1}, at(second, 0)}), ElementsAre("dead_letter 0/640.0"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+}
+
+TEST_F(RelayIdsGivenAgain, TakesAMessageFromBeforeThePromotionForTheRowsOwn) {
+    EXPECT_THAT(is_of({{7, 1}, at(first - 8, 0)}), IsEmpty());
+    expect_stored();
+}
+
+TEST_F(RelayIdsGivenAgain, TakesAMessageAtItsOwnPlaceForTheRowsOwnWhateverTheTimeline) {
+    EXPECT_THAT(is_of({{7, 9}, at(second, 0)}), IsEmpty());
+    expect_stored();
+}
+
+TEST_F(RelayIdsGivenAgain, TakesAMessageOfAnUnknownTimelineAtAnotherPlaceForAnotherRows) {
+    EXPECT_THAT(is_of({{7, 9}, at(first, 0)}), ElementsAre("dead_letter 0/640.0"));
+}
+
+TEST_F(RelayIdsGivenAgain, TakesAMessageThatIsGoneForTheRowsOwn) {
+    EXPECT_THAT(script_.message_is_read(asked_message{2}), IsEmpty());
+    expect_stored();
+}
+
+TEST_F(RelayIdsGivenAgain, AsksAgainOverAnotherConnectionWhereNobodyAnswers) {
+    EXPECT_THAT(script_.message_is_read(error{errc::broker_unavailable, "nobody answers"}),
+                ElementsAre("close_broker"));
+    script_.passes(1ms);
+    EXPECT_THAT(script_.broker_connects(3, std::nullopt), ElementsAre("publish a@3"));
+    EXPECT_THAT(script_.reply({outcome_class::duplicate, 2, 0, {}}), ElementsAre("read_message 2"));
+}
+
 TEST_F(RelayHistory, TakesAMessageOfItsOwnThatItFindsForStored) {
     begin(1, at(first, 0));
     script_.transaction(first, {"a"});
