@@ -47,10 +47,9 @@ void removed_rows::choose(std::uint64_t messages) {
     for (auto& table : tables_) {
         const auto older_end = older_end_of(table);
         table.chosen_until = table.begin;
-        std::uint64_t chosen = 0;
-        for (auto row = table.begin; row < table.end && chosen < messages; ++row) {
+        for (auto row = table.begin; row < table.end && messages > 0; ++row) {
             if (open_[row] && can_be(table, older_end, row)) {
-                ++chosen;
+                --messages;
                 table.chosen_until = row + 1;
             }
         }

@@ -40,9 +40,10 @@ public:
     /// Nothing stands for it.
     void is_open(const record& row);
 
-    /// So many messages were removed: no more open rows than that are chosen of a table, the oldest
-    /// ones. Of a table of which the stream has rows, those that are older than all of them; of
-    /// another one, those that are known to have been stored.
+    /// So many messages were removed: no more open rows than that are chosen, the oldest ones of
+    /// each table, table by table. Where there are more, some are lost, whichever they are. Of a
+    /// table of which the stream has rows, those that are older than all of them; of another one,
+    /// those that are known to have been stored.
     void choose(std::uint64_t messages);
     [[nodiscard]] bool has(const record& row) const;
 

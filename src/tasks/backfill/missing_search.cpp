@@ -298,6 +298,8 @@ result<void> missing_search::excuse_what_is_older() {
     }
     const std::string older =
         start_ ? "gone from its beginning by its limits" : "older than walrelay's first run";
+    // One that was removed was of one row, whichever table that is of.
+    auto removed = removed_messages_;
     bool any_known = false;
     for (std::uint32_t table = 0; table < readings_.size(); ++table) {
         any_known = any_known || is_held(table);
@@ -315,7 +317,7 @@ result<void> missing_search::excuse_what_is_older() {
         if (!any_known) {
             return nothing_in_common(settings_.nats.stream, older);
         }
-        excuse(table);
+        removed -= std::min(removed, excuse(table, removed));
     }
     return {};
 }
@@ -330,16 +332,17 @@ bool missing_search::is_held(std::uint32_t table) const {
     return (start_ ? missing_->first_stored(table) : missing_->first_held(table)).has_value();
 }
 
-void missing_search::excuse(std::uint32_t table) {
+/// How many rows.
+std::uint64_t missing_search::excuse(std::uint32_t table, std::uint64_t removed) {
     const auto& name = settings_.outbox[table].table;
     audit::excuse which;
     which.but_pending = has_status(table);
-    which.at_most = start_ ? removed_messages_ : which.at_most;
+    which.at_most = start_ ? removed : which.at_most;
     which.by_messages = start_.has_value();
     const bool has_some = is_held(table);
     const auto excused = missing_->excuse_older(table, which);
     if (excused == 0) {
-        return;
+        return 0;
     }
     const auto compared =
         has_some
@@ -355,6 +358,7 @@ void missing_search::excuse(std::uint32_t table) {
             (excused == 1 ? "is" : "are") + " not published: " + compared + ", and " + why +
             ". walrelay verify names them, walrelay replay --ids publishes them",
         with<"stream">(settings_.nats.stream), with<"table">(name), with<"rows">(excused));
+    return excused;
 }
 
 std::uint64_t missing_search::row_count() const {

@@ -87,7 +87,7 @@ private:
     result<void> scan_stream();
     outcome<> read_dead_letters(postgres::connection& sql);
     result<void> excuse_what_is_older();
-    void excuse(std::uint32_t table);
+    std::uint64_t excuse(std::uint32_t table, std::uint64_t removed);
     void was_met(std::string_view id);
     [[nodiscard]] bool is_held(std::uint32_t table) const;
     [[nodiscard]] bool has_status(std::uint32_t table) const;

@@ -337,7 +337,8 @@ TEST_P(Backfill, SlotThatWasAdvancedWhileTheRelayRanIsHealed) {
     bench.execute(insert_events(16, 30));
     ASSERT_TRUE(bench.wait_for_messages(30));
     bench.stop();
-    EXPECT_EQ(ids_in_stream(), event_ids(1, 30));
+    // Those behind the gap come before it where the slot is back before the broker.
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 30)));
     EXPECT_NE(bench.relay().log().find("healing (on_slot_loss"), std::string::npos);
 }
 

@@ -139,6 +139,22 @@ TEST_F(Auditor, ExcusesNoMoreRowsThanMessagesWereRemoved) {
     EXPECT_EQ(found.of(finding_kind::missing).named.at(0).id, "2");
 }
 
+TEST_F(Auditor, ExcusesOneRowForOneRemovedMessageWhateverTheTable) {
+    begin({.excuses_removed = true});
+    for (const std::uint32_t table : {0U, 1U}) {
+        for (const auto* const id : {"1", "2"}) {
+            row_of_a_time((table == 0 ? "a" : "b") + std::string(id), table);
+        }
+    }
+    skip_sequences(1);
+    sent("a2");
+    sent("b2");
+    subject().expect_removed(1);
+    const auto found = sift_and_conclude();
+    EXPECT_EQ(found.removed_rows, 1U);
+    EXPECT_EQ(found.of(finding_kind::missing).count, 1U) << "one message cannot have been of two";
+}
+
 TEST_F(Auditor, ExcusesNoRowOfAStreamThatHasRemovedNothing) {
     begin({.excuses_removed = true});
     row_of_a_time("1");
