@@ -338,7 +338,7 @@ void checker::on_stream_harmed(const std::vector<stored_message>& left, lsn slot
         }
         was_lost_[index] = true;
         const auto& row = source_.events()[index];
-        if (row.where.commit < confirmed_) {
+        if (row.where.commit < confirmed_ || given_up_.contains(index)) {
             fates_[index] = fate::lost;
             ++lost_count_;
         }

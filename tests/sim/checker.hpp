@@ -161,7 +161,7 @@ private:
     /// Rows that the stream has lost since a relay told of a loss.
     std::set<std::size_t> lost_untold_;
     /// Rows of such a loss, without which an operator has gone on. Where a crash sets the slot back
-    /// they come all the same, and nobody has to tell if they are lost once more.
+    /// they come all the same, and if they are lost once more they need not come, nor be told of.
     std::set<std::size_t> given_up_;
 };
 

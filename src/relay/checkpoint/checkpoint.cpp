@@ -63,6 +63,8 @@ void checkpoint::slot_lost(std::optional<commit_position> last) {
     if (holds_slot_ && proved_with_slot_) {
         left_ = {std::max(left_.row, last), taken_->line.origin,
                  keeper_.known() ? keeper_.known()->version : 0};
+        // What explained that it stood there is known from here on, and explains nothing any more.
+        place_.begins_at(taken_->stands_at);
     }
     keeper_.end();
     holds_slot_ = false;

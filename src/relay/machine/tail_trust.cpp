@@ -134,6 +134,9 @@ std::string why_compared(const tail_question& asked) {
     if (asked.slot_confirmed < mark->since) {
         return "the slot has gone back to where other tables were configured";
     }
+    if (asked.slot_confirmed < mark->disordered_below) {
+        return "the slot has gone back to before an earlier comparison ended";
+    }
     if (asked.mark->timeline == asked.server.line.origin.timeline) {
         return "its last message can be of another configuration";
     }
@@ -193,11 +196,13 @@ tail_answer judge(const tail_question& asked) {
     }
     const bool is_of_before =
         asked.mark && asked.tail.checkpoint_sequence() <= asked.mark->disordered_until.value_or(0);
+    // A crash can have set it back to before a comparison ended, which passed over rows that the
+    // slot did not send then.
     const bool slot_is_amid_disorder =
-        is_of_before && asked.slot_confirmed < asked.mark->disordered_below;
+        asked.mark && asked.slot_confirmed < asked.mark->disordered_below;
     // Without a mark, as of a stream that was copied, nothing says that no row came late.
-    const bool slot_is_past =
-        asked.mark && where->at.commit < asked.slot_confirmed && !slot_is_amid_disorder;
+    const bool slot_is_past = asked.mark && where->at.commit < asked.slot_confirmed &&
+                              !(is_of_before && slot_is_amid_disorder);
     if (slot_is_past || is_of_a_snapshot(where->at)) {
         return {kind::exact};
     }
@@ -205,7 +210,7 @@ tail_answer judge(const tail_question& asked) {
     if (!asked.tail.shared && last && line.shares(*last) && last->at < where->at) {
         return {kind::compare, {}, out_of_order, true};
     }
-    if (!same_rules(asked) || is_of_before || counts_events(where->at)) {
+    if (!same_rules(asked) || is_of_before || slot_is_amid_disorder || counts_events(where->at)) {
         return {kind::compare, {}, why_compared(asked), same_ids(asked)};
     }
     return {kind::claim};

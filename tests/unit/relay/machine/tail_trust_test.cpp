@@ -170,7 +170,19 @@ TEST_F(TailTrust, ComparesWhereAMessageBehindADisorderIsOfARowBeforeItsEnd) {
     EXPECT_TRUE(answer().compares_ids);
     tail_is(2, 1200);
     tail.placed = {{10, *tail.last_position, "a"}};
+    mark->disordered_below = lsn{900};
     EXPECT_EQ(answer().what, kind::claim);
+}
+
+/// A comparison ended there, and rows that lie before its beginning were never sent to it.
+TEST_F(TailTrust, ComparesWhereTheSlotHasGoneBackToBeforeAComparisonEnded) {
+    mark->disordered_until = 9;
+    tail_is(2, 1200);
+    mark->disordered_below = lsn{900};
+    EXPECT_EQ(answer().what, kind::claim);
+    mark->disordered_below = lsn{901};
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_THAT(answer().remark, HasSubstr("before an earlier comparison ended"));
 }
 
 TEST_F(TailTrust, BelievesNoPlaceWhileRowsAreCompared) {
