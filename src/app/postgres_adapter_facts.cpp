@@ -6,6 +6,7 @@
 #include "app/postgres_adapter.hpp"
 #include "app/postgres_link.hpp"
 #include "app/slot_glance.hpp"
+#include "app/well_being.hpp"
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/usage.hpp"
@@ -138,6 +139,7 @@ asio::awaitable<void> postgres_adapter::call_rows(link_handle over) {
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
     auto letters_at = now().monotonic;
+    std::uint64_t written = 0;
     while (!over->closed) {
         const bool may_ask = co_await can_ask(over);
         if (may_ask) {
@@ -148,7 +150,10 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
         }
         if (may_ask && board_ != nullptr) {
             co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
-            if (!over->closed && now().monotonic >= letters_at) {
+            const auto so_far = dead_letters_in(board_->counts());
+            const bool is_due =
+                now().monotonic >= letters_at || std::exchange(written, so_far) != so_far;
+            if (!over->closed && is_due) {
                 const auto pause =
                     co_await ask_for_letters(*over->for_facts, settings_.postgres.slot, *board_);
                 letters_at = now().monotonic + pause;

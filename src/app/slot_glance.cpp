@@ -3,6 +3,7 @@
 #include "app/clock.hpp"
 #include "postgres/tables/usage.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -23,11 +24,14 @@ awaitable<std::chrono::steady_clock::duration> ask_for_letters(postgres::connect
                                                                const std::string& slot,
                                                                status_board& board) {
     constexpr int pauses_of_a_count = 50;
+    constexpr std::chrono::seconds where_none_is_open{30};
     const auto started = now().monotonic;
     auto letters = co_await postgres::read_open_letters(sql, slot);
     const auto ended = now();
+    const bool none = letters && (!*letters || (*letters)->newest.empty());
     board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended);
-    co_return pauses_of_a_count*(ended.monotonic - started);
+    const auto rest = pauses_of_a_count * (ended.monotonic - started);
+    co_return none ? std::max<std::chrono::steady_clock::duration>(rest, where_none_is_open) : rest;
 }
 
 }  // namespace walrelay::app

@@ -19,7 +19,8 @@ inline constexpr std::chrono::seconds ask_every{5};
                                                             const std::string& slot,
                                                             status_board& board);
 
-/// Returns how long to leave the table alone: very many rows are counted less often.
+/// Returns how long to leave the table alone as long as the relay writes none: very many rows are
+/// counted less often, and none is looked for less often than some.
 [[nodiscard]] boost::asio::awaitable<std::chrono::steady_clock::duration> ask_for_letters(
     postgres::connection& sql, const std::string& slot, status_board& board);
 

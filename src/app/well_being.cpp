@@ -16,6 +16,8 @@ double seconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double>(time).count();
 }
 
+}  // namespace
+
 std::uint64_t dead_letters_in(const relay_counts& counts) {
     std::uint64_t letters = 0;
     for (const auto& table : counts.tables) {
@@ -24,8 +26,6 @@ std::uint64_t dead_letters_in(const relay_counts& counts) {
     }
     return letters;
 }
-
-}  // namespace
 
 std::optional<log_entry> well_being::line_at(const relay_status& status, const relay_counts& counts,
                                              instant now) {

@@ -13,6 +13,9 @@
 
 namespace walrelay::app {
 
+/// That the relay has written.
+[[nodiscard]] std::uint64_t dead_letters_in(const relay_counts& counts);
+
 class well_being {
 public:
     /// `every`: how often the log says that all is well; 0 for never.

@@ -46,6 +46,8 @@ void keep_round::close() {
 awaitable<void> keep_round::run() {
     const auto self = shared_from_this();
     constexpr steady::duration after_trouble = 10s;
+    // Until somebody makes one.
+    constexpr steady::duration where_none_is = 30s;
     while (!closed_) {
         const auto looked = co_await look();
         if (closed_) {
@@ -56,6 +58,7 @@ awaitable<void> keep_round::run() {
             is_well("look");
             failures_ = 0;
             pause = std::max(pause, rest_after_moving());
+            pause = has_none_ && !rules_.keep ? std::max(pause, where_none_is) : pause;
         } else {
             sql_.reset();
             watch_.saw(std::nullopt);
