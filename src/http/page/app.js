@@ -177,7 +177,7 @@ function letters(of) {
     "walrelay dead-letter show " + one.id])));
   const all = openLetters(of);
   put("letters-sum", (newest.length < all ? "The newest of " + whole(all) + ". " : "") +
-    "All: walrelay dead-letter list --open. Send them again, once the cause is gone: walrelay dead-letter retry.");
+    "All: walrelay dead-letter list --open. Send them again, once the cause is gone: walrelay dead-letter retry --all.");
 }
 
 function kept(of) {
