@@ -135,7 +135,7 @@ void broker::see(stream_facts& seen, const stored_message& message) {
         return;
     }
     seen.placed.push_back({message.sequence, *ours, message.id});
-    seen.recent.push_back({message.id, world::to_wall(message.stored_at), message.sequence});
+    seen.recent.push_back({message.id, world::to_wall(message.stored_at), message.sequence, ours});
     const bool comparable = seen.last_position && seen.last_position->origin == ours->origin;
     if (!comparable || seen.last_position->at < ours->at) {
         seen.last_position = ours;

@@ -101,15 +101,16 @@ void checker::on_written_back(const commit_position& where, const std::string& i
 }
 
 bool checker::is_orphan(const stored_message& taken) {
-    const auto* const dead = source_.orphan_of(taken.id);
-    if (dead == nullptr) {
+    const auto all = source_.orphans_of(taken.id);
+    if (all.empty()) {
         return false;
     }
     const auto where = parse_position(taken.position);
-    const auto& row = dead->row;
-    const bool fits = where && (dead->line.shares(*where) || source_.has_known(*where)) &&
-                      where->at == row.where && taken.subject == row.subject &&
-                      taken.body == row.body;
+    const bool fits = std::any_of(all.begin(), all.end(), [&](const orphan* dead) {
+        const auto& row = dead->row;
+        return where && (dead->line.shares(*where) || source_.has_known(*where)) &&
+               where->at == row.where && taken.subject == row.subject && taken.body == row.body;
+    });
     // On a branch that uses LSNs again a row can be published again at the same place.
     const auto& now = source_.events();
     if (!fits && std::any_of(now.begin(), now.end(),
@@ -119,7 +120,7 @@ bool checker::is_orphan(const stored_message& taken) {
     if (!fits) {
         throw violation("content", "a message differs from its row: " + name(taken));
     }
-    if (!orphaned_.insert(taken.id).second) {
+    if (!orphaned_.insert({taken.id, where->at}).second) {
         throw violation("no duplicate", name(taken) + " is in the stream already");
     }
     return true;
@@ -153,7 +154,7 @@ void checker::on_branch_left(lsn at) {
     const auto kept = static_cast<std::size_t>(first - all.begin());
     for (auto index = kept; index < fates_.size(); ++index) {
         if (fates_[index] == fate::stored) {
-            orphaned_.insert(all[index].id);
+            orphaned_.insert({all[index].id, all[index].where});
         }
     }
     fates_.resize(std::min(fates_.size(), kept));
@@ -185,8 +186,10 @@ void checker::check_orphans(const std::vector<stored_message>& all) const {
         if (!each->is_ours()) {
             continue;
         }
-        const auto timeline = parse_position(each->position)->origin.timeline;
-        if (each->sequence > named_up_to_ && timeline < goes_on && orphaned_.contains(each->id)) {
+        const auto where = *parse_position(each->position);
+        const auto timeline = where.origin.timeline;
+        if (each->sequence > named_up_to_ && timeline < goes_on &&
+            orphaned_.contains({each->id, where.at})) {
             throw violation("orphans are named", name(*each) + " was not");
         }
         goes_on = std::max(goes_on, timeline);
@@ -281,7 +284,9 @@ void checker::on_set_aside(const position& where, const std::string& id) {
         written_[index] = true;
         return;
     }
-    if (event.defect == poison::none || now == fate::stored) {
+    // Its id is that of a row which was lost, and the broker may remember that.
+    const bool has_a_namesake = !source_.orphans_of(event.id).empty();
+    if ((event.defect == poison::none && !has_a_namesake) || now == fate::stored) {
         throw violation("dead letters", "a good row is set aside: " + name(event));
     }
     now = fate::set_aside;

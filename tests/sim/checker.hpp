@@ -141,8 +141,8 @@ private:
     std::map<std::size_t, std::uint64_t> unseen_;
     std::size_t settled_ = 0;             // no row before it is missing
     std::set<std::size_t> letters_lost_;  // in restores; a row whose limit was raised goes out late
-    /// Ids of dead branches that are in the stream.
-    std::set<std::string> orphaned_;
+    /// Rows of dead branches that are in the stream.
+    std::set<std::pair<std::string, commit_position>> orphaned_;
     std::uint64_t named_up_to_ = 0;
     std::vector<bool> was_stored_;
     std::vector<bool> was_lost_;  // what comes again stands behind what the stream had kept

@@ -355,6 +355,7 @@ lsn database::promote(lsn at_least, checker& watch) {
                     : lost < records_.size() ? records_[records_.size() - 1 - lost]
                                              : std::max(at_least, line_began_);
     leave_branch(at, watch);
+    give_ids_again();
     lines_.push_back(line_);
     line_.ancestors.push_back({line_.origin.timeline, at});
     ++line_.origin.timeline;
@@ -387,6 +388,18 @@ void database::restore(const lineage& line, lsn at, checker& watch) {
     line_began_ = std::min(line_began_, at);
 }
 
+/// From what is left on.
+void database::give_ids_again() {
+    constexpr std::size_t before_number = 4;  // "row-"
+    if (!profile_.ids_come_again) {
+        return;
+    }
+    last_id_ = 0;
+    for (const auto& each : events_) {
+        last_id_ = std::max<std::uint64_t>(last_id_, std::stoull(each.id.substr(before_number)));
+    }
+}
+
 /// What was committed from `at` on was never there.
 void database::leave_branch(lsn at, checker& watch) {
     ++incarnation_;
@@ -394,6 +407,7 @@ void database::leave_branch(lsn at, checker& watch) {
     for (const auto& each : events_) {
         if (each.where.commit >= at) {
             orphans_.emplace(each.id, orphan{each, line_});
+            left_out_.erase(each.id);
         }
     }
     std::erase_if(events_, [&](const outbox_event& each) { return each.where.commit >= at; });
@@ -412,9 +426,12 @@ bool database::has_known(const position& where) const {
                        [&](const lineage& each) { return each.shares(where); });
 }
 
-const orphan* database::orphan_of(const std::string& id) const {
-    const auto found = orphans_.find(id);
-    return found == orphans_.end() ? nullptr : &found->second;
+std::vector<const orphan*> database::orphans_of(const std::string& id) const {
+    std::vector<const orphan*> all;
+    for (auto [each, end] = orphans_.equal_range(id); each != end; ++each) {
+        all.push_back(&each->second);
+    }
+    return all;
 }
 
 }  // namespace walrelay::sim

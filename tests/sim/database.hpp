@@ -122,8 +122,8 @@ public:
     /// Counts promotions and restores: what a connection reaches is the same server as long as it
     /// stays.
     [[nodiscard]] std::uint64_t incarnation() const { return incarnation_; }
-    /// The row of a dead branch that has this message id; null if none has.
-    [[nodiscard]] const orphan* orphan_of(const std::string& id) const;
+    /// The rows of dead branches that have this message id.
+    [[nodiscard]] std::vector<const orphan*> orphans_of(const std::string& id) const;
 
     /// All transactions of the present history.
     [[nodiscard]] const std::vector<transaction>& committed() const { return committed_; }
@@ -179,6 +179,7 @@ private:
     };
 
     void leave_branch(lsn at, checker& watch);
+    void give_ids_again();
     void write(std::size_t which);
     void insert(writer& into);
     void update(writer& into);
@@ -203,7 +204,7 @@ private:
     std::vector<lineage> lines_;  // all that there were
     std::uint64_t incarnation_ = 1;
     /// Rows of dead branches by their ids, of which none is used again.
-    std::map<std::string, orphan> orphans_;
+    std::multimap<std::string, orphan> orphans_;
     std::map<std::string, position> dead_letters_;
     std::set<std::string> left_out_;
     std::optional<std::string> halt_;

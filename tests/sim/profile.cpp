@@ -343,6 +343,9 @@ profile draw_profile(randomness& random) {
     if (aside.chance(60) && drawn.orders_all()) {
         harm_often(aside, drawn);
     }
+    // A restored database uses its timeline again, so that nothing tells the messages apart.
+    drawn.ids_come_again =
+        aside.chance(400) && drawn.has(mishap::promotion) && !drawn.has(mishap::restore);
     return drawn;
 }
 
@@ -386,6 +389,9 @@ std::string describe(const profile& drawn) {
     }
     if (drawn.forged_acks_per_million > 0) {
         text << " acks are forged=" << drawn.forged_acks_per_million << "/1000000";
+    }
+    if (drawn.ids_come_again) {
+        text << " ids come again";
     }
     if (drawn.harm_interval > sim_time(0)) {
         text << " the stream is harmed=every " << in_seconds(drawn.harm_interval) << " s";

@@ -132,6 +132,8 @@ struct profile {
     /// Also by a stream that somebody else has filled.
     bool is_swapped = false;
     std::uint64_t harm_seed = 0;
+    /// After a promotion rows get the ids of those that were lost with it, as sequences do.
+    bool ids_come_again = false;
 
     [[nodiscard]] std::uint32_t rate(hazard which) const {
         return rates[static_cast<std::size_t>(which)];

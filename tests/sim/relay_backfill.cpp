@@ -112,7 +112,10 @@ void relay_database::find_rows(lsn before, std::size_t seen) {
         held.insert(each.first);
     }
     for (std::size_t each = 0; each < seen; ++each) {
-        held.insert(all[each].id);
+        const auto where = parse_position(all[each].position);
+        if (!where || !around_.has_left(*where)) {
+            held.insert(all[each].id);
+        }
     }
     const auto& events = around_.source.events();
     for (std::size_t each = 0; each < events.size() && events[each].where.commit < before; ++each) {

@@ -291,8 +291,9 @@ void relay_database::look_for_rows(relay::look_for_rows wanted) {
     const auto takes = around_.where.random().between(sim_time(100), sim_time(50000));
     around_.where.after(takes, life_.if_it_lasts([this, wanted = std::move(wanted)] {
         std::vector<relay::roll_row> missing;
+        const auto is_left = [this](const position& where) { return around_.has_left(where); };
         for (const auto& row : wanted.rows) {
-            if (!around_.the_broker.stream().has(row.id) &&
+            if (!around_.the_broker.stream().has(row.id, is_left) &&
                 !around_.source.dead_letters().contains(row.id) &&
                 !around_.source.is_left_out(row.id)) {
                 missing.push_back(row);

@@ -32,6 +32,12 @@ struct relay_surroundings {
     /// With which a relay starts.
     const configuration& configured;
     canary defect = canary::none;
+
+    /// Whether a message of this position is of a branch that the database has left. Where it is
+    /// restored it can have been read on a branch, and be from before that: nothing tells.
+    [[nodiscard]] bool has_left(const position& at) const {
+        return !how.has(mishap::restore) && source.line().has_left(at);
+    }
 };
 
 /// Thrown by a call of the surroundings: what a std::bad_alloc is to the program.

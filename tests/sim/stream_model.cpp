@@ -112,9 +112,12 @@ const stored_message* stream_model::message(std::uint64_t sequence) const {
     return is_there ? &messages_[static_cast<std::size_t>(sequence - 1)] : nullptr;
 }
 
-bool stream_model::has(const std::string& id) const {
-    return std::any_of(messages_.begin(), messages_.end(),
-                       [&](const stored_message& each) { return each.id == id; });
+bool stream_model::has(const std::string& id,
+                       const std::function<bool(const position&)>& is_left) const {
+    return std::any_of(messages_.begin(), messages_.end(), [&](const stored_message& each) {
+        const auto where = parse_position(each.position);
+        return each.id == id && (!where || !is_left(*where));
+    });
 }
 
 void stream_model::change_leader() {

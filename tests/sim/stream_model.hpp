@@ -16,6 +16,7 @@
 #include "sim/world.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,8 +66,9 @@ public:
     [[nodiscard]] std::uint64_t last_sequence() const { return messages_.size(); }
     /// Null where it is not there (any more).
     [[nodiscard]] const stored_message* message(std::uint64_t sequence) const;
-    /// Whether a message of walrelay's with this id ever was there.
-    [[nodiscard]] bool has(const std::string& id) const;
+    /// Whether a message with this id ever was there, of no branch that was left.
+    [[nodiscard]] bool has(const std::string& id,
+                           const std::function<bool(const position&)>& is_left) const;
     /// All that ever were, also those that were trimmed.
     [[nodiscard]] const std::vector<stored_message>& messages() const { return messages_; }
 

@@ -29,9 +29,10 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
         orphans_.first_sequence = orphans_.count == 0 ? sequence : orphans_.first_sequence;
         orphans_.last_sequence = sequence;
         ++orphans_.count;
-        // A timeline that was left can have named it, of a row that both have in common.
-        if (wanted_.compares_ids && where->at.commit >= wanted_.since &&
-            where->at.commit < wanted_.wal_end) {
+        // A timeline of which nobody knows where it began can have named it, of a row from before
+        // that. What an ancestor wrote after its end is of nobody here, whatever its place and id.
+        if (wanted_.compares_ids && !wanted_.line.includes(where->origin.timeline) &&
+            where->at.commit >= wanted_.since && where->at.commit < wanted_.wal_end) {
             add_row(where->at, id);
         }
         return;

@@ -63,6 +63,20 @@ TEST(StoredRows, KnowARowByItsIdThatALaterTimelineNamed) {
     EXPECT_EQ(rows.newest(), at(200, 191));
 }
 
+/// The place and the id of a lost row can both come again.
+TEST(StoredRows, KnowNoRowByWhatAnAncestorWroteAfterItsEnd) {
+    auto wanted = since(100);
+    wanted.compares_ids = true;
+    wanted.wal_end = lsn{3000};
+    stored_rows rows(wanted);
+    rows.add(1, on(first_timeline, at(999, 998)), "a");
+    rows.add(2, on(first_timeline, at(1100, 1098)), "b");
+    rows.end(true, true);
+    EXPECT_TRUE(rows.has(at(999, 998), "a"));
+    EXPECT_FALSE(rows.has(at(1100, 1098), "b"));
+    EXPECT_EQ(rows.orphaned().count, 1U);
+}
+
 TEST(StoredRows, KnowPositionsOfTheFirstVersionByCommitAndId) {
     stored_rows rows(since(100));
     rows.add(1, on(first_timeline, {lsn{100}, {}, 0}), "a");
