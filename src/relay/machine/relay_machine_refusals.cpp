@@ -32,8 +32,7 @@ void relay_machine::ask_whose_it_is() {
     const message& refused = lane_->refused_message();
     const auto sequence = lane_->taken_at();
     const bool is_the_first = refusals_.asked_of() == nullptr;
-    const bool by_id = lane_->knows_by_id(sequence) && !is_of_a_snapshot(refused.where.at);
-    refusals_.ask_of({refused.where, refused.id, sequence, by_id});
+    refusals_.ask_of({refused.where, refused.id, sequence, lane_->knows_by_id(sequence)});
     if (is_the_first) {
         ask_of_next();
     }
@@ -57,11 +56,12 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         (found && found->sequence != asked->sequence)) {
         return;
     }
-    if (found && asked->by_id) {
+    const bool is_there = found && !is_no_message(*found);
+    // A row of a snapshot is sent because nothing was there: it waits for the broker to forget.
+    if (found && asked->by_id && (is_there || !is_of_a_snapshot(asked->where.at))) {
         settle_by_id(*found, now);
         return;
     }
-    const bool is_there = found && !is_no_message(*found);
     if (!is_there || is_of(*found, asked->where) || !lane_->holds(asked->where)) {
         // Its own, perhaps, so that the stream's end was told by a server that did not know it.
         look_whose_it_is(found, now);
@@ -75,6 +75,7 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
 
 /// The message that has the id of a row that is sent again, as the broker says: its own from an
 /// earlier time, unless it is of a branch that was left. What is gone from there was the row's too.
+/// Of a row of a snapshot no message but its own was there.
 void relay_machine::settle_by_id(const asked_message& found, instant now) {
     const auto asked = refusals_.take_question();
     ask_of_next();
@@ -86,7 +87,8 @@ void relay_machine::settle_by_id(const asked_message& found, instant now) {
     // known by its place.
     const bool is_from_before = found.where && !line.includes(found.where->origin.timeline) &&
                                 found.where->at == asked.where.at;
-    if (found.where && line.has_left(*found.where) && !is_from_before) {
+    const bool is_anothers = found.where && line.has_left(*found.where) && !is_from_before;
+    if (is_anothers || (is_of_a_snapshot(asked.where.at) && !is_of(found, asked.where))) {
         lane_->refuse(asked.where, asked.sequence);
         message_was_refused(now);
         return;
@@ -117,7 +119,8 @@ void relay_machine::settle_question(const stream_facts& facts, instant now) {
     }
     const auto asked = refusals_.take_question();
     refusals_.drop_questions();
-    if (asked.by_id || !answer || answer->sequence != asked.sequence) {
+    const bool is_asked_anew = asked.by_id && !is_of_a_snapshot(asked.where.at);
+    if (is_asked_anew || !answer || answer->sequence != asked.sequence) {
         return;
     }
     const auto window =

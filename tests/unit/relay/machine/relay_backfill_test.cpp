@@ -113,6 +113,42 @@ TEST_F(RelayBackfill, SendsAgainWhatABrokerThatWentAwayHasNot) {
     EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
 }
 
+/// All of the stream was read: that the broker remembers an id does not make it a message.
+TEST_F(RelayBackfill, WaitsWhereTheBrokerRemembersTheIdOfAMessageThatIsGone) {
+    connect(5);
+    EXPECT_THAT(script.old_row("a"), ElementsAre("publish a@5"));
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 3, 0, {}}), ElementsAre("read_message 3"));
+    EXPECT_THAT(script.message_is_read(asked_message{3}), ElementsAre("close_broker"));
+    script.passes(1ms);
+    script.asked = asked_message{3};
+    EXPECT_THAT(script.broker_connects(5), ElementsAre("close_broker"));
+    EXPECT_THAT(script.last_log(), HasSubstr("until its duplicate window"));
+    script.passes(1s);
+    script.asked.reset();
+    EXPECT_THAT(script.broker_connects(5), ElementsAre("publish a@5"));
+    script.rows_end();
+    EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
+}
+
+TEST_F(RelayBackfill, SetsARowAsideWhoseIdAnotherMessageHas) {
+    connect(5);
+    script.old_row("a");
+    script.reply({outcome_class::duplicate, 3, 0, {}});
+    EXPECT_THAT(
+        script.message_is_read(asked_message{3, position{{7, 1}, {lsn{0x100}, lsn{0x80}, 0}}, "a"}),
+        Contains(HasSubstr("dead_letter")));
+}
+
+TEST_F(RelayBackfill, TakesItsOwnMessageOfAnEarlierConnectionForStored) {
+    connect(5);
+    script.old_row("a");
+    script.reply({outcome_class::duplicate, 3, 0, {}});
+    const commit_position own{before_slot(begins), before_slot(begins), 0};
+    EXPECT_THAT(script.message_is_read(asked_message{3, position{relay_script::origin, own}, "a"}),
+                IsEmpty());
+    EXPECT_THAT(script.rows_end(), ElementsAre("adopt_slot"));
+}
+
 TEST_F(RelayBackfill, LooksAgainWhereTheStreamWasWrittenToSinceItWasCompared) {
     script.start();
     script.broker_connects(5);
