@@ -41,8 +41,8 @@ awaitable<monotonic_time> look_at_postgres(const servers::executors& on,
     if (now().monotonic < letters_at) {
         co_return letters_at;
     }
-    const auto left_alone = co_await ask_for_letters(*sql, slot, board);
-    co_return now().monotonic + left_alone;
+    const auto rest = co_await ask_for_letters(*sql, slot, board);
+    co_return now().monotonic + rest.at_most;
 }
 
 }  // namespace

@@ -138,7 +138,9 @@ asio::awaitable<void> postgres_adapter::call_rows(link_handle over) {
 
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
-    auto letters_at = now().monotonic;
+    auto letters_asked = now().monotonic;
+    auto letters_written = letters_asked;
+    letters_rest rest;
     std::uint64_t written = 0;
     while (!over->closed) {
         const bool may_ask = co_await can_ask(over);
@@ -151,12 +153,15 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
         if (may_ask && board_ != nullptr) {
             co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
             const auto so_far = dead_letters_in(board_->counts());
-            const bool is_due =
-                now().monotonic >= letters_at || std::exchange(written, so_far) != so_far;
-            if (!over->closed && is_due) {
-                const auto pause =
-                    co_await ask_for_letters(*over->for_facts, settings_.postgres.slot, *board_);
-                letters_at = now().monotonic + pause;
+            const auto at = now().monotonic;
+            if (std::exchange(written, so_far) != so_far) {
+                letters_written = at;  // or about to be
+            }
+            const bool are_written = at < letters_written + rest_where_none_is;
+            if (!over->closed &&
+                at >= letters_asked + (are_written ? rest.at_least : rest.at_most)) {
+                rest = co_await ask_for_letters(*over->for_facts, settings_.postgres.slot, *board_);
+                letters_asked = now().monotonic;
             }
         }
         timer.expires_after(ask_every);

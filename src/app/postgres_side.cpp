@@ -61,14 +61,15 @@ std::string nonce() {
     return fmt::format("{:016x}{:016x}", numbers(random), numbers(random));
 }
 
-/// A gap is an error that is kept: whoever meets it next must find it.
-std::optional<error> forbidding(const std::vector<finding>& findings) {
+/// A gap is an error that is kept: whoever meets it next must find it. What a standby lacks is
+/// none: it may be about to be promoted, or the wrong server.
+std::optional<error> forbidding(const std::vector<finding>& findings, const postgres_facts& facts) {
     auto why = servers::to_error(findings, errc::postgres_unsuitable);
     const auto is_gap = [](const finding& each) {
         return each.severity == finding_severity::error &&
                (each.code.text() == "slot_gone" || each.code.text() == "slot_lost");
     };
-    if (why && std::ranges::any_of(findings, is_gap)) {
+    if (why && !facts.in_recovery && std::ranges::any_of(findings, is_gap)) {
         why->code = errc::gap_found;
     }
     return why;
@@ -195,7 +196,7 @@ awaitable<result<postgres_facts>> look(servers::executors on, postgres::connecti
     known.earlier = *earlier;
     const auto planned = findings_for(expected, servers::as_completed(*facts), known);
     if (!can_start(planned)) {
-        co_return *forbidding(planned);
+        co_return *forbidding(planned, *facts);
     }
     // Others may read the publication, so it is altered where nothing else is left.
     const bool may_alter =
@@ -211,7 +212,7 @@ awaitable<result<postgres_facts>> look(servers::executors on, postgres::connecti
         }
     }
     const auto findings = findings_for(expected, *facts, known);
-    if (auto forbids = forbidding(findings)) {
+    if (auto forbids = forbidding(findings, *facts)) {
         co_return *forbids;
     }
     co_return facts;

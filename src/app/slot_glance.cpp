@@ -20,18 +20,19 @@ awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& s
     board.slot_was_read(usage ? std::move(*usage) : std::nullopt, own_now());
 }
 
-awaitable<std::chrono::steady_clock::duration> ask_for_letters(postgres::connection& sql,
-                                                               const std::string& slot,
-                                                               status_board& board) {
+awaitable<letters_rest> ask_for_letters(postgres::connection& sql, const std::string& slot,
+                                        status_board& board) {
     constexpr int pauses_of_a_count = 50;
-    constexpr std::chrono::seconds where_none_is_open{30};
     const auto started = now().monotonic;
     auto letters = co_await postgres::read_open_letters(sql, slot);
     const auto ended = now();
     const bool none = letters && (!*letters || (*letters)->newest.empty());
     board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended);
-    const auto rest = pauses_of_a_count * (ended.monotonic - started);
-    co_return none ? std::max<std::chrono::steady_clock::duration>(rest, where_none_is_open) : rest;
+    letters_rest rest{pauses_of_a_count * (ended.monotonic - started)};
+    rest.at_most =
+        none ? std::max<std::chrono::steady_clock::duration>(rest.at_least, rest_where_none_is)
+             : rest.at_least;
+    co_return rest;
 }
 
 }  // namespace walrelay::app

@@ -19,9 +19,17 @@ inline constexpr std::chrono::seconds ask_every{5};
                                                             const std::string& slot,
                                                             status_board& board);
 
-/// Returns how long to leave the table alone as long as the relay writes none: very many rows are
-/// counted less often, and none is looked for less often than some.
-[[nodiscard]] boost::asio::awaitable<std::chrono::steady_clock::duration> ask_for_letters(
-    postgres::connection& sql, const std::string& slot, status_board& board);
+/// How long to leave the dead letters alone: at least that, as very many are counted less often,
+/// and at most the other, unless some are being written.
+struct letters_rest {
+    std::chrono::steady_clock::duration at_least{0};
+    std::chrono::steady_clock::duration at_most{0};
+};
+/// Where none is open, for so long.
+inline constexpr std::chrono::seconds rest_where_none_is{30};
+
+[[nodiscard]] boost::asio::awaitable<letters_rest> ask_for_letters(postgres::connection& sql,
+                                                                   const std::string& slot,
+                                                                   status_board& board);
 
 }  // namespace walrelay::app

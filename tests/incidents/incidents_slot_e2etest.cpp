@@ -48,6 +48,18 @@ TEST_F(SlotIncident, AStandbyWithoutTheSlotTakesOver) {
     is_healed();
 }
 
+/// It meets the server before that is promoted: what a standby lacks is no gap.
+TEST_F(SlotIncident, AStandbyWithoutTheSlotIsSeenBeforeItTakesOver) {
+    begin();
+    postgres.become_standby(bench.name());
+    ASSERT_TRUE(relay->process().wait_for_log("is a standby", patience)) << relay->process().log();
+    ASSERT_TRUE(relay->comes_to_say("/status", "is a standby"));
+    postgres.promote();
+    bench.execute(insert_events(101, 110));
+    tells({"halted", false, false, bench.name() + " does not exist", {"WalrelayHalted"}});
+    is_healed();
+}
+
 TEST_F(SlotIncident, TheSlotIsMovedWhileNoRelayRuns) {
     begin();
     relay.reset();

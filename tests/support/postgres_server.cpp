@@ -17,13 +17,16 @@ postgres_server::postgres_server(const postgres_options& options)
     start();
 }
 
-void postgres_server::begin_timeline(const std::string& without_slot) {
+void postgres_server::become_standby(const std::string& without_slot) {
     stop(postgres_stop::fast);
     if (!without_slot.empty()) {
         std::filesystem::remove_all(data() / "pg_replslot" / without_slot);
     }
     std::ofstream(data() / "standby.signal").close();
     start();
+}
+
+void postgres_server::promote() {
     run_program("pg_ctl", {"promote", "--pgdata=" + data().string(), "--wait"});
     if (!eventually(std::chrono::seconds(60),
                     [this] { return session().value_of("SELECT pg_is_in_recovery()") == "f"; })) {

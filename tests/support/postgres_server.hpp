@@ -26,9 +26,15 @@ class postgres_server : public postgres_instance {
 public:
     explicit postgres_server(const postgres_options& options = {});
 
-    /// Restarts it as a standby of nobody that is promoted: it goes on on the next timeline.
-    /// `without_slot` names one that the standby never had; empty: it has all.
-    void begin_timeline(const std::string& without_slot = {});
+    /// Restarts it as a standby of nobody. `without_slot` names one that the standby never had;
+    /// empty: it has all.
+    void become_standby(const std::string& without_slot = {});
+    /// Ends that: it goes on on the next timeline.
+    void promote();
+    void begin_timeline(const std::string& without_slot = {}) {
+        become_standby(without_slot);
+        promote();
+    }
 };
 
 }  // namespace walrelay::test
