@@ -130,6 +130,20 @@ TEST_F(RelayBackfill, WaitsWhereTheBrokerRemembersTheIdOfAMessageThatIsGone) {
     EXPECT_THAT(script.acks(1), ElementsAre("adopt_slot"));
 }
 
+TEST_F(RelayBackfill, AsksAnewWhereItBeginsAgainWhileAQuestionIsOpen) {
+    connect(5);
+    script.old_row("a");
+    script.reply({outcome_class::duplicate, 3, 0, {}});
+    script.broker_fails();
+    script.passes(1s);
+    script.broker_connects(6);
+    script.passes(1s);
+    script.postgres_connects_with_rows(begins, 6);
+    script.broker_connects(6);
+    EXPECT_THAT(script.old_row("a"), ElementsAre("publish a@6"));
+    EXPECT_THAT(script.reply({outcome_class::duplicate, 3, 0, {}}), ElementsAre("read_message 3"));
+}
+
 TEST_F(RelayBackfill, SetsARowAsideWhoseIdAnotherMessageHas) {
     connect(5);
     script.old_row("a");
