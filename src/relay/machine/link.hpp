@@ -20,6 +20,9 @@ public:
     [[nodiscard]] bool is_idle() const { return state_ == state::idle; }
     /// Now, or at any time before.
     [[nodiscard]] bool was_up() const { return was_up_; }
+    /// A try failed, or a connection ended, and nothing that the server is there for has come of
+    /// it since: a connection alone proves nothing.
+    [[nodiscard]] bool is_in_trouble() const { return in_trouble_; }
     /// Counts the tries; an event of an earlier try is of no interest any more.
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
     [[nodiscard]] std::optional<monotonic_time> retry_at() const { return retry_at_; }
@@ -45,6 +48,7 @@ public:
             backoff_.reset();
         }
         const auto delay = backoff_.next();
+        in_trouble_ = true;
         wait(now, delay);
         return delay;
     }
@@ -56,7 +60,10 @@ public:
     }
 
     /// The connection does what it is for: the next loss is met with the shortest delay.
-    void progressed() { backoff_.reset(); }
+    void progressed() {
+        backoff_.reset();
+        in_trouble_ = false;
+    }
 
     /// The connection is given up for a new one. Returns its epoch.
     std::uint64_t replace() {
@@ -80,6 +87,7 @@ private:
     state state_ = state::idle;
     std::uint64_t epoch_ = 0;
     bool was_up_ = false;
+    bool in_trouble_ = false;
     monotonic_time up_since_;
     std::optional<monotonic_time> retry_at_;
 };

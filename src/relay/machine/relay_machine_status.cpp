@@ -47,6 +47,11 @@ relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag
                : is_standby()            ? relay_state::standby
                                          : relay_state::starting;
     }
+    if (broker_.is_in_trouble() && lane_->waiting_since()) {
+        // It takes connections; whether it takes messages is what the oldest one waits to see. A
+        // full stream would look well again and again, for as long as the answer takes.
+        return relay_state::waiting_broker;
+    }
     if (backfilling_.is_open()) {
         return relay_state::snapshot;
     }

@@ -113,6 +113,21 @@ TEST_F(RelayStatus, WaitsForTheBrokerAsTheLeaderThatItIs) {
     EXPECT_TRUE(status().reason.empty());
 }
 
+TEST_F(RelayStatus, WaitsForABrokerThatTakesConnectionsUntilItTakesAMessage) {
+    connect();
+    script.transaction(800, {"a"});
+    script.reply({outcome_class::transient, 0, 10077, "maximum messages exceeded"});
+    is(relay_state::waiting_broker, true);
+    const auto why = status().reason;
+    script.passes(1s);
+    script.broker_connects(0);
+    is(relay_state::waiting_broker, true);
+    EXPECT_EQ(status().reason, why);
+    EXPECT_TRUE(status().broker_connected);
+    script.acks(1);
+    is(relay_state::streaming, true);
+}
+
 TEST_F(RelayStatus, WaitsForPostgresWithoutTheSlot) {
     connect();
     script.postgres_fails(errc::postgres_unavailable);
