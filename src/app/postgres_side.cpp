@@ -382,7 +382,6 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
     if (!placed) {
         co_return placed.error();
     }
-    session.goes_on_without = known.goes_on_without;
     ready_postgres ready{std::move(session), std::move(*stream), {}, std::move(sql)};
     co_return std::move(ready);
 }
@@ -478,7 +477,6 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     known.heals = gate.is_asked_to_heal();
     known.looks = *may_pass == servers::passage::looks;
     known.gap = known.gap || *may_pass == servers::passage::heals;
-    known.goes_on_without = known.goes_on_without || *may_pass == servers::passage::gives_up;
     if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
         co_return ended.error();
     }
@@ -496,6 +494,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     const bool was_new = !facts->slot;
     auto ready = co_await prepare(on, settings, known, std::move(*facts), std::move(*sql));
     if (ready && ready->stream) {
+        ready->session.goes_on_without = *may_pass == servers::passage::gives_up;
         // The relay that held the slot until now may have halted it after it was looked at.
         const auto passed = co_await pass(gate, *may_pass, ready->sentinel);
         if (!passed) {

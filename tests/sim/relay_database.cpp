@@ -153,7 +153,6 @@ relay::postgres_session relay_database::describe(const session_handle& of) {
     session.slot_began = around_.slot.slot_began();
     session.slot_has_earlier_rows = around_.slot.goes_on();
     session.newest_rows = newest_rows(of);
-    session.goes_on_without = known_.goes_on_without;
     session.dead_letters = letters_to_come();
     broker_.joined(session.server.line);
     return session;

@@ -32,11 +32,54 @@ log_entry loss_line(const std::string& stream, const witness& known, const strea
 void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> late_rows) {
     seen_ = evidence_of(facts, stream_);
     seen_->late_rows = late_rows;
+    is_up_to_date_ = taken_.has_value();
     asking_.reset();
     state_ = state_ == state::refused ? state_ : state::unknown;
 }
 
+bool checkpoint::doubts(const stream_facts& facts, std::uint64_t acked, bool made_again,
+                        monotonic_time now) {
+    const auto seen = evidence_of(facts, stream_);
+    ends_with(seen.last_sequence);
+    const auto by_witness = missed_by_witness(seen);
+    const auto missed = std::max(acked, by_witness);
+    if (missed == 0) {
+        return false;
+    }
+    const bool is_another =
+        made_again || (by_witness > 0 && keeper_.known()->created != seen.created);
+    return is_doubted(seen, missed, seen.in_a_cluster && !is_another, now);
+}
+
+/// A look that shows what was missed ends the doubt; one that shows another end begins a new one.
+void checkpoint::ends_with(std::uint64_t last_sequence) {
+    if (last_sequence >= doubted_up_to_) {
+        doubt_.settled();
+        doubted_up_to_ = 0;
+    }
+    if (believed_ && believed_->last_sequence != last_sequence) {
+        believed_.reset();
+    }
+}
+
+/// One that is in no database is this process's own, and the window knows as much.
+bool checkpoint::is_witness_told() const {
+    const auto& known = keeper_.known();
+    return holds_slot_ && known && known->version > 0 && !keeper_.is_replacing();
+}
+
+/// The sequence that the witness names, if the stream seems to end before it; else 0.
+std::uint64_t checkpoint::missed_by_witness(const stream_evidence& seen) const {
+    // An operator decides on what was doubted long enough to halt for it.
+    if (!is_witness_told() || decision_.excuses_loss()) {
+        return 0;
+    }
+    const auto& known = *keeper_.known();
+    return judge_stream(known, seen) == stream_verdict::ends_before ? known.sequence : 0;
+}
+
 void checkpoint::message_stored(const stored_message& newest) {
+    ends_with(newest.sequence);
     if (seen_ && newest.sequence > seen_->last_sequence) {
         seen_->last_sequence = newest.sequence;
         seen_->last_where = newest.where;
@@ -46,6 +89,9 @@ void checkpoint::message_stored(const stored_message& newest) {
 }
 
 void checkpoint::slot_taken(slot_evidence evidence) {
+    const bool is_own = keeper_.is_own(evidence.witness.kept);
+    decision_.slot_taken(is_own);
+    is_up_to_date_ = is_up_to_date_ && is_own;
     keeper_.begin(evidence.witness, evidence.stands_at);
     taken_ = std::move(evidence);
     holds_slot_ = true;
@@ -107,7 +153,7 @@ void checkpoint::prove() {
     proved_with_slot_ = true;
     slow_readings_ = 0;
     // It was said of what was missing until now.
-    taken_->goes_on_without = false;
+    decision_.proved();
 }
 
 bool checkpoint::may_publish() const {
@@ -153,11 +199,10 @@ checkpoint::step checkpoint::judge(const std::optional<position>& ends, monotoni
 
 checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& ends,
                                               monotonic_time now) {
-    const auto& known = keeper_.known();
-    // One that is in no database is this process's own, and the window knows as much.
-    if (!known || known->version == 0 || keeper_.is_replacing()) {
+    if (!is_witness_told()) {
         return {};
     }
+    const auto& known = keeper_.known();
     const auto what = judge_stream(*known, *seen_);
     switch (what) {
         case stream_verdict::ask:
@@ -184,18 +229,36 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
     return has_lost(what, ends, now);
 }
 
-/// What follows can take more than one connection, and each of them looks again.
 bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
     const auto& known = *keeper_.known();
-    const believed_end end{known.version, seen_->created, seen_->last_sequence};
-    const bool is_made_again = known.created != seen_->created;
-    // An operator decides on what was doubted long enough to halt for it.
-    if (what == stream_verdict::another_stream || believed_ == end || taken_->goes_on_without) {
+    if (decision_.excuses_loss()) {
+        // An operator decides on what was doubted long enough to halt for it. What was seen before
+        // the slot was taken can be older than what another relay has stored since.
+        return !is_up_to_date_;
+    }
+    if (what == stream_verdict::another_stream) {
         return false;
     }
-    if (doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
+    const bool is_made_again = known.created != seen_->created;
+    // Where another message stands in its place, as many are no better.
+    const auto missed = std::max(known.sequence, seen_->last_sequence + 1);
+    return is_doubted(*seen_, missed, seen_->in_a_cluster && !is_made_again, now);
+}
+
+/// What follows can take more than one connection, and each of them looks again.
+bool checkpoint::is_doubted(const stream_evidence& seen, std::uint64_t missed, bool in_a_cluster,
+                            monotonic_time now) {
+    const auto& known = keeper_.known();
+    const believed_end end{holds_slot_ && known ? known->version : 0, seen.created,
+                           seen.last_sequence};
+    if (believed_ == end) {
+        return false;
+    }
+    doubted_up_to_ = std::max(doubted_up_to_, missed);
+    if (doubt_.doubts(in_a_cluster, now)) {
         return true;
     }
+    doubted_up_to_ = 0;
     believed_ = end;
     return false;
 }
@@ -212,7 +275,7 @@ checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<p
                 {}};
     }
     const bool is_sent_again = what == stream_verdict::ends_before && slot_sends_what_follows(ends);
-    if (!is_sent_again && !taken_->goes_on_without) {
+    if (!is_sent_again && !decision_.excuses_loss()) {
         // What is missing is not published into a stream that may be the wrong one.
         return refuse(what == stream_verdict::another_stream ? step::kind::halt : step::kind::gap,
                       stream_has_lost(known, *seen_, what, slot_));
@@ -263,7 +326,7 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends) {
                               (taken_->began_at && stands <= *taken_->began_at) ||
                               (!known && stream_reaches(ends, stands));
     slot_in_question_ = false;
-    if (is_explained || taken_->goes_on_without) {
+    if (is_explained || decision_.excuses_loss()) {
         return {};
     }
     if (was_moved() && looked_for_ != stands) {

@@ -20,6 +20,7 @@
 #include "core/lineage.hpp"
 #include "core/log_entry.hpp"
 #include "core/witness.hpp"
+#include "relay/checkpoint/decision.hpp"
 #include "relay/checkpoint/evidence.hpp"
 #include "relay/checkpoint/slot_place.hpp"
 #include "relay/checkpoint/tail_doubt.hpp"
@@ -51,8 +52,6 @@ struct slot_evidence {
     std::optional<error> newest_rows_unread = {};
     /// Those of some table were not read in time.
     bool newest_rows_slow = false;
-    /// An operator has decided to go on without what is missing.
-    bool goes_on_without = false;
 };
 
 class checkpoint {
@@ -66,10 +65,21 @@ public:
 
     // Facts.
 
+    /// Whether a look at the stream is to be doubted, and nothing made of it but another look: it
+    /// shows less than is known to be stored, by the window (`acked`, the sequence that the stream
+    /// has lost for it; 0 where it misses none) or by the witness. Asked before stream_seen.
+    [[nodiscard]] bool doubts(const stream_facts& facts, std::uint64_t acked, bool made_again,
+                              monotonic_time now);
     void stream_seen(const stream_facts& facts, std::optional<disorder> late_rows);
     /// The stream that was seen has acked this one since: it ends no earlier.
     void message_stored(const stored_message& newest);
     void slot_taken(slot_evidence evidence);
+    /// An operator has decided, of the halt that is being passed, to go on without what is missing.
+    void go_on_without_missing() { decision_.make(); }
+    /// That is done: what is missing from now on is another loss.
+    void miss_again() { decision_.end(); }
+    /// It holds for the slot that was taken last.
+    [[nodiscard]] bool goes_on_without() const { return decision_.holds(); }
     /// Another consumer has held the slot since, for which it was to move it.
     void others_hold_slot() { stood_.at.reset(); }
     /// The connection to PostgreSQL is gone; `last` is the last row that is known of it.
@@ -156,7 +166,12 @@ private:
     [[nodiscard]] bool stream_reaches(const std::optional<position>& ends, lsn place) const;
     /// Whether the slot has moved since this process had it, or saw it.
     [[nodiscard]] bool was_moved() const;
+    [[nodiscard]] bool is_witness_told() const;
+    [[nodiscard]] std::uint64_t missed_by_witness(const stream_evidence& seen) const;
     [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);
+    [[nodiscard]] bool is_doubted(const stream_evidence& seen, std::uint64_t missed,
+                                  bool in_a_cluster, monotonic_time now);
+    void ends_with(std::uint64_t last_sequence);
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
@@ -173,14 +188,19 @@ private:
     /// Of the last slot that was taken; it is had as long as `holds_slot_`.
     std::optional<slot_evidence> taken_;
     bool holds_slot_ = false;
+    /// The stream was looked at since another relay can have stored anything.
+    bool is_up_to_date_ = false;
+    decision decision_;
     slot_place place_;
     witness_keeper keeper_;
+    /// Of a stream that seems to end before this sequence.
     tail_doubt doubt_;
-    /// What the witness named when the doubt was over, and with what the stream ended: as long as
+    std::uint64_t doubted_up_to_ = 0;
+    /// Which witness was known when the doubt was over, and with what the stream ended: as long as
     /// it does, there is no doubt again.
     struct believed_end {
-        std::uint64_t version = 0;
-        wall_time created = {};  // the stream
+        std::uint64_t version = 0;  // 0 without the slot
+        wall_time created = {};     // the stream
         std::uint64_t last_sequence = 0;
         friend bool operator==(const believed_end&, const believed_end&) = default;
     };

@@ -23,6 +23,7 @@ void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
     writable_ = read.writable;
     offered_ = {};
     writing_.reset();
+    unanswered_.reset();
     retry_at_.reset();
     replaces_ = false;
     is_ending_ = false;
@@ -30,8 +31,21 @@ void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
     told_ = slot_confirmed;
 }
 
+bool witness_keeper::is_own(const std::optional<witness>& found) const {
+    if (found == known_) {
+        return true;
+    }
+    const auto version = known_ ? known_->version : 0;
+    if (!found || !unanswered_ || found->version != version + 1) {
+        return false;
+    }
+    auto written = *unanswered_;
+    written.version = found->version;
+    return *found == written;
+}
+
 void witness_keeper::end() {
-    writing_.reset();
+    unanswered_ = std::exchange(writing_, std::nullopt);
     retry_at_.reset();
     replaces_ = false;
 }

@@ -23,6 +23,9 @@ public:
     void begin(const witness_reading& read, lsn slot_confirmed);
     /// The connection is gone.
     void end();
+    /// Whether this is what this relay has known last, or has written since without an answer:
+    /// nobody else has written anything between its two connections.
+    [[nodiscard]] bool is_own(const std::optional<witness>& found) const;
 
     /// The last that is known: what the database has, or would have if it could be written.
     [[nodiscard]] const std::optional<witness>& known() const { return known_; }
@@ -68,6 +71,8 @@ private:
     std::optional<witness> known_;
     witness offered_;
     std::optional<witness> writing_;
+    /// What was on its way when the last connection ended.
+    std::optional<witness> unanswered_;
     std::optional<monotonic_time> written_at_;
     std::optional<monotonic_time> retry_at_;
     lsn told_;

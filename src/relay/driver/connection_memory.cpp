@@ -22,7 +22,7 @@ void connection_memory::slot_adopted() {
 }
 
 known_before connection_memory::of_database(bool gap, newest_rows_wanted newest_rows) const {
-    return {earlier_run_, gap, description_, last_stored_, newest_rows, goes_on_without_};
+    return {earlier_run_, gap, description_, last_stored_, newest_rows};
 }
 
 }  // namespace walrelay::relay

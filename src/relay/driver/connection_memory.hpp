@@ -14,11 +14,6 @@ namespace walrelay::relay {
 
 class connection_memory {
 public:
-    /// An operator has decided to go on without the rows that are missing.
-    void go_on_without_missing() { goes_on_without_ = true; }
-    /// That decision was for the start.
-    void miss_rows_again() { goes_on_without_ = false; }
-
     void stream_seen(const stream_facts& stream);
     /// Its description has been changed to this.
     void stream_described(std::string description) { description_ = std::move(description); }
@@ -36,7 +31,6 @@ private:
     bool stream_was_there_ = false;
     std::string description_;
     std::optional<wall_time> last_stored_;
-    bool goes_on_without_ = false;
     std::optional<stream_owner> owner_;
 };
 

@@ -78,10 +78,6 @@ void relay_driver::postgres_connected(std::uint64_t epoch, postgres_session sess
     if (!session.rows_first) {
         memory_.slot_streams();
     }
-    if (session.goes_on_without) {
-        // Until that is over, also where this connection ends before.
-        memory_.go_on_without_missing();
-    }
     machine_.postgres_connected(epoch, std::move(session), now());
     settle();
 }

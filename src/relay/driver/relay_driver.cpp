@@ -95,9 +95,6 @@ void relay_driver::obey(action& wanted) {
             },
             [this](const connect_postgres& connect) {
                 postgres_epoch_ = connect.epoch;
-                if (machine_.has_begun()) {
-                    memory_.miss_rows_again();
-                }
                 database_.connect(connect,
                                   memory_.of_database(connect.gap, machine_.wanted_newest_rows()));
             },

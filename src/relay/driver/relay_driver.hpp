@@ -23,7 +23,7 @@ public:
                  std::uint64_t seed, host& process, broker_side& broker, database_side& database);
 
     /// Before `start`: goes on without the rows that are missing now.
-    void go_on_without_missing() { memory_.go_on_without_missing(); }
+    void go_on_without_missing() { machine_.go_on_without_missing(); }
     /// Before `start`: goes on with the database that is there, whatever the stream says of its
     /// history.
     void accept_history() { machine_.accept_history(); }

@@ -82,8 +82,6 @@ struct known_before {
     /// When the stream's last message was stored; nothing where it has shown none of walrelay's.
     std::optional<wall_time> last_stored = {};
     newest_rows_wanted newest_rows = {};
-    /// See relay::postgres_session.
-    bool goes_on_without = false;
 };
 
 /// The connection to PostgreSQL, one at a time, and what is asked and written beside the stream.

@@ -57,7 +57,8 @@ struct postgres_session {
     std::optional<roll> newest_rows = {};
     /// Why they were not, where another connection may read them.
     std::optional<error> newest_rows_unread = {};
-    /// An operator has decided to go on without those that are missing.
+    /// An operator has decided to go on without those that are missing: the halt that is passed
+    /// with this connection says so.
     bool goes_on_without = false;
     /// The server of `origin` with its ancestors and the end of its WAL; only the origin is known
     /// where it is left out.

@@ -83,6 +83,7 @@ public:
                   std::uint64_t seed);
 
     /// Before `start`: see relay_options.
+    void go_on_without_missing() { checkpoint_.go_on_without_missing(); }
     void accept_history() { known_.accept_history(); }
     void start();
     void broker_connected(std::uint64_t epoch, const broker_facts& facts, instant now);

@@ -220,13 +220,18 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 }
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
-    if (!seen_.doubts(*lane_, tail, facts.replicas > 1, now.monotonic)) {
+    const bool is_missed = lane_->has_forgotten(tail) && !lane_->reused_sequence();
+    // One that ends with another row than the last is no better for having as many messages.
+    const auto acked =
+        is_missed ? std::max(lane_->known_sequence(), tail.last_sequence + 1) : std::uint64_t{0};
+    if (!checkpoint_.doubts(facts, acked, tail.made_again, now.monotonic)) {
         return false;
     }
-    lose_broker({errc::broker_lost,
-                 "stream " + options_.stream + " ends with sequence " +
-                     std::to_string(tail.last_sequence) + ", but it has acked up to sequence " +
-                     std::to_string(lane_->known_sequence()) + "; it is looked at again"},
+    const auto known = std::max(lane_->known_sequence(), checkpoint_.wanted_sequence());
+    lose_broker({errc::broker_lost, "stream " + options_.stream + " ends with sequence " +
+                                        std::to_string(tail.last_sequence) +
+                                        ", but it has acked up to sequence " +
+                                        std::to_string(known) + "; it is looked at again"},
                 now, outlook::in_doubt);
     return true;
 }

@@ -28,6 +28,10 @@ void complete_server(postgres_session& session) {
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
+    if (session.goes_on_without) {
+        // Also where nothing comes of this connection: the halt is passed.
+        checkpoint_.go_on_without_missing();
+    }
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
     }
@@ -76,12 +80,14 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
         session.newest_rows && !rules.new_tables &&
         (!session.newest_rows->is_exact ||
          startup_check_.may_lack_before() <= session.newest_rows->later_than);
+    if (has_begun()) {
+        checkpoint_.miss_again();
+    }
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
                             session.slot_has_earlier_rows, std::move(session.witness),
                             rows_can_tell, rows_can_tell && session.newest_rows->is_whole, false,
                             rules.new_tables ? std::nullopt : std::move(session.newest_rows_unread),
-                            rows_can_tell && session.newest_rows->took_too_long,
-                            session.goes_on_without});
+                            rows_can_tell && session.newest_rows->took_too_long});
     for (const auto& name :
          intake_.begin_stream(session.origin, std::move(session.catalog), session.plugin)) {
         log<"table_not_relayed">(is_not_relayed(name), with<"table">(name));
@@ -97,10 +103,15 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
     confirm_.begin_stream(session.slot_confirmed, checkpoint_.place().known_at_most(),
                           session.sender_timeout, now.monotonic);
     startup_check_.hear_no_more();
+    if (rules.new_tables) {
+        // Nor those that were read before it was seen that the tables have changed: a relay without
+        // these tables may have passed their rows.
+        startup_check_.forget();
+    }
     if (session.newest_rows && !rules.new_tables) {
         auto& rows = *session.newest_rows;
         rows.is_exact = rows.is_exact && rows_can_tell && !rules.began_late;
-        startup_check_.begin(rows, session.goes_on_without);
+        startup_check_.begin(rows, checkpoint_.goes_on_without());
         if (!startup_check_.is_open() && startup_check_.looked_for().empty()) {
             startup_check_is_over(0, now);
         }

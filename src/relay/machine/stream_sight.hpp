@@ -3,8 +3,6 @@
 #pragma once
 
 #include "core/instant.hpp"
-#include "relay/checkpoint/tail_doubt.hpp"
-#include "relay/lane/lane.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,21 +30,10 @@ public:
         const auto before = std::exchange(stranger_told_, std::max(stranger_told_, sequence));
         return sequence > before;
     }
-    /// Whether this look, which shows less than the lane knows to be stored, is to be doubted, and
-    /// the stream looked at again: the server that answered may lag. See tail_doubt.
-    [[nodiscard]] bool doubts(const lane& to, const stream_tail& tail, bool in_a_cluster,
-                              monotonic_time now) {
-        if (!to.has_forgotten(tail) || to.reused_sequence()) {
-            doubt_.settled();
-            return false;
-        }
-        return doubt_.doubts(in_a_cluster && !tail.made_again, now);
-    }
 
 private:
     wall_time created_;
     std::uint64_t stranger_told_ = 0;
-    tail_doubt doubt_;
 };
 
 }  // namespace walrelay::relay

@@ -2,6 +2,7 @@
 
 #include "core/change.hpp"
 #include "core/instant.hpp"
+#include "relay/checkpoint/tail_doubt.hpp"
 #include "relay/intake/control_row.hpp"
 #include "relay/intake/size_limits.hpp"
 #include "relay/lane/lane.hpp"
@@ -94,6 +95,7 @@ private:
     relay::size_limits limits_;
     std::uint64_t epoch_ = 0;
     relay::stream_sight seen_;
+    relay::tail_doubt doubt_;
     /// The stream has the id of this row at this sequence: what is there tells whose it is.
     struct asked {
         position where;
@@ -162,7 +164,11 @@ awaitable<result<void>> stream_copy::begin_on(std::unique_ptr<nats::connection> 
     }
     auto tail = relay::tail_of(seen);
     tail.made_again = seen_.was_made_again(seen.created);
-    if (!tail.made_again && seen_.doubts(*lane_, tail, seen.replicas > 1, now())) {
+    const bool is_missed =
+        !tail.made_again && lane_->has_forgotten(tail) && !lane_->reused_sequence();
+    if (!is_missed) {
+        doubt_.settled();
+    } else if (doubt_.doubts(seen.replicas > 1, now())) {
         co_return error{errc::broker_lost, "stream " + name + " ends with sequence " +
                                                std::to_string(seen.last_sequence) +
                                                ", but it has acked up to sequence " +

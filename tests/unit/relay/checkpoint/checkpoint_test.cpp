@@ -25,12 +25,21 @@ protected:
         known.origin = origin;
         known.version = 3;
     }
-    void stream_ends(std::uint64_t sequence, std::uint64_t commit, wall_time created = {}) {
+    [[nodiscard]] static stream_facts stream_with(std::uint64_t sequence) {
         stream_facts facts;
-        facts.created = created;
         facts.first_sequence = 1;
         facts.last_sequence = sequence;
         facts.last_message_there = sequence > 0;
+        return facts;
+    }
+    /// A look of a moment later, before anything is made of it. `acked`: by the window.
+    bool doubts(std::uint64_t ends_with, std::uint64_t acked = 0, bool made_again = false) {
+        now += 1s;
+        return it.doubts(stream_with(ends_with), acked, made_again, now);
+    }
+    void stream_ends(std::uint64_t sequence, std::uint64_t commit, wall_time created = {}) {
+        auto facts = stream_with(sequence);
+        facts.created = created;
         if (sequence > 0) {
             facts.final_position = at(commit);
         }
@@ -47,7 +56,9 @@ protected:
         evidence.newest_rows_whole = newest == rows::of_all;
         evidence.newest_rows_unread = unread;
         evidence.newest_rows_slow = is_slow;
-        evidence.goes_on_without = goes_on_without;
+        if (std::exchange(goes_on_without, false)) {
+            it.go_on_without_missing();
+        }
         it.slot_taken(std::move(evidence));
     }
     /// Looks as often as a doubt takes.
@@ -76,6 +87,60 @@ protected:
     bool is_slow = false;
     monotonic_time now{1000s};
 };
+
+TEST_F(Checkpoint, DoubtsALookThatShowsLessThanTheWindowKnows) {
+    EXPECT_FALSE(doubts(10)) << "a new process knows of no message";
+    EXPECT_TRUE(doubts(9, 10));
+    EXPECT_TRUE(doubts(9, 10));
+    EXPECT_FALSE(doubts(10));
+    EXPECT_TRUE(doubts(9, 10)) << "a server that lagged once more";
+    EXPECT_TRUE(doubts(9, 10));
+    EXPECT_FALSE(doubts(9, 10)) << "long enough";
+    EXPECT_FALSE(doubts(9, 10)) << "what follows can look again";
+    it.message_stored({11, at(1100)});
+    EXPECT_TRUE(doubts(9, 11)) << "it ended later since";
+}
+
+TEST_F(Checkpoint, DoubtsALookThatShowsLessThanTheWitnessKnowsBeforeAnythingIsMadeOfIt) {
+    stream_ends(10, 1000);
+    EXPECT_FALSE(doubts(8)) << "without the slot nobody knows";
+    slot_at(1008);
+    EXPECT_EQ(judge(), kind::none);
+    it.stream_lost();
+    EXPECT_TRUE(doubts(8));
+    EXPECT_TRUE(doubts(8));
+    EXPECT_FALSE(doubts(8));
+}
+
+TEST_F(Checkpoint, DoubtsOneEndOnlyOnceForTheWindowAndForTheWitness) {
+    stream_ends(10, 1000);
+    slot_at(500);
+    EXPECT_EQ(judge(), kind::none);
+    it.stream_lost();
+    EXPECT_TRUE(doubts(8, 12));
+    EXPECT_TRUE(doubts(8, 12));
+    EXPECT_FALSE(doubts(8, 12));
+    stream_ends(8, 800);
+    it.slot_lost(std::nullopt);
+    slot_at(500);
+    EXPECT_EQ(it.judge(ends, now).what, kind::none) << "the slot sends it again";
+    EXPECT_TRUE(it.keeper().is_replacing());
+}
+
+TEST_F(Checkpoint, DoubtsAnEndAgainThatAnotherRelayHasSeenLaterSince) {
+    stream_ends(10, 1000);
+    slot_at(500);
+    EXPECT_EQ(judge(), kind::none);
+    it.stream_lost();
+    EXPECT_TRUE(doubts(8, 12));
+    EXPECT_TRUE(doubts(8, 12));
+    EXPECT_FALSE(doubts(8, 12));
+    stream_ends(8, 800);
+    it.slot_lost(std::nullopt);
+    known.version = 4;
+    slot_at(500);
+    EXPECT_EQ(it.judge(ends, now).what, kind::look_again);
+}
 
 TEST_F(Checkpoint, IsUnknownUntilBothSidesAreThere) {
     is(state::unknown);
@@ -142,8 +207,8 @@ TEST_F(Checkpoint, KnowsThatASlotThatWentBackSendsWhatTheStreamHasLost) {
 
 TEST_F(Checkpoint, GoesOnWithoutWhatWasMissingThenAndNotLater) {
     goes_on_without = true;
-    stream_ends(8, 700);
     slot_at(1008);
+    stream_ends(8, 700);
     EXPECT_EQ(judge(), kind::none);
     ASSERT_TRUE(it.keeper().take_to_write(now, true));
     it.keeper().written(4, now);
@@ -213,6 +278,57 @@ TEST_F(Checkpoint, DoubtsAStreamThatWasMadeAgainAnew) {
     stream_ends(9, 950, wall_time{1s});
     slot_at(900);
     EXPECT_EQ(it.judge(ends, now).what, kind::look_again);
+}
+
+TEST_F(Checkpoint, GoesOnWithoutAlsoWhereTheConnectionEndsBefore) {
+    goes_on_without = true;
+    slot_at(1008);
+    stream_ends(8, 700);
+    EXPECT_EQ(judge(), kind::none);
+    ASSERT_TRUE(it.keeper().is_replacing());
+    it.slot_lost(std::nullopt);
+    slot_at(1008);
+    stream_ends(8, 700);
+    EXPECT_EQ(judge(), kind::none);
+    const auto written = it.keeper().take_to_write(now, true);
+    ASSERT_TRUE(written);
+    it.slot_lost(std::nullopt);
+    // It was written, and the answer did not come.
+    known = *written;
+    known.version = 4;
+    slot_at(1008);
+    EXPECT_TRUE(it.goes_on_without());
+}
+
+TEST_F(Checkpoint, DoesNotGoOnWithoutWhatIsMissingAfterAnotherRelayHadTheSlot) {
+    goes_on_without = true;
+    slot_at(1008);
+    stream_ends(8, 700);
+    EXPECT_EQ(judge(), kind::none);
+    it.slot_lost(std::nullopt);
+    known.version = 5;
+    known.sequence = 9;
+    known.where = at(800);
+    slot_at(1008);
+    EXPECT_FALSE(it.goes_on_without());
+    EXPECT_EQ(it.judge(ends, now).what, kind::look_again);
+    it.slot_lost(std::nullopt);
+    slot_at(1008);
+    EXPECT_FALSE(it.goes_on_without()) << "nor later, with what is its own by then";
+    it.slot_lost(std::nullopt);
+    goes_on_without = true;
+    slot_at(1008);
+    EXPECT_TRUE(it.goes_on_without()) << "decided anew";
+}
+
+TEST_F(Checkpoint, LooksAtTheStreamOnceMoreBeforeItGoesOnWithoutWhatSeemsToBeMissing) {
+    stream_ends(0, 0);
+    goes_on_without = true;
+    slot_at(1008);
+    EXPECT_EQ(it.judge(ends, now).what, kind::look_again) << "another relay had the slot until now";
+    stream_ends(10, 1000);
+    EXPECT_EQ(it.judge(ends, now).what, kind::none);
+    EXPECT_FALSE(it.keeper().is_replacing());
 }
 
 TEST_F(Checkpoint, DoesNotDoubtWhatAnOperatorHasDecidedOn) {

@@ -98,7 +98,6 @@ TEST_F(RelayDriver, TellsPostgresWhatTheStreamSaid) {
     EXPECT_EQ(around.database.description, "of a test");
     EXPECT_EQ(around.database.last_stored, std::nullopt);
     EXPECT_TRUE(around.database.newest_rows.always);
-    EXPECT_FALSE(around.database.goes_on_without);
 }
 
 TEST_F(RelayDriver, ConnectsAgainWhenItIsWoken) {

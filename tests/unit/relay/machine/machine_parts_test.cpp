@@ -148,26 +148,6 @@ TEST(StreamSight, TellsOfAStrangerOnceInEachStream) {
     EXPECT_TRUE(seen.tells_of_stranger(1));
 }
 
-TEST(StreamSight, DoubtsALookThatShowsLessThanIsStored) {
-    constexpr monotonic_time start{1000s};
-    stream_sight seen;
-    const auto to = lane::make({8, 10000, 5s});
-    stream_tail all;
-    all.last_sequence = 10;
-    EXPECT_FALSE(seen.doubts(*to, all, true, start)) << "a new process knows of no message";
-    to->open(1, all);
-    to->close();
-    stream_tail less;
-    less.last_sequence = 9;
-    EXPECT_TRUE(seen.doubts(*to, less, true, start));
-    EXPECT_TRUE(seen.doubts(*to, less, true, start + 10s));
-    EXPECT_FALSE(seen.doubts(*to, all, true, start + 20s));
-    EXPECT_TRUE(seen.doubts(*to, less, true, start + 30s)) << "a server that lagged once more";
-    less.made_again = true;
-    EXPECT_TRUE(seen.doubts(*to, less, true, start + 31s));
-    EXPECT_FALSE(seen.doubts(*to, less, true, start + 32s)) << "no server lags behind another one";
-}
-
 TEST(OpenQuestion, IsOneAtATime) {
     open_question question;
     EXPECT_FALSE(question.is_open());

@@ -119,6 +119,17 @@ TEST_F(RelayAndMissingRow, AsksTheSlotOnceTheStreamIsKnownToHaveLostIt) {
 class RelayAndMessagesOfBefore : public testing::Test {
 protected:
     std::vector<std::string> begin(history of_first) {
+        prepare(of_first);
+        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+        return script_.frame(test::keepalive_frame(lsn{second}));
+    }
+    void stand_by() {
+        for (int tries = 0; tries < 4; ++tries) {
+            script_.postgres_fails(errc::slot_in_use);
+            script_.passes(1s);
+        }
+    }
+    void prepare(history of_first) {
         script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=now.1";
         script_.placed = {{1, {of_first, {lsn{first - 8}, lsn{1}, 0}}, "a"},
                           {2, {relay_script::origin, {lsn{first}, lsn{1}, 0}}, "b"}};
@@ -127,8 +138,6 @@ protected:
             roll{{{0, "c", wall_time(30s)}, {0, "a", wall_time(9s)}}, lsn{second}, wall_time(100s)};
         script_.start();
         script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
-        script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
-        return script_.frame(test::keepalive_frame(lsn{second}));
     }
     relay_script script_{[] {
         relay_options options;
@@ -139,6 +148,34 @@ protected:
 
 TEST_F(RelayAndMessagesOfBefore, MissesARowThatIsYoungerThanAMessageOfTheRules) {
     EXPECT_THAT(begin(relay_script::origin), Contains("look_for_rows c"));
+}
+
+TEST_F(RelayAndMessagesOfBefore, DoesNotMissWhatWasReadBeforeItSawThatOthersHadOtherTables) {
+    prepare(relay_script::origin);
+    stand_by();
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    // It looks at the stream that another relay has written to until now.
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=other.1";
+    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    script_.stream_is_marked({});
+    script_.stored_is_read(std::make_shared<stored_rows>(
+        stored_rows_request{lsn{first + 1}, {relay_script::origin, {}}, true}));
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),
+                Not(Contains(HasSubstr("look"))));
+    EXPECT_TRUE(script_.machine().wants_frames());
+}
+
+TEST_F(RelayAndMessagesOfBefore, MissesWhatWasReadBeforeItSawThatOthersHadTheSameTables) {
+    prepare(relay_script::origin);
+    stand_by();
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    script_.newest_rows.reset();
+    script_.broker_connects(2, commit_position{lsn{first}, lsn{1}, 0});
+    script_.passes(1ms);
+    script_.postgres_connects_with(relay_script::origin, lsn{first + 1});
+    EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
 
 TEST_F(RelayAndMessagesOfBefore, DoesNotMissWhatIsOnlyYoungerThanOneOfABranchThatWasLeft) {

@@ -1,0 +1,37 @@
+// Whether an operator's decision to go on without what is missing still holds. Pure; a part of the
+// checkpoint.
+//
+// It was made of one loss, and can take more than one connection to be carried out. Once another
+// relay has had the slot in between, it has carried it out: what is missing then is another loss.
+#pragma once
+
+namespace walrelay::relay {
+
+class decision {
+public:
+    void make() {
+        holds_ = true;
+        has_met_ = false;
+    }
+    /// It is carried out.
+    void end() { *this = {}; }
+    /// The slot is taken. `is_own`: nobody but this relay has written the witness since it had the
+    /// slot last.
+    void slot_taken(bool is_own) {
+        holds_ = holds_ && (is_own || !has_met_);
+        has_met_ = true;
+        excuses_loss_ = holds_;
+    }
+    /// Stream and slot are as they should be. Rows of the tables may still be looked for.
+    void proved() { excuses_loss_ = false; }
+    [[nodiscard]] bool holds() const { return holds_; }
+    /// The same of what the stream or the slot has lost.
+    [[nodiscard]] bool excuses_loss() const { return excuses_loss_; }
+
+private:
+    bool holds_ = false;
+    bool has_met_ = false;
+    bool excuses_loss_ = false;
+};
+
+}  // namespace walrelay::relay
