@@ -110,13 +110,15 @@ std::string chosen_sql(std::string_view of_all) {
                        of_all);
 }
 
-/// One that was dropped has no event any more. The letter is the slot's from here on.
+/// One that was dropped has no event any more. The letter is the slot's from here on. {1}: of all
+/// that are asked for at once, only those; said of the row itself, since what another command
+/// changes while this one waits for it is seen there alone.
 constexpr const char* retry_format = R"sql(
 WITH chosen AS (
-    UPDATE walrelay.dead_letter
-       SET retries = retries + 1, retried_at = now(), slot = $1, retry_fate = NULL,
+    UPDATE walrelay.dead_letter AS letter
+       SET retries = letter.retries + 1, retried_at = now(), slot = $1, retry_fate = NULL,
            retry_sequence = nullif($7, '')::bigint
-     WHERE id IN {} AND event IS NOT NULL
+     WHERE id IN {0} AND event IS NOT NULL AND (NOT $6::bool OR {1})
     RETURNING id, retries, source_schema, source_table, event)
 INSERT INTO walrelay.control (place, kind, slot, dead_letter, retry, source_schema, source_table,
                               event)
@@ -255,7 +257,7 @@ awaitable<result<row_set>> retry_dead_letters(connection& sql, std::string slot,
     if (!owner) {
         co_return owner.error();
     }
-    statement chosen{fmt::format(retry_format, chosen_sql(awaits_retry_sql))};
+    statement chosen{fmt::format(retry_format, chosen_sql(awaits_retry_sql), awaits_retry_sql)};
     for (auto& each : parameters_of(*owner, which)) {
         chosen.parameters.emplace_back(std::move(each));
     }

@@ -1,5 +1,6 @@
 // `walrelay dead-letter` against a real PostgreSQL; no broker and no relay has a part in it.
 #include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <fstream>
@@ -21,16 +22,21 @@ protected:
             "WHERE database = current_database()");
     }
 
-    finished_run run(std::vector<std::string> words) {
+    relay_start with(std::vector<std::string> words) {
         words.insert(words.begin(), "dead-letter");
         words.insert(words.end(), {"--postgres", shared_postgres().conninfo(database_) + login_,
                                    "--slot", slot_});
-        return run_to_end({.program = WALRELAY_BINARY,
-                           .arguments = words,
-                           .folder = folder_.path(),
-                           .environment = {},
-                           .name = "command" + std::to_string(++runs_)},
-                          patience);
+        return {.program = WALRELAY_BINARY,
+                .arguments = words,
+                .folder = folder_.path(),
+                .environment = {},
+                .name = "command" + std::to_string(++runs_)};
+    }
+    finished_run run(std::vector<std::string> words) {
+        return run_to_end(with(std::move(words)), patience);
+    }
+    relay_process begin(std::vector<std::string> words) {
+        return relay_process(with(std::move(words)));
     }
 
     void make_table(const std::string& name = "dead_letter") {
@@ -208,6 +214,28 @@ TEST_F(DeadLetterCommand, RetryOfAllLeavesOutWhatWasRetried) {
               "no dead letters that were never retried, or whose retry failed; letters of rows "
               "above delivery.max_row_bytes have no content to retry\n");
     EXPECT_EQ(retried().size(), 3U);
+}
+
+TEST_F(DeadLetterCommand, RetryOfAllByTwoAtOnceTakesEachOnce) {
+    make_table();
+    for (int letter = 0; letter < 3; ++letter) {
+        make_letter();
+    }
+    make_slot();
+    session_.execute("BEGIN; SELECT FROM walrelay.dead_letter FOR UPDATE");
+    auto first = begin({"retry", "--all"});
+    auto second = begin({"retry", "--all"});
+    auto watcher = shared_postgres().session(database_);
+    ASSERT_TRUE(eventually(patience, [&] {
+        return watcher.value_of(
+                   "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
+                   "datname = current_database()") == "2";
+    }));
+    session_.execute("COMMIT");
+    EXPECT_TRUE(first.process().wait_exit(patience));
+    EXPECT_TRUE(second.process().wait_exit(patience));
+    EXPECT_EQ(retried().size(), 3U);
+    EXPECT_EQ(session_.value_of("SELECT max(retries) FROM walrelay.dead_letter"), "1");
 }
 
 TEST_F(DeadLetterCommand, RetrySaysWhichAreNotThere) {
