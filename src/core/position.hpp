@@ -55,6 +55,13 @@ struct commit_position {
     constexpr std::uint64_t record_alignment = 8;
     return where.commit.value % record_alignment != 0;
 }
+/// Whether a message that was published of a table's row, as a snapshot or where a gap was healed,
+/// can be of the row that was committed at `row`: its table had all that were committed before the
+/// message's place. It is, if it has the row's id.
+[[nodiscard]] constexpr bool can_stand_for(const commit_position& message,
+                                           const commit_position& row) {
+    return is_of_a_snapshot(message) && !is_of_a_snapshot(row) && row.commit < message.commit;
+}
 
 struct position {
     history origin;

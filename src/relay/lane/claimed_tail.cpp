@@ -20,8 +20,13 @@ bool claimed_tail::leaves_out(const commit_position& where, std::string_view id)
     }
     const auto [first, last] =
         std::ranges::equal_range(shown_, where, {}, [](const auto& each) { return each.where.at; });
-    return std::none_of(first, last, [&](const placed_message& each) {
-        return each.id.empty() || id.empty() || each.id == id;
+    if (std::any_of(first, last, [&](const placed_message& each) {
+            return each.id.empty() || id.empty() || each.id == id;
+        })) {
+        return false;
+    }
+    return std::ranges::none_of(shown_, [&](const placed_message& each) {
+        return can_stand_for(each.where.at, where) && each.id == id;
     });
 }
 

@@ -56,6 +56,9 @@ void stored_rows::add_row(const commit_position& at, std::string_view id) {
     } else {
         rows_.push_back({at.row, at.index, wanted_.compares_ids ? hash_of(id) : 0});
     }
+    if (is_of_a_snapshot(at) && !id.empty()) {
+        of_tables_.push_back({hash_of(id), at.commit});
+    }
 }
 
 bool stored_rows::reaches_back() const {
@@ -69,6 +72,7 @@ bool stored_rows::reaches_back() const {
 
 void stored_rows::end(bool from_the_beginning, bool is_whole) {
     std::sort(rows_.begin(), rows_.end());
+    std::sort(of_tables_.begin(), of_tables_.end());
     const bool tells = !wanted_.has_holes && least_ && least_->commit >= wanted_.since;
     if (from_the_beginning && !is_whole && tells) {
         floor_ = least_;
@@ -81,7 +85,18 @@ bool stored_rows::has(const commit_position& where, std::string_view id) const {
     }
     const row looked_for{where.row, where.index, wanted_.compares_ids ? hash_of(id) : 0};
     return std::binary_search(rows_.begin(), rows_.end(), looked_for) ||
-           (!counted_.empty() && counted_.contains({where.commit, std::string(without_place(id))}));
+           (!counted_.empty() &&
+            counted_.contains({where.commit, std::string(without_place(id))})) ||
+           has_of_table(where, id);
+}
+
+bool stored_rows::has_of_table(const commit_position& where, std::string_view id) const {
+    if (of_tables_.empty() || is_of_a_snapshot(where)) {
+        return false;
+    }
+    const auto hash = hash_of(id);
+    const auto found = std::ranges::upper_bound(of_tables_, table_row{hash, where.commit});
+    return found != of_tables_.end() && found->id_hash == hash;
 }
 
 }  // namespace walrelay::relay

@@ -84,10 +84,20 @@ private:
         friend auto operator<=>(const row&, const row&) = default;
     };
 
+    /// Published of a table's row: stands for the row of that id that was committed before.
+    struct table_row {
+        std::uint64_t id_hash = 0;
+        lsn before;
+
+        friend auto operator<=>(const table_row&, const table_row&) = default;
+    };
+
     void add_row(const commit_position& at, std::string_view id);
+    [[nodiscard]] bool has_of_table(const commit_position& where, std::string_view id) const;
 
     stored_rows_request wanted_;
     std::vector<row> rows_;
+    std::vector<table_row> of_tables_;
     /// By commit and id, where positions are of the first version.
     std::set<std::pair<lsn, std::string>> counted_;
     std::optional<commit_position> first_;

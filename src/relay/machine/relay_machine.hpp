@@ -286,7 +286,7 @@ private:
     void ask_of_next();
     void settle_by_id(const asked_message& found, instant now);
     /// Whether it is the message of the row at this position.
-    [[nodiscard]] bool is_of(const asked_message& found, const position& where) const;
+    [[nodiscard]] bool is_of(const asked_message& found, const taken_id& asked) const;
     void look_whose_it_is(const result<asked_message>& found, instant now);
     void settle_question(const stream_facts& facts, instant now);
     void go_on_with_broker(instant now);

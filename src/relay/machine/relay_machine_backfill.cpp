@@ -18,15 +18,6 @@ namespace {
 
 constexpr std::chrono::milliseconds look_again{250};
 
-error behind_the_stream(const std::string& stream, const commit_position& ends, lsn begins) {
-    return {errc::postgres_unsuitable,
-            "stream " + stream + " ends with commit LSN " + to_string(ends.commit) +
-                ", but the database's WAL has only come to " + to_string(begins) +
-                " although system identifier and timeline are the same: its WAL was reset",
-            "relay into a new stream (nats.stream), with postgres.snapshot = \"pending\" or "
-            "\"all\" for the rows that are there"};
-}
-
 }  // namespace
 
 bool relay_machine::has_room() const {
@@ -75,7 +66,7 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     }
     const auto ends = lane_->admitted();
     if (ends && ends->commit >= before_slot(what.consistent_point)) {
-        lose_postgres(behind_the_stream(options_.stream, *ends, what.consistent_point), now);
+        lose_postgres(lies_beyond_the_wal(options_.stream, *ends, std::nullopt, what.consistent_point), now);
         return;
     }
     // Nothing is published before one that is owed is written.

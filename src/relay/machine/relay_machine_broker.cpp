@@ -41,11 +41,18 @@ std::uint64_t last_stranger(const stream_facts& facts) {
     return sequence;
 }
 
-/// Whether walrelay's messages stand after somebody else's that came after a disorder.
-bool has_passed_strangers(const stream_facts& facts, std::uint64_t disordered_until) {
-    return facts.shared && !facts.placed.empty() &&
-           facts.placed.back().sequence > facts.safe_sequence &&
-           last_stranger(facts) > disordered_until;
+/// Whether walrelay's messages stand after somebody else's that came after a disorder, or can: of
+/// those that were under way at once, some stand before the first that was looked at.
+bool has_passed_strangers(const stream_facts& facts, std::uint64_t disordered_until,
+                          std::size_t window) {
+    if (!facts.shared || facts.placed.empty() || last_stranger(facts) <= disordered_until) {
+        return false;
+    }
+    const auto in_front = std::ranges::count_if(
+        facts.placed, [&](const auto& each) { return each.sequence <= facts.safe_sequence; });
+    const bool shows_all = facts.placed.front().sequence == 1;
+    return facts.placed.back().sequence > facts.safe_sequence ||
+           (!shows_all && std::cmp_less(in_front, window));
 }
 
 std::string strangers_report(const stream_facts& facts, bool among_own) {
@@ -164,7 +171,8 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
     // something that this server did not show yet. Somebody else's message can have the place of a
     // row: others' can push it out of view before the row is sent again.
     if (tail.mixed || was_emptied ||
-        (options_.lane.sole_writer && has_passed_strangers(facts, disordered_until))) {
+        (options_.lane.sole_writer &&
+         has_passed_strangers(facts, disordered_until, options_.lane.window_messages))) {
         remember_disorder();
     }
     tell_of_tail(facts);

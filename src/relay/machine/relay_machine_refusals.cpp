@@ -62,7 +62,7 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         settle_by_id(*found, now);
         return;
     }
-    if (!is_there || is_of(*found, asked->where) || !lane_->holds(asked->where)) {
+    if (!is_there || is_of(*found, *asked) || !lane_->holds(asked->where)) {
         // Its own, perhaps, so that the stream's end was told by a server that did not know it.
         look_whose_it_is(found, now);
         return;
@@ -88,7 +88,7 @@ void relay_machine::settle_by_id(const asked_message& found, instant now) {
     const bool is_from_before = found.where && !line.includes(found.where->origin.timeline) &&
                                 found.where->at == asked.where.at;
     const bool is_anothers = found.where && line.has_left(*found.where) && !is_from_before;
-    if (is_anothers || (is_of_a_snapshot(asked.where.at) && !is_of(found, asked.where))) {
+    if (is_anothers || (is_of_a_snapshot(asked.where.at) && !is_of(found, asked))) {
         lane_->refuse(asked.where, asked.sequence);
         message_was_refused(now);
         return;
@@ -97,8 +97,13 @@ void relay_machine::settle_by_id(const asked_message& found, instant now) {
     account_for_stored(now);
 }
 
-bool relay_machine::is_of(const asked_message& found, const position& where) const {
-    return found.where && known_.shares(*found.where) && found.where->at == where.at;
+/// At its place, or where a gap was healed with it.
+bool relay_machine::is_of(const asked_message& found, const taken_id& asked) const {
+    if (!found.where || !known_.shares(*found.where)) {
+        return false;
+    }
+    const auto& row = asked.where.at;
+    return found.where->at == row || (can_stand_for(found.where->at, row) && found.id == asked.id);
 }
 
 void relay_machine::look_whose_it_is(const result<asked_message>& found, instant now) {
@@ -134,7 +139,7 @@ void relay_machine::settle_question(const stream_facts& facts, instant now) {
                     now);
         return;
     }
-    const bool same = is_of(*answer, asked.where);
+    const bool same = is_of(*answer, asked);
     if (!lane_->holds(asked.where)) {
         // The slot sends the row again, and would have it ask the same again.
         if (same) {

@@ -1,10 +1,12 @@
 #include "tasks/backfill/backfill_source.hpp"
 
 #include "core/bytea_text.hpp"
+#include "core/position.hpp"
 #include "core/progress.hpp"
 #include "core/type_oid.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "relay/machine/relay_words.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
 #include "servers/translate.hpp"
@@ -155,6 +157,12 @@ backfill_source::outcome<> backfill_source::search() {
     const auto searched = co_await search_->run(*sql_, snapshot_, server_.line);
     if (!searched) {
         co_return searched.error();
+    }
+    const auto& last = search_->furthest();
+    if (last && last->at.commit >= before_slot(slot_.consistent_point)) {
+        // Before the slot is given up: the relay would refuse to publish.
+        co_return relay::lies_beyond_the_wal(settings_.nats.stream, last->at, last->sequence,
+                                             slot_.consistent_point);
     }
     if ((*rest)->left() > 0) {
         co_return holds_the_last_copy(settings_.postgres.slot, (*rest)->left());

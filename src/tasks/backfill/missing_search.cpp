@@ -255,6 +255,10 @@ result<void> missing_search::scan_stream() {
         if (where && line_.has_left(*where)) {
             return {};
         }
+        const bool has_place = where && settings_.nats.sole_writer && line_.shares(*where);
+        if (has_place && (!furthest_ || furthest_->at < where->at)) {
+            furthest_ = placed_last{where->at, one.sequence};
+        }
         was_met(one.id);
         return missing_->add_message(one.id);
     });

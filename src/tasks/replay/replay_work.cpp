@@ -23,8 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t batch_rows = 500;
 constexpr std::size_t batch_bytes = std::size_t{1} << 20U;
-/// So many may be written that the slot has not confirmed.
-constexpr std::size_t batches_ahead = 2;
+/// So many may be written that the slot has not confirmed. It is told at most once a second what
+/// was stored (walrelay.witness): fewer would be the pace of the replay.
+constexpr std::size_t batches_ahead = 40;
 constexpr auto shortest_look = 1ms;
 constexpr auto longest_look = 100ms;
 

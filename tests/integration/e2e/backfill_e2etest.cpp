@@ -286,6 +286,30 @@ TEST_P(Healing, PublishesARowWhoseIdAMessageOfALostRowHas) {
     EXPECT_NE(verified.output.find("orphaned"), std::string::npos) << verified.output;
 }
 
+/// The relay could not publish behind it, and has the slot when it says so.
+TEST_P(Healing, KeepsTheSlotWhereAMessageLiesBeyondTheWal) {
+    bench.set_delivery("");
+    relay_rows(1, 10, 10);
+    auto forged = bench.events().back().position;
+    const auto commit = forged.find('.', forged.find('.') + 1) + 1;
+    forged.replace(commit, 16, "00000000FFFFFFF0");
+    const auto sequence = bench.broker().publish(
+        bench.name() + ".x", "{}", {{"Nats-Msg-Id", "forged"}, {"Walrelay-Position", forged}});
+    bench.execute(insert_events(11, 12));
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    const auto removal = "nats stream rmm " + bench.stream_name() + " " + std::to_string(sequence);
+    EXPECT_NE(refused.errors.find(removal), std::string::npos) << refused.errors;
+    EXPECT_TRUE(bench.slot("confirmed_flush_lsn")) << "it has the rows";
+    bench.broker().delete_message(bench.stream_name(), sequence);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(12)) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 12)));
+}
+
 TEST_P(Healing, DoesNotPublishAgainWhatLimitsHaveRemoved) {
     relay_rows(1, 30, 30);
     for (std::uint64_t aged = 1; aged <= 10; ++aged) {

@@ -18,6 +18,10 @@ class Rewind : public testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
         bench.create_table();
+        // What is published twice is soon no duplicate any more.
+        bench.broker().create({.name = bench.stream_name(),
+                               .subjects = {bench.name() + ".>"},
+                               .duplicate_window = std::chrono::milliseconds(100)});
         bench.start();
         ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
     }
@@ -85,6 +89,50 @@ TEST_P(Rewind, SkipsWhatTheStreamStillHas) {
     settle();
     EXPECT_THAT(bench.relay().log(), HasSubstr("300 rows that the stream has"));
     EXPECT_THAT(bench.relay().log(), HasSubstr("walrelay replay --from"));
+    bench.expect_relayed(bench.committed_ids());
+}
+
+/// The message of a healed row does not stand where its row was committed.
+TEST_P(Rewind, SkipsWhatWasHealed) {
+    insert(1, 10);
+    bench.stop();
+    drop_slot(bench.name());
+    bench.execute(insert_events(11, 15));
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.start();
+    insert(16, 20);
+    bench.stop();
+    ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    bench.execute(insert_events(21, 25));
+    bench.start();
+    settle();
+    EXPECT_THAT(bench.relay().log(), Not(HasSubstr("somebody else")));
+    bench.expect_relayed(bench.committed_ids());
+}
+
+/// Nor where the configuration has changed, so that all is compared.
+TEST_P(Rewind, SkipsWhatWasHealedAlsoWhereTablesHaveChanged) {
+    insert(1, 10);
+    bench.stop();
+    drop_slot(bench.name());
+    bench.execute(insert_events(11, 15));
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.start();
+    insert(16, 20);
+    bench.stop();
+    ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    bench.execute(
+        "CREATE TABLE more_events (LIKE outbox_events INCLUDING ALL); DO $$ BEGIN IF EXISTS "
+        "(SELECT FROM pg_publication WHERE pubname = '" +
+        bench.name() + "') THEN ALTER PUBLICATION " + bench.name() +
+        " ADD TABLE more_events; END IF; END $$");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}'\n"
+        "[[outbox]]\ntable = 'more_events'\nsubject = '%.more'");
+    bench.execute(insert_events(21, 25));
+    bench.start();
+    settle();
+    EXPECT_THAT(bench.relay().log(), HasSubstr("tables have changed"));
     bench.expect_relayed(bench.committed_ids());
 }
 

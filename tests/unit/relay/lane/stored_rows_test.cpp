@@ -49,6 +49,25 @@ TEST(StoredRows, CompareIdsWhereThePositionsOfAnotherHistoryMayBeUsedAgain) {
     EXPECT_FALSE(rows.has(at(100, 91), "b"));
 }
 
+TEST(StoredRows, KnowARowByItsIdThatWasPublishedFromItsTable) {
+    const auto from_table = [](std::uint64_t index) {
+        return at(before_slot(lsn{400}).value, before_slot(lsn{400}).value, index);
+    };
+    for (const bool compares_ids : {false, true}) {
+        auto wanted = since(100);
+        wanted.compares_ids = compares_ids;
+        stored_rows rows(wanted);
+        rows.add(1, on(second_timeline, from_table(0)), "b");
+        rows.add(2, on(second_timeline, from_table(1)), "a");
+        rows.end(true, true);
+        EXPECT_TRUE(rows.has(at(200, 191), "a"));
+        EXPECT_TRUE(rows.has(from_table(1), "a"));
+        EXPECT_FALSE(rows.has(at(200, 191), "c"));
+        EXPECT_FALSE(rows.has(at(200, 191), ""));
+        EXPECT_FALSE(rows.has(at(400, 391), "a")) << "one that came later has its id again";
+    }
+}
+
 TEST(StoredRows, KnowARowByItsIdThatALaterTimelineNamed) {
     auto wanted = since(100);
     wanted.compares_ids = true;

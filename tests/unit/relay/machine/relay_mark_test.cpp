@@ -307,6 +307,26 @@ TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereAStrangersMessageStandsAmong
     }
 }
 
+TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereAStrangersMessageCanStandBeforeWhatIsSeen) {
+    const commit_position last{lsn{0x100}, lsn{0xF0}, 0};
+    for (const std::uint64_t first_seen : {1U, 12U}) {
+        relay_script script{with_rules()};
+        script.answers_marks = false;
+        script.description = same_rules;
+        script.placed = {{first_seen, {relay_script::origin, last}, "c"}};
+        script.safe_sequence = first_seen;
+        script.shared = true;
+        script.start();
+        script.broker_connects(14, last);
+        script.postgres_connects();
+        if (first_seen == 1) {
+            EXPECT_THAT(script.marks(), IsEmpty()) << "nothing stands before it";
+        } else {
+            EXPECT_THAT(script.marks(), ElementsAre("comparing-ids-holes-now"));
+        }
+    }
+}
+
 TEST_F(RelayMark, RemembersThatRowsCanBeMissingWhereWhatWasSentIsNotInMemoryAnyMore) {
     begin(same_rules);
     script_.transaction(0x100, {"a", "b"});

@@ -294,6 +294,34 @@ TEST_F(RelayPoison, IsCertainOnceItIsSeenWhoseItsIdIs) {
     EXPECT_EQ(script.machine().confirmed(), lsn{201});
 }
 
+TEST_F(RelayPoison, IsNoneWhereItsIdIsThatOfItsOwnMessageFromTheTable) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(200, {"b"});
+    script.reply({outcome_class::duplicate, 1, 0, {}});
+    const auto before = before_slot(lsn{304});
+    const asked_message healed{1, position{relay_script::origin, {before, before, 0}}, "b"};
+    EXPECT_THAT(script.message_is_read(healed), ElementsAre("close_broker"));
+    script.passes(1ms);
+    script.asked = healed;
+    script.broker_connects(1, commit_position{lsn{100}, test::some_row, 0});
+    EXPECT_THAT(script.log_lines(), Contains(HasSubstr("it is this row's own")));
+    EXPECT_EQ(script.machine().confirmed(), lsn{201});
+}
+
+TEST_F(RelayPoison, IsOneWhereTheMessageOfItsIdIsOfATableThatItWasNotInYet) {
+    connect();
+    script.transaction(100, {"a"});
+    script.acks(1);
+    script.transaction(400, {"b"});
+    script.reply({outcome_class::duplicate, 1, 0, {}});
+    const auto before = before_slot(lsn{304});
+    EXPECT_THAT(script.message_is_read(
+                    asked_message{1, position{relay_script::origin, {before, before, 0}}, "b"}),
+                ElementsAre("dead_letter 0/190.0"));
+}
+
 TEST_F(RelayPoison, IsLookedAtOverAnotherConnectionWhereTheMessageOfItsIdCannotBeRead) {
     connect();
     script.transaction(100, {"a"});

@@ -217,6 +217,7 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->asked = asked;
     known.stream->duplicate_window = duplicate_window;
     known.stream->shared = shared;
+    known.stream->safe_sequence = safe_sequence;
     known.stream->placed = placed;
     known.stream->placed_is_whole = placed_is_whole;
     known.stream->recent = recent;

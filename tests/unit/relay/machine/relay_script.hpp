@@ -48,6 +48,7 @@ public:
     std::chrono::nanoseconds duplicate_window = std::chrono::minutes(2);
     /// What a look at the stream shows from now on.
     bool shared = false;
+    std::uint64_t safe_sequence = 0;
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
     std::vector<recent_message> recent;
