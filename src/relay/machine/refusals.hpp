@@ -18,6 +18,13 @@ struct taken_id {
     std::uint64_t sequence = 0;
     /// The answer holds for this connection alone: on another one the broker is asked anew.
     bool by_id = false;
+    enum class question {
+        whose_message,
+        /// That message is gone: whether the stream still reaches so far.
+        where_it_ends,
+        /// The same, and that was asked since.
+        end_is_asked,
+    } open = question::whose_message;
 };
 
 class refusals {
@@ -28,6 +35,7 @@ public:
     [[nodiscard]] const taken_id* asked_of() const {
         return taken_.empty() ? nullptr : &taken_.front();
     }
+    void ask_now(taken_id::question what) { taken_.front().open = what; }
     /// That question is answered, or in vain.
     taken_id take_question() {
         auto asked = std::move(taken_.front());

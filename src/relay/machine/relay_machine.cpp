@@ -143,6 +143,7 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
     }
     confirm_.answered();
     account_for_stored(now);
+    settle_what_is_gone(*last_sequence, now);
 }
 
 void relay_machine::report_confirmed(instant now) {

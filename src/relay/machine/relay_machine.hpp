@@ -250,6 +250,7 @@ private:
                                                lsn slot_confirmed) const;
     /// The same for the tail of an open lane, once streaming may begin.
     [[nodiscard]] bool trusts_tail(instant now);
+    void tell_of_foreign_tail();
     void compare_stored(const tail_answer& answer);
     void read_stored_once_marked();
     void begin_comparing(const std::shared_ptr<const stored_rows>& rows);
@@ -284,6 +285,8 @@ private:
     void sum_letters_up();
     void ask_whose_it_is();
     void ask_of_next();
+    void ask_where_it_ends(instant now);
+    void settle_what_is_gone(std::uint64_t last_sequence, instant now);
     void settle_by_id(const asked_message& found, instant now);
     /// Whether it is the message of the row at this position.
     [[nodiscard]] bool is_of(const asked_message& found, const taken_id& asked) const;

@@ -171,10 +171,32 @@ bool relay_machine::trusts_tail(instant now) {
             lane_->believe(tail_belief::claim);
             break;
         case tail_answer::kind::nothing:
+            tell_of_foreign_tail();
             lane_->believe(tail_belief::nothing);
             break;
     }
     return true;
+}
+
+/// The database is the one that the stream was filled from, by its mark, and the last message is
+/// not of it.
+void relay_machine::tell_of_foreign_tail() {
+    const auto& mark = mark_.known();
+    const auto& tail = lane_->opened_with();
+    const auto& where = tail.checkpoint();
+    const auto system = known_.server().line.origin.system_identifier;
+    const bool is_foreign = where && where->origin.system_identifier != system;
+    if (!is_foreign || !mark || mark->system_identifier != system) {
+        return;
+    }
+    log<"strangers_in_stream">(
+        "the last message of stream " + options_.stream + ", at sequence " +
+            std::to_string(tail.checkpoint_sequence()) + ", has a position of another database (" +
+            to_string(*where) + "): somebody else has published it; what slot " + options_.slot +
+            " sends again is recognised by Nats-Msg-Id alone, within the stream's duplicate "
+            "window; allow only walrelay's user to publish on the stream's subjects",
+        with<"stream">(options_.stream), with<"sequence">(tail.checkpoint_sequence()),
+        with<"position">(to_string(*where)), with<"messages">(lane_->size()));
 }
 
 // Comparing.

@@ -57,9 +57,14 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         return;
     }
     const bool is_there = found && !is_no_message(*found);
-    // A row of a snapshot is sent because nothing was there: it waits for the broker to forget.
-    if (found && asked->by_id && (is_there || !is_of_a_snapshot(asked->where.at))) {
+    if (found && asked->by_id && is_there) {
         settle_by_id(*found, now);
+        return;
+    }
+    // A row of a snapshot is sent because nothing was there: it waits for the broker to forget.
+    if (found && asked->by_id && !is_of_a_snapshot(asked->where.at)) {
+        refusals_.ask_now(taken_id::question::where_it_ends);
+        ask_where_it_ends(now);
         return;
     }
     if (!is_there || is_of(*found, *asked) || !lane_->holds(asked->where)) {
@@ -71,6 +76,30 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
     ask_of_next();
     lane_->refuse(of.where, of.sequence);
     message_was_refused(now);
+}
+
+/// A message can have been removed, or be lost with the stream's end: then the row is in no message
+/// at all. The answer to an earlier question can be older than that it was gone.
+void relay_machine::ask_where_it_ends(instant now) {
+    if (!confirm_.asked_at()) {
+        refusals_.ask_now(taken_id::question::end_is_asked);
+        confirm_.asked(stored_claim(), lane_->known_sequence(), now.monotonic);
+        actions_.emplace_back(ask_stream{});
+    }
+}
+
+void relay_machine::settle_what_is_gone(std::uint64_t last_sequence, instant now) {
+    const auto* const asked = refusals_.asked_of();
+    if (asked == nullptr || asked->open == taken_id::question::whose_message) {
+        return;
+    }
+    if (asked->open == taken_id::question::where_it_ends) {
+        ask_where_it_ends(now);
+    } else if (last_sequence < asked->sequence) {
+        look_whose_it_is(asked_message{asked->sequence}, now);
+    } else {
+        settle_by_id(asked_message{asked->sequence}, now);
+    }
 }
 
 /// The message that has the id of a row that is sent again, as the broker says: its own from an

@@ -232,8 +232,18 @@ TEST_F(RelayIdsGivenAgain, TakesAMessageOfAnUnknownTimelineAtAnotherPlaceForAnot
 }
 
 TEST_F(RelayIdsGivenAgain, TakesAMessageThatIsGoneForTheRowsOwn) {
-    EXPECT_THAT(script_.message_is_read(asked_message{2}), IsEmpty());
+    script_.answers_questions = false;
+    EXPECT_THAT(script_.message_is_read(asked_message{2}), ElementsAre("ask_stream"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+    script_.stream_answers(3);
     expect_stored();
+}
+
+TEST_F(RelayIdsGivenAgain, TakesNoMessageForTheRowsOwnThatIsLostWithTheStreamsEnd) {
+    script_.answers_questions = false;
+    script_.message_is_read(asked_message{2});
+    EXPECT_THAT(script_.stream_answers(1), ElementsAre("close_broker"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
 }
 
 TEST_F(RelayIdsGivenAgain, AsksAgainOverAnotherConnectionWhereNobodyAnswers) {

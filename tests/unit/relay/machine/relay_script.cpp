@@ -226,8 +226,9 @@ std::vector<std::string> relay_script::broker_connects(std::uint64_t last_sequen
     known.stream->first_stored = first_stored;
     known.stream->message_count = last_sequence + 1 - std::min(first_sequence, last_sequence + 1);
     if (tail) {
-        known.stream->last_position = position{origin, *tail};
-        known.stream->final_position = position{origin, straggler.value_or(*tail)};
+        const auto whose = tail_origin.value_or(origin);
+        known.stream->last_position = position{whose, *tail};
+        known.stream->final_position = position{whose, straggler.value_or(*tail)};
     }
     machine_.broker_connected(broker_epoch_, known, now());
     return collect();

@@ -49,6 +49,8 @@ public:
     /// What a look at the stream shows from now on.
     bool shared = false;
     std::uint64_t safe_sequence = 0;
+    /// Of another server than this one.
+    std::optional<history> tail_origin;
     std::vector<placed_message> placed;
     bool placed_is_whole = false;
     std::vector<recent_message> recent;

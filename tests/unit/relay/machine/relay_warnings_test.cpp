@@ -80,6 +80,15 @@ TEST_F(RelayWarnings, TellOnceOfAStrangerAmongWalrelaysMessages) {
     EXPECT_EQ(warnings_with("somebody else has written"), 2U) << "another one";
 }
 
+TEST_F(RelayWarnings, TellOfALastMessageOfAnotherDatabase) {
+    script_.description = "walrelay slot=slot database=app system=7 timeline=1 rules=now.1";
+    script_.start();
+    script_.tail_origin = history{8, 1};
+    script_.broker_connects(9, commit_position{lsn{0x100}, lsn{0xF0}, 0});
+    script_.postgres_connects();
+    EXPECT_EQ(warnings_with("a position of another database (8.1."), 1U);
+}
+
 TEST_F(RelayWarnings, AreNotOfRowsThatAreOnlyLookedFor) {
     const auto at_second = [](int time) { return wall_time(std::chrono::seconds(time)); };
     script_.recent = {{"a", at_second(10), 1}, {"b", at_second(20), 2}};
