@@ -25,12 +25,13 @@ TEST_F(RowIncident, ARowIsSetAside) {
 TEST_F(RowIncident, NobodyCanCleanUp) {
     bench.set_outbox(
         "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}'\n"
-        "delete_after = '1s'\n");
+        "delete_after = '5s'\n");
     relay.emplace(bench, "relay");
     ASSERT_TRUE(relay->is("streaming", true, true));
     bench.execute(insert_events(1, 100));
     ASSERT_TRUE(bench.wait_for_messages(100));
     auto locker = bench.session();
+    // They are to be deleted later than the table is locked.
     locker.execute(insert_events(101, 103));
     locker.execute("BEGIN");
     locker.execute("LOCK TABLE outbox_events IN ACCESS EXCLUSIVE MODE");

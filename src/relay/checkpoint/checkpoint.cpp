@@ -37,26 +37,38 @@ void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> 
     state_ = state_ == state::refused ? state_ : state::unknown;
 }
 
-bool checkpoint::doubts(const stream_facts& facts, std::uint64_t acked, bool made_again,
-                        monotonic_time now) {
+bool checkpoint::doubts(const stream_facts& facts, window_sight window, monotonic_time now) {
     const auto seen = evidence_of(facts, stream_);
-    ends_with(seen.last_sequence);
-    const auto by_witness = missed_by_witness(seen);
-    const auto missed = std::max(acked, by_witness);
-    if (missed == 0) {
+    is_longer_than_believed(seen.last_sequence);
+    if (!window.lacks_some) {
+        window_doubt_.settled();
+    }
+    const bool by_witness = !window.fills_gap && is_missed_by_witness(seen);
+    const auto end = end_of(seen);
+    if ((!window.lacks_some && !by_witness) || believed_ == end) {
         return false;
     }
-    const bool is_another =
-        made_again || (by_witness > 0 && keeper_.known()->created != seen.created);
-    return is_doubted(seen, missed, seen.in_a_cluster && !is_another, now);
+    // Either of them has seen it end there for long enough.
+    bool is_doubted = true;
+    if (window.lacks_some) {
+        is_doubted = window_doubt_.doubts(seen.in_a_cluster && !window.made_again, now);
+    }
+    if (by_witness) {
+        const bool is_another = keeper_.known()->created != seen.created;
+        is_doubted = doubt_.doubts(seen.in_a_cluster && !is_another, now) && is_doubted;
+    }
+    if (!is_doubted) {
+        believed_ = end;
+    }
+    return is_doubted;
 }
 
-/// A look that shows what was missed ends the doubt; one that shows another end begins a new one.
-void checkpoint::ends_with(std::uint64_t last_sequence) {
-    if (last_sequence >= doubted_up_to_) {
-        doubt_.settled();
-        doubted_up_to_ = 0;
-    }
+checkpoint::believed_end checkpoint::end_of(const stream_evidence& seen) const {
+    const auto& known = keeper_.known();
+    return {holds_slot_ && known ? known->version : 0, seen.created, seen.last_sequence};
+}
+
+void checkpoint::is_longer_than_believed(std::uint64_t last_sequence) {
     if (believed_ && believed_->last_sequence != last_sequence) {
         believed_.reset();
     }
@@ -68,24 +80,22 @@ bool checkpoint::is_witness_told() const {
     return holds_slot_ && known && known->version > 0 && !keeper_.is_replacing();
 }
 
-/// The sequence that the witness names, if the stream seems to end before it; else 0.
-std::uint64_t checkpoint::missed_by_witness(const stream_evidence& seen) const {
+bool checkpoint::is_missed_by_witness(const stream_evidence& seen) const {
     // An operator decides on what was doubted long enough to halt for it.
-    if (!is_witness_told() || decision_.excuses_loss()) {
-        return 0;
-    }
-    const auto& known = *keeper_.known();
-    return judge_stream(known, seen) == stream_verdict::ends_before ? known.sequence : 0;
+    return is_witness_told() && !decision_.excuses_loss() &&
+           judge_stream(*keeper_.known(), seen) == stream_verdict::ends_before;
 }
 
 void checkpoint::message_stored(const stored_message& newest) {
-    ends_with(newest.sequence);
-    if (seen_ && newest.sequence > seen_->last_sequence) {
-        seen_->last_sequence = newest.sequence;
-        seen_->last_where = newest.where;
-        // Without a position, what stands there is read where the witness names it.
-        seen_->last_is_there = newest.where.has_value();
+    // What was stored over an earlier connection tells nothing of what this one has shown.
+    if (!seen_ || newest.sequence <= seen_->last_sequence) {
+        return;
     }
+    is_longer_than_believed(newest.sequence);
+    seen_->last_sequence = newest.sequence;
+    seen_->last_where = newest.where;
+    // Without a position, what stands there is read where the witness names it.
+    seen_->last_is_there = newest.where.has_value();
 }
 
 void checkpoint::slot_taken(slot_evidence evidence) {
@@ -239,26 +249,15 @@ bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
     if (what == stream_verdict::another_stream) {
         return false;
     }
-    const bool is_made_again = known.created != seen_->created;
-    // Where another message stands in its place, as many are no better.
-    const auto missed = std::max(known.sequence, seen_->last_sequence + 1);
-    return is_doubted(*seen_, missed, seen_->in_a_cluster && !is_made_again, now);
-}
-
-/// What follows can take more than one connection, and each of them looks again.
-bool checkpoint::is_doubted(const stream_evidence& seen, std::uint64_t missed, bool in_a_cluster,
-                            monotonic_time now) {
-    const auto& known = keeper_.known();
-    const believed_end end{holds_slot_ && known ? known->version : 0, seen.created,
-                           seen.last_sequence};
+    // What follows can take more than one connection, and each of them looks again.
+    const auto end = end_of(*seen_);
     if (believed_ == end) {
         return false;
     }
-    doubted_up_to_ = std::max(doubted_up_to_, missed);
-    if (doubt_.doubts(in_a_cluster, now)) {
+    const bool is_made_again = known.created != seen_->created;
+    if (doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
         return true;
     }
-    doubted_up_to_ = 0;
     believed_ = end;
     return false;
 }

@@ -65,11 +65,19 @@ public:
 
     // Facts.
 
+    /// What the relay itself makes of a look at the stream.
+    struct window_sight {
+        /// It shows less than the window has seen acked.
+        bool lacks_some = false;
+        /// It is another stream of this name than before.
+        bool made_again = false;
+        /// What the witness names is being published again, and must be missing.
+        bool fills_gap = false;
+    };
     /// Whether a look at the stream is to be doubted, and nothing made of it but another look: it
-    /// shows less than is known to be stored, by the window (`acked`, the sequence that the stream
-    /// has lost for it; 0 where it misses none) or by the witness. Asked before stream_seen.
-    [[nodiscard]] bool doubts(const stream_facts& facts, std::uint64_t acked, bool made_again,
-                              monotonic_time now);
+    /// shows less than is known to be stored, by the window or by the witness. Asked before
+    /// stream_seen.
+    [[nodiscard]] bool doubts(const stream_facts& facts, window_sight window, monotonic_time now);
     void stream_seen(const stream_facts& facts, std::optional<disorder> late_rows);
     /// The stream that was seen has acked this one since: it ends no earlier.
     void message_stored(const stored_message& newest);
@@ -156,6 +164,14 @@ public:
     void begin_anew(const std::optional<stored_message>& last, lsn place, history origin);
 
 private:
+    /// Which witness was known when a doubt was over, and with what the stream ended.
+    struct believed_end {
+        std::uint64_t version = 0;  // 0 without the slot
+        wall_time created = {};     // the stream
+        std::uint64_t last_sequence = 0;
+        friend bool operator==(const believed_end&, const believed_end&) = default;
+    };
+    [[nodiscard]] believed_end end_of(const stream_evidence& seen) const;
     [[nodiscard]] step judge_stream_now(const std::optional<position>& ends, monotonic_time now);
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
@@ -167,11 +183,9 @@ private:
     /// Whether the slot has moved since this process had it, or saw it.
     [[nodiscard]] bool was_moved() const;
     [[nodiscard]] bool is_witness_told() const;
-    [[nodiscard]] std::uint64_t missed_by_witness(const stream_evidence& seen) const;
+    [[nodiscard]] bool is_missed_by_witness(const stream_evidence& seen) const;
     [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);
-    [[nodiscard]] bool is_doubted(const stream_evidence& seen, std::uint64_t missed,
-                                  bool in_a_cluster, monotonic_time now);
-    void ends_with(std::uint64_t last_sequence);
+    void is_longer_than_believed(std::uint64_t last_sequence);
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
@@ -193,17 +207,10 @@ private:
     decision decision_;
     slot_place place_;
     witness_keeper keeper_;
-    /// Of a stream that seems to end before this sequence.
+    /// Of what the window has seen acked, and of what the witness names.
+    tail_doubt window_doubt_;
     tail_doubt doubt_;
-    std::uint64_t doubted_up_to_ = 0;
-    /// Which witness was known when the doubt was over, and with what the stream ended: as long as
-    /// it does, there is no doubt again.
-    struct believed_end {
-        std::uint64_t version = 0;  // 0 without the slot
-        wall_time created = {};     // the stream
-        std::uint64_t last_sequence = 0;
-        friend bool operator==(const believed_end&, const believed_end&) = default;
-    };
+    /// As long as the stream ends there, there is no doubt again.
     std::optional<believed_end> believed_;
     std::optional<std::uint64_t> asking_;
     bool slot_in_question_ = false;

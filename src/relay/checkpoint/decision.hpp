@@ -11,15 +11,15 @@ class decision {
 public:
     void make() {
         holds_ = true;
-        has_met_ = false;
+        slot_was_taken_ = false;
     }
     /// It is carried out.
     void end() { *this = {}; }
     /// The slot is taken. `is_own`: nobody but this relay has written the witness since it had the
     /// slot last.
     void slot_taken(bool is_own) {
-        holds_ = holds_ && (is_own || !has_met_);
-        has_met_ = true;
+        holds_ = holds_ && (is_own || !slot_was_taken_);
+        slot_was_taken_ = true;
         excuses_loss_ = holds_;
     }
     /// Stream and slot are as they should be. Rows of the tables may still be looked for.
@@ -30,7 +30,7 @@ public:
 
 private:
     bool holds_ = false;
-    bool has_met_ = false;
+    bool slot_was_taken_ = false;
     bool excuses_loss_ = false;
 };
 

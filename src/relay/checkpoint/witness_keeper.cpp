@@ -32,7 +32,8 @@ void witness_keeper::begin(const witness_reading& read, lsn slot_confirmed) {
 }
 
 bool witness_keeper::is_own(const std::optional<witness>& found) const {
-    if (found == known_) {
+    const bool is_in_memory = known_ && known_->version == 0;
+    if (found == known_ || (!found && is_in_memory)) {
         return true;
     }
     const auto version = known_ ? known_->version : 0;
@@ -45,7 +46,10 @@ bool witness_keeper::is_own(const std::optional<witness>& found) const {
 }
 
 void witness_keeper::end() {
-    unanswered_ = std::exchange(writing_, std::nullopt);
+    if (writing_) {
+        // A try to connect that fails ends as well.
+        unanswered_ = std::exchange(writing_, std::nullopt);
+    }
     retry_at_.reset();
     replaces_ = false;
 }

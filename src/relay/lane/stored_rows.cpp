@@ -47,6 +47,9 @@ void stored_rows::add(std::uint64_t sequence, const std::optional<position>& whe
         return;
     }
     add_row(where->at, id);
+    if (is_of_a_snapshot(where->at) && wanted_.rows_of_tables && !id.empty()) {
+        of_tables_.push_back({hash_of(id), where->at.commit});
+    }
 }
 
 void stored_rows::add_row(const commit_position& at, std::string_view id) {
@@ -55,9 +58,6 @@ void stored_rows::add_row(const commit_position& at, std::string_view id) {
         counted_.emplace(at.commit, without_place(id));
     } else {
         rows_.push_back({at.row, at.index, wanted_.compares_ids ? hash_of(id) : 0});
-    }
-    if (is_of_a_snapshot(at) && !id.empty()) {
-        of_tables_.push_back({hash_of(id), at.commit});
     }
 }
 

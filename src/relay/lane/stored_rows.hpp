@@ -40,6 +40,10 @@ struct stored_rows_request {
     /// Rows can be missing in front of later ones, so that what the stream has dropped tells
     /// nothing of them.
     bool has_holes = false;
+    /// A message that was published of a table's row stands for the row of its id that was
+    /// committed before. Not where the database can have been restored to a time before the
+    /// message: others can have those ids and LSNs now.
+    bool rows_of_tables = true;
 };
 
 class stored_rows {

@@ -62,8 +62,10 @@ public:
     /// The connection does what it is for: the next loss is met with the shortest delay.
     void progressed() {
         backoff_.reset();
-        in_trouble_ = false;
+        answered();
     }
+    /// It does that for one request at least, whatever it says to it.
+    void answered() { in_trouble_ = false; }
 
     /// The connection is given up for a new one. Returns its epoch.
     std::uint64_t replace() {

@@ -142,8 +142,9 @@ void relay_machine::stream_answered(std::uint64_t epoch, const result<std::uint6
         return;
     }
     confirm_.answered();
-    account_for_stored(now);
+    // Before anything else is asked, whose answer would be waited for again.
     settle_what_is_gone(*last_sequence, now);
+    account_for_stored(now);
 }
 
 void relay_machine::report_confirmed(instant now) {

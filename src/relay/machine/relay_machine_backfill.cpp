@@ -67,7 +67,9 @@ void relay_machine::begin_backfill(postgres_session session, instant now) {
     const auto ends = lane_->admitted();
     if (ends && ends->commit >= before_slot(what.consistent_point)) {
         lose_postgres(
-            lies_beyond_the_wal(options_.stream, *ends, std::nullopt, what.consistent_point), now);
+            lies_beyond_the_wal(options_.stream, *ends, lane_->opened_with().checkpoint_sequence(),
+                                what.consistent_point),
+            now);
         return;
     }
     // Nothing is published before one that is owed is written.

@@ -229,10 +229,8 @@ std::string relay_machine::tail_report(const stream_facts& facts) const {
 
 bool relay_machine::doubts(const stream_tail& tail, const stream_facts& facts, instant now) {
     const bool is_missed = lane_->has_forgotten(tail) && !lane_->reused_sequence();
-    // One that ends with another row than the last is no better for having as many messages.
-    const auto acked =
-        is_missed ? std::max(lane_->known_sequence(), tail.last_sequence + 1) : std::uint64_t{0};
-    if (!checkpoint_.doubts(facts, acked, tail.made_again, now.monotonic)) {
+    if (!checkpoint_.doubts(facts, {is_missed, tail.made_again, backfilling_.is_open()},
+                            now.monotonic)) {
         return false;
     }
     const auto known = std::max(lane_->known_sequence(), checkpoint_.wanted_sequence());
@@ -351,11 +349,13 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
         refusals_.one_was_stored();
         broker_.progressed();
     }
+    broker_.answered();
 }
 
 void relay_machine::reply_failed(lane_verdict verdict, const publish_outcome& outcome,
                                  instant now) {
     if (verdict == lane_verdict::message_refused) {
+        broker_.answered();
         message_was_refused(now);
     } else if (verdict == lane_verdict::id_is_taken) {
         ask_whose_it_is();

@@ -186,7 +186,8 @@ void relay_machine::tell_of_foreign_tail() {
     const auto& where = tail.checkpoint();
     const auto system = known_.server().line.origin.system_identifier;
     const bool is_foreign = where && where->origin.system_identifier != system;
-    if (!is_foreign || !mark || mark->system_identifier != system) {
+    if (!is_foreign || !mark || mark->system_identifier != system ||
+        !seen_.tells_of_stranger(tail.checkpoint_sequence())) {
         return;
     }
     log<"strangers_in_stream">(
@@ -231,6 +232,7 @@ void relay_machine::compare_stored(const tail_answer& answer) {
     // rows can have LSNs that the stream has dropped.
     wanted.has_holes = has_new_tables() || came_before_the_rules() || has_strangers ||
                        known_.accepts(known_.line()) || (known && may_have_holes(*known));
+    wanted.rows_of_tables = !known_.accepts(known_.line());
     mark.rules = rules_of_comparison(options_.rules, answer.compares_ids, wanted.has_holes);
     mark.disordered_after =
         disordered_from(known, known_.slot_confirmed(), lane_->known_sequence());

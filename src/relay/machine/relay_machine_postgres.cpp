@@ -28,6 +28,9 @@ void complete_server(postgres_session& session) {
 }  // namespace
 
 void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session session, instant now) {
+    if (has_begun()) {
+        checkpoint_.miss_again();
+    }
     if (session.goes_on_without) {
         // Also where nothing comes of this connection: the halt is passed.
         checkpoint_.go_on_without_missing();
@@ -80,9 +83,6 @@ void relay_machine::stream_from(postgres_session session, known_rules rules, ins
         session.newest_rows && !rules.new_tables &&
         (!session.newest_rows->is_exact ||
          startup_check_.may_lack_before() <= session.newest_rows->later_than);
-    if (has_begun()) {
-        checkpoint_.miss_again();
-    }
     checkpoint_.slot_taken({session.slot_confirmed, session.server.line, session.slot_began,
                             session.slot_has_earlier_rows, std::move(session.witness),
                             rows_can_tell, rows_can_tell && session.newest_rows->is_whole, false,

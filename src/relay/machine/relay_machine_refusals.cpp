@@ -57,17 +57,20 @@ void relay_machine::message_read(std::uint64_t epoch, const result<asked_message
         return;
     }
     const bool is_there = found && !is_no_message(*found);
-    if (found && asked->by_id && is_there) {
+    // Another message has come to stand there since, on a server that lacks the one that was meant.
+    const bool is_replaced = is_there && !found->id.empty() && found->id != asked->id;
+    if (found && asked->by_id && is_there && !is_replaced) {
         settle_by_id(*found, now);
         return;
     }
     // A row of a snapshot is sent because nothing was there: it waits for the broker to forget.
-    if (found && asked->by_id && !is_of_a_snapshot(asked->where.at)) {
+    if (found && asked->by_id && !is_there && !is_of_a_snapshot(asked->where.at)) {
         refusals_.ask_now(taken_id::question::where_it_ends);
         ask_where_it_ends(now);
         return;
     }
-    if (!is_there || is_of(*found, *asked) || !lane_->holds(asked->where)) {
+    if (!is_there || (is_replaced && asked->by_id) || is_of(*found, *asked) ||
+        !lane_->holds(asked->where)) {
         // Its own, perhaps, so that the stream's end was told by a server that did not know it.
         look_whose_it_is(found, now);
         return;
@@ -132,7 +135,10 @@ bool relay_machine::is_of(const asked_message& found, const taken_id& asked) con
         return false;
     }
     const auto& row = asked.where.at;
-    return found.where->at == row || (can_stand_for(found.where->at, row) && found.id == asked.id);
+    // Where the database can have been restored, others can have the id and the LSNs now.
+    const bool was_healed = can_stand_for(found.where->at, row) && found.id == asked.id &&
+                            !known_.accepts(known_.line());
+    return found.where->at == row || was_healed;
 }
 
 void relay_machine::look_whose_it_is(const result<asked_message>& found, instant now) {

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace walrelay::relay {
@@ -24,10 +23,10 @@ inline constexpr int exit_operator_needed = 3;
     return std::to_string(delay.count() / milliseconds_per_second) + "." + text + " s";
 }
 
-/// A message of the stream, at this sequence where that is known, is of a row that the database
+/// A message of the stream, at this sequence, is of a row that the database
 /// cannot have yet: what is published now would stand before it.
 [[nodiscard]] error lies_beyond_the_wal(const std::string& stream, const commit_position& where,
-                                        std::optional<std::uint64_t> sequence, lsn wal_end);
+                                        std::uint64_t sequence, lsn wal_end);
 
 [[nodiscard]] inline bool operator_needed(const error& why) {
     const auto wanted = advice_for(why.code);

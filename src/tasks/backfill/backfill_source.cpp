@@ -161,8 +161,10 @@ backfill_source::outcome<> backfill_source::search() {
     const auto& last = search_->furthest();
     if (last && last->at.commit >= before_slot(slot_.consistent_point)) {
         // Before the slot is given up: the relay would refuse to publish.
-        co_return relay::lies_beyond_the_wal(settings_.nats.stream, last->at, last->sequence,
-                                             slot_.consistent_point);
+        auto why = relay::lies_beyond_the_wal(settings_.nats.stream, last->at, last->sequence,
+                                              slot_.consistent_point);
+        why.what += "; nothing is healed, and slot " + settings_.postgres.slot + " has its rows";
+        co_return why;
     }
     if ((*rest)->left() > 0) {
         co_return holds_the_last_copy(settings_.postgres.slot, (*rest)->left());

@@ -24,8 +24,10 @@ using namespace std::chrono_literals;
 constexpr std::size_t batch_rows = 500;
 constexpr std::size_t batch_bytes = std::size_t{1} << 20U;
 /// So many may be written that the slot has not confirmed. It is told at most once a second what
-/// was stored (walrelay.witness): fewer would be the pace of the replay.
+/// was stored (walrelay.witness): fewer would be the pace of the replay. Where no relay reads, few:
+/// what is written can be lost with the slot.
 constexpr std::size_t batches_ahead = 40;
+constexpr std::size_t batches_ahead_of_nobody = 2;
 constexpr auto shortest_look = 1ms;
 constexpr auto longest_look = 100ms;
 
@@ -149,7 +151,8 @@ awaitable<result<void>> replay_writer::wait_for_slot(std::size_t ahead) {
             unconfirmed_.pop_front();
         }
         tell(pace->active ? replay_wait::nothing : replay_wait::relay);
-        if (unconfirmed_.size() <= ahead) {
+        const auto allowed = pace->active ? ahead : std::min(ahead, batches_ahead_of_nobody - 1);
+        if (unconfirmed_.size() <= allowed) {
             co_return result<void>{};
         }
         if (auto alive = past_ ? past_->stay_alive() : result<void>{}; !alive) {

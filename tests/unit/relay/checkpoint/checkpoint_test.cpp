@@ -33,9 +33,9 @@ protected:
         return facts;
     }
     /// A look of a moment later, before anything is made of it. `acked`: by the window.
-    bool doubts(std::uint64_t ends_with, std::uint64_t acked = 0, bool made_again = false) {
+    bool doubts(std::uint64_t ends_with, std::uint64_t acked = 0) {
         now += 1s;
-        return it.doubts(stream_with(ends_with), acked, made_again, now);
+        return it.doubts(stream_with(ends_with), {acked > ends_with}, now);
     }
     void stream_ends(std::uint64_t sequence, std::uint64_t commit, wall_time created = {}) {
         auto facts = stream_with(sequence);
@@ -92,11 +92,14 @@ TEST_F(Checkpoint, DoubtsALookThatShowsLessThanTheWindowKnows) {
     EXPECT_FALSE(doubts(10)) << "a new process knows of no message";
     EXPECT_TRUE(doubts(9, 10));
     EXPECT_TRUE(doubts(9, 10));
+    it.message_stored({10, at(1000)});
+    EXPECT_FALSE(doubts(9, 10)) << "what was stored before tells nothing of what is shown now";
     EXPECT_FALSE(doubts(10));
     EXPECT_TRUE(doubts(9, 10)) << "a server that lagged once more";
     EXPECT_TRUE(doubts(9, 10));
     EXPECT_FALSE(doubts(9, 10)) << "long enough";
     EXPECT_FALSE(doubts(9, 10)) << "what follows can look again";
+    stream_ends(9, 900);
     it.message_stored({11, at(1100)});
     EXPECT_TRUE(doubts(9, 11)) << "it ended later since";
 }
@@ -293,6 +296,7 @@ TEST_F(Checkpoint, GoesOnWithoutAlsoWhereTheConnectionEndsBefore) {
     const auto written = it.keeper().take_to_write(now, true);
     ASSERT_TRUE(written);
     it.slot_lost(std::nullopt);
+    it.slot_lost(std::nullopt);  // a try that failed
     // It was written, and the answer did not come.
     known = *written;
     known.version = 4;

@@ -68,6 +68,28 @@ TEST(StoredRows, KnowARowByItsIdThatWasPublishedFromItsTable) {
     }
 }
 
+TEST(StoredRows, KnowNoRowByItsIdWhereTheDatabaseCanHaveBeenRestored) {
+    const auto place = before_slot(lsn{400});
+    auto wanted = since(100);
+    wanted.compares_ids = true;
+    wanted.rows_of_tables = false;
+    stored_rows rows(wanted);
+    rows.add(1, on(second_timeline, at(place.value, place.value)), "a");
+    rows.end(true, true);
+    EXPECT_FALSE(rows.has(at(200, 191), "a"));
+}
+
+TEST(StoredRows, KnowNoRowByWhatAnUnknownTimelineHasPublishedFromATable) {
+    const auto place = before_slot(lsn{400});
+    auto wanted = since(100);
+    wanted.compares_ids = true;
+    wanted.wal_end = lsn{1000};
+    stored_rows rows(wanted);
+    rows.add(1, on({7, 9}, at(place.value, place.value)), "a");
+    rows.end(true, true);
+    EXPECT_FALSE(rows.has(at(200, 191), "a"));
+}
+
 TEST(StoredRows, KnowARowByItsIdThatALaterTimelineNamed) {
     auto wanted = since(100);
     wanted.compares_ids = true;

@@ -246,6 +246,14 @@ TEST_F(RelayIdsGivenAgain, TakesNoMessageForTheRowsOwnThatIsLostWithTheStreamsEn
     EXPECT_EQ(script_.machine().confirmed(), lsn{});
 }
 
+TEST_F(RelayIdsGivenAgain, TakesNoMessageOfAnotherIdForTheRowsOwn) {
+    EXPECT_THAT(script_.message_is_read(asked_message{2, std::nullopt, "of somebody else"}),
+                ElementsAre("close_broker"));
+    EXPECT_EQ(script_.machine().confirmed(), lsn{});
+    script_.passes(1ms);
+    EXPECT_THAT(script_.broker_connects(3, std::nullopt), ElementsAre("publish a@3"));
+}
+
 TEST_F(RelayIdsGivenAgain, AsksAgainOverAnotherConnectionWhereNobodyAnswers) {
     EXPECT_THAT(script_.message_is_read(error{errc::broker_unavailable, "nobody answers"}),
                 ElementsAre("close_broker"));
