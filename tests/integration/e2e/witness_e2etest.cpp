@@ -390,7 +390,7 @@ TEST_P(NewSlot, AdvancedPastRowsOfASubtransactionHaltsTheNextStart) {
     relay(1, 20);
     auto open = bench.session();
     open.execute("BEGIN; SAVEPOINT before");
-    open.execute(insert_events(101, 110));
+    open.execute(insert_events(100001, 100010));
     const auto xid = open.value_of("SELECT pg_current_xact_id()");
     std::uint64_t last = 20;
     ASSERT_TRUE(eventually(patience, [&] {
@@ -402,7 +402,7 @@ TEST_P(NewSlot, AdvancedPastRowsOfASubtransactionHaltsTheNextStart) {
     bench.stop();
     open.execute("RELEASE before; COMMIT");
     advance_slot();
-    expect_halts(event_id(101));
+    expect_halts(event_id(100001));
     ask_to_heal();
     bench.start();
     ASSERT_TRUE(bench.wait_for_messages(last + 10)) << bench.relay().log();
