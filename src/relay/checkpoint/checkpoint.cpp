@@ -32,46 +32,36 @@ log_entry loss_line(const std::string& stream, const witness& known, const strea
 void checkpoint::stream_seen(const stream_facts& facts, std::optional<disorder> late_rows) {
     seen_ = evidence_of(facts, stream_);
     seen_->late_rows = late_rows;
-    is_up_to_date_ = taken_.has_value();
+    decision_.stream_seen();
     asking_.reset();
     state_ = state_ == state::refused ? state_ : state::unknown;
 }
 
 bool checkpoint::doubts(const stream_facts& facts, window_sight window, monotonic_time now) {
+    using missing = end_doubt::missing;
     const auto seen = evidence_of(facts, stream_);
-    is_longer_than_believed(seen.last_sequence);
+    doubt_.ends_at(seen.last_sequence);
     if (!window.lacks_some) {
-        window_doubt_.settled();
+        doubt_.has_all_of_window();
     }
-    const bool by_witness = !window.fills_gap && is_missed_by_witness(seen);
-    const auto end = end_of(seen);
-    if ((!window.lacks_some && !by_witness) || believed_ == end) {
-        return false;
-    }
-    // Either of them has seen it end there for long enough.
-    bool is_doubted = true;
-    if (window.lacks_some) {
-        is_doubted = window_doubt_.doubts(seen.in_a_cluster && !window.made_again, now);
-    }
-    if (by_witness) {
-        const bool is_another = keeper_.known()->created != seen.created;
-        is_doubted = doubt_.doubts(seen.in_a_cluster && !is_another, now) && is_doubted;
-    }
-    if (!is_doubted) {
-        believed_ = end;
-    }
-    return is_doubted;
+    const auto by_window = !window.lacks_some                        ? missing::nothing
+                           : seen.in_a_cluster && !window.made_again ? missing::of_a_cluster
+                                                                     : missing::of_one_server;
+    const bool is_missed = !window.fills_gap && is_missed_by_witness(seen);
+    return doubt_.doubts(end_of(seen), by_window,
+                         is_missed ? missing_of_witness(seen) : missing::nothing, now);
 }
 
-checkpoint::believed_end checkpoint::end_of(const stream_evidence& seen) const {
+seen_end checkpoint::end_of(const stream_evidence& seen) const {
     const auto& known = keeper_.known();
     return {holds_slot_ && known ? known->version : 0, seen.created, seen.last_sequence};
 }
 
-void checkpoint::is_longer_than_believed(std::uint64_t last_sequence) {
-    if (believed_ && believed_->last_sequence != last_sequence) {
-        believed_.reset();
-    }
+/// No server lags behind another stream.
+end_doubt::missing checkpoint::missing_of_witness(const stream_evidence& seen) const {
+    return seen.in_a_cluster && keeper_.known()->created == seen.created
+               ? end_doubt::missing::of_a_cluster
+               : end_doubt::missing::of_one_server;
 }
 
 /// One that is in no database is this process's own, and the window knows as much.
@@ -91,7 +81,7 @@ void checkpoint::message_stored(const stored_message& newest) {
     if (!seen_ || newest.sequence <= seen_->last_sequence) {
         return;
     }
-    is_longer_than_believed(newest.sequence);
+    doubt_.ends_at(newest.sequence);
     seen_->last_sequence = newest.sequence;
     seen_->last_where = newest.where;
     // Without a position, what stands there is read where the witness names it.
@@ -99,9 +89,7 @@ void checkpoint::message_stored(const stored_message& newest) {
 }
 
 void checkpoint::slot_taken(slot_evidence evidence) {
-    const bool is_own = keeper_.is_own(evidence.witness.kept);
-    decision_.slot_taken(is_own);
-    is_up_to_date_ = is_up_to_date_ && is_own;
+    decision_.slot_taken(keeper_.is_own(evidence.witness.kept));
     keeper_.begin(evidence.witness, evidence.stands_at);
     taken_ = std::move(evidence);
     holds_slot_ = true;
@@ -219,11 +207,10 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
             asking_ = known->sequence;
             return {step::kind::read_message, known->sequence, {}, {}};
         case stream_verdict::holds:
-            doubt_.settled();
-            believed_.reset();
+            doubt_.has_all_of_witness();
             return {};
         case stream_verdict::holds_elsewhere:
-            doubt_.settled();
+            doubt_.has_all_of_witness();
             if (known->sequence > 0) {
                 auto same = *known;
                 same.stream = seen_->stream;
@@ -240,26 +227,14 @@ checkpoint::step checkpoint::judge_stream_now(const std::optional<position>& end
 }
 
 bool checkpoint::is_doubted(stream_verdict what, monotonic_time now) {
-    const auto& known = *keeper_.known();
     if (decision_.excuses_loss()) {
-        // An operator decides on what was doubted long enough to halt for it. What was seen before
-        // the slot was taken can be older than what another relay has stored since.
-        return !is_up_to_date_;
-    }
-    if (what == stream_verdict::another_stream) {
-        return false;
+        // An operator decides on what was doubted long enough to halt for it.
+        return decision_.waits_for_a_look();
     }
     // What follows can take more than one connection, and each of them looks again.
-    const auto end = end_of(*seen_);
-    if (believed_ == end) {
-        return false;
-    }
-    const bool is_made_again = known.created != seen_->created;
-    if (doubt_.doubts(seen_->in_a_cluster && !is_made_again, now)) {
-        return true;
-    }
-    believed_ = end;
-    return false;
+    return what != stream_verdict::another_stream &&
+           doubt_.doubts(end_of(*seen_), end_doubt::missing::nothing, missing_of_witness(*seen_),
+                         now);
 }
 
 checkpoint::step checkpoint::has_lost(stream_verdict what, const std::optional<position>& ends,

@@ -21,9 +21,9 @@
 #include "core/log_entry.hpp"
 #include "core/witness.hpp"
 #include "relay/checkpoint/decision.hpp"
+#include "relay/checkpoint/end_doubt.hpp"
 #include "relay/checkpoint/evidence.hpp"
 #include "relay/checkpoint/slot_place.hpp"
-#include "relay/checkpoint/tail_doubt.hpp"
 #include "relay/checkpoint/witness_keeper.hpp"
 
 #include <cstdint>
@@ -164,14 +164,8 @@ public:
     void begin_anew(const std::optional<stored_message>& last, lsn place, history origin);
 
 private:
-    /// Which witness was known when a doubt was over, and with what the stream ended.
-    struct believed_end {
-        std::uint64_t version = 0;  // 0 without the slot
-        wall_time created = {};     // the stream
-        std::uint64_t last_sequence = 0;
-        friend bool operator==(const believed_end&, const believed_end&) = default;
-    };
-    [[nodiscard]] believed_end end_of(const stream_evidence& seen) const;
+    [[nodiscard]] seen_end end_of(const stream_evidence& seen) const;
+    [[nodiscard]] end_doubt::missing missing_of_witness(const stream_evidence& seen) const;
     [[nodiscard]] step judge_stream_now(const std::optional<position>& ends, monotonic_time now);
     [[nodiscard]] step has_lost(stream_verdict what, const std::optional<position>& ends,
                                 monotonic_time now);
@@ -185,7 +179,6 @@ private:
     [[nodiscard]] bool is_witness_told() const;
     [[nodiscard]] bool is_missed_by_witness(const stream_evidence& seen) const;
     [[nodiscard]] bool is_doubted(stream_verdict what, monotonic_time now);
-    void is_longer_than_believed(std::uint64_t last_sequence);
     /// Whether another relay had the slot since this process had it.
     [[nodiscard]] bool others_had_it(const std::optional<position>& ends) const;
     [[nodiscard]] bool slot_sends_what_follows(const std::optional<position>& ends) const;
@@ -202,16 +195,10 @@ private:
     /// Of the last slot that was taken; it is had as long as `holds_slot_`.
     std::optional<slot_evidence> taken_;
     bool holds_slot_ = false;
-    /// The stream was looked at since another relay can have stored anything.
-    bool is_up_to_date_ = false;
     decision decision_;
     slot_place place_;
     witness_keeper keeper_;
-    /// Of what the window has seen acked, and of what the witness names.
-    tail_doubt window_doubt_;
-    tail_doubt doubt_;
-    /// As long as the stream ends there, there is no doubt again.
-    std::optional<believed_end> believed_;
+    end_doubt doubt_;
     std::optional<std::uint64_t> asking_;
     bool slot_in_question_ = false;
     bool was_proved_ = false;

@@ -147,11 +147,7 @@ void lane::close() {
 }
 
 std::uint64_t lane::wanted_look_back() const {
-    // What was in flight at once, and as many of others among them; more, where that is little.
-    constexpr std::uint64_t least = 1024;
-    return look_back_ && options_.sole_writer
-               ? std::max<std::uint64_t>(least, 2 * window_.capacity())
-               : 0;
+    return look_back_ && options_.sole_writer ? look_back_over(window_.capacity()) : 0;
 }
 
 stream_memory lane::open(std::uint64_t epoch, const stream_tail& tail, tail_belief how) {

@@ -22,6 +22,7 @@
 #include "relay/lane/stream_end.hpp"
 #include "relay/lane/stream_tail.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,13 @@
 #include <vector>
 
 namespace walrelay::relay {
+
+/// How many of the stream's last messages tell what it holds: as many as were in flight at once,
+/// and as many of others among them; more, where that is little.
+[[nodiscard]] constexpr std::uint64_t look_back_over(std::uint64_t window) {
+    constexpr std::uint64_t least = 1024;
+    return std::max(least, 2 * window);
+}
 
 struct lane_options {
     std::size_t window_messages = 4096;

@@ -23,8 +23,8 @@ inline constexpr int exit_operator_needed = 3;
     return std::to_string(delay.count() / milliseconds_per_second) + "." + text + " s";
 }
 
-/// A message of the stream, at this sequence, is of a row that the database
-/// cannot have yet: what is published now would stand before it.
+/// A message of the stream, at this sequence (0 is not known), is of a row that the database cannot
+/// have yet: what is published now would stand before it.
 [[nodiscard]] error lies_beyond_the_wal(const std::string& stream, const commit_position& where,
                                         std::uint64_t sequence, lsn wal_end);
 

@@ -158,7 +158,7 @@ backfill_source::outcome<> backfill_source::search() {
     if (!searched) {
         co_return searched.error();
     }
-    const auto& last = search_->furthest();
+    const auto& last = search_->last();
     if (last && last->at.commit >= before_slot(slot_.consistent_point)) {
         // Before the slot is given up: the relay would refuse to publish.
         auto why = relay::lies_beyond_the_wal(settings_.nats.stream, last->at, last->sequence,

@@ -5,6 +5,7 @@
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
+#include "relay/lane/lane.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
 #include "tasks/temporary_place.hpp"
@@ -242,6 +243,9 @@ result<void> missing_search::scan_stream() {
     const auto removed_before = [&](std::uint64_t first) {
         removed_messages_ = std::max(removed_messages_, first - std::min(first, counted_from));
     };
+    const auto last_sequence = stream->facts().last_sequence;
+    const auto looked_at =
+        relay::look_back_over(servers::relay_options_of(settings_).lane.window_messages);
     bool any = false;
     auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
@@ -255,9 +259,10 @@ result<void> missing_search::scan_stream() {
         if (where && line_.has_left(*where)) {
             return {};
         }
-        const bool has_place = where && settings_.nats.sole_writer && line_.shares(*where);
-        if (has_place && (!furthest_ || furthest_->at < where->at)) {
-            furthest_ = placed_last{where->at, one.sequence};
+        const bool is_looked_at = one.sequence + looked_at > last_sequence;
+        if (where && is_looked_at && settings_.nats.sole_writer && line_.shares(*where) &&
+            (!last_ || last_->at < where->at)) {
+            last_ = last_message{where->at, one.sequence};
         }
         was_met(one.id);
         return missing_->add_message(one.id);

@@ -68,13 +68,14 @@ public:
     [[nodiscard]] std::vector<table_reading>& readings() { return readings_; }
     [[nodiscard]] const audit::missing_rows& rows() const { return *missing_; }
     [[nodiscard]] std::uint64_t row_count() const;
-    /// Of walrelay's messages in the stream, the one whose row would come last; nothing where the
-    /// order of the stream means nothing (sole_writer = false).
-    struct placed_last {
+    /// Of walrelay's last messages in the stream, which a relay looks at, the one whose row would
+    /// come last; nothing where their order means nothing (sole_writer = false). Those of before
+    /// can be of a history that was restored since.
+    struct last_message {
         commit_position at;
         std::uint64_t sequence = 0;
     };
-    [[nodiscard]] const std::optional<placed_last>& furthest() const { return furthest_; }
+    [[nodiscard]] const std::optional<last_message>& last() const { return last_; }
     /// The stream's last sequence when it was read.
     [[nodiscard]] std::uint64_t stream_sequence() const { return stream_sequence_; }
     /// walrelay.slot_start tells which rows come after the beginning of the slot that was lost.
@@ -110,7 +111,7 @@ private:
     /// What the rows are sorted by, of the row that was read last.
     std::optional<postgres::cell> last_time_;
     std::uint64_t stream_sequence_ = 0;
-    std::optional<placed_last> furthest_;
+    std::optional<last_message> last_;
     /// From the stream's beginning.
     std::uint64_t removed_messages_ = 0;
     std::shared_ptr<slot_rest> rest_;

@@ -310,6 +310,28 @@ TEST_P(Healing, KeepsTheSlotWhereAMessageLiesBeyondTheWal) {
     EXPECT_EQ(sorted_ids(), sorted(event_ids(1, 12)));
 }
 
+TEST_P(Healing, KeepsTheSlotAlsoWhereAnotherMessageFollowsTheOneBeyondTheWal) {
+    bench.set_delivery("");
+    relay_rows(1, 10, 10);
+    const auto last = bench.events().back();
+    auto forged = last.position;
+    const auto commit = forged.find('.', forged.find('.') + 1) + 1;
+    forged.replace(commit, 16, "00000000FFFFFFF0");
+    const auto publish = [&](const std::string& id, const std::string& position) {
+        return bench.broker().publish(bench.name() + ".x", "{}",
+                                      {{"Nats-Msg-Id", id}, {"Walrelay-Position", position}});
+    };
+    ASSERT_EQ(publish("forged", forged), 11U);
+    ASSERT_TRUE(eventually(patience, [&] { return publish(last.id, last.position) == 12; }));
+    bench.execute(insert_events(11, 12));
+    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_NE(refused.errors.find(" rmm " + bench.stream_name() + " 11"), std::string::npos)
+        << refused.errors;
+    EXPECT_TRUE(bench.slot("confirmed_flush_lsn")) << "it has the rows";
+}
+
 TEST_P(Healing, DoesNotPublishAgainWhatLimitsHaveRemoved) {
     relay_rows(1, 30, 30);
     for (std::uint64_t aged = 1; aged <= 10; ++aged) {

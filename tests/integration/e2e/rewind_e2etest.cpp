@@ -52,6 +52,17 @@ protected:
     void drop_slot(const std::string& name) {
         bench.execute("SELECT pg_drop_replication_slot('" + name + "')");
     }
+    void go_back_behind_a_healing() {
+        insert(1, 10);
+        bench.stop();
+        drop_slot(bench.name());
+        bench.execute(insert_events(11, 15));
+        ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+        bench.start();
+        insert(16, 20);
+        bench.stop();
+        ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    }
     [[nodiscard]] std::string count_of_slots(const std::string& name) {
         return bench.session().value_of(
             "SELECT count(*) FROM pg_replication_slots WHERE slot_name = '" + name + "'");
@@ -94,15 +105,7 @@ TEST_P(Rewind, SkipsWhatTheStreamStillHas) {
 
 /// The message of a healed row does not stand where its row was committed.
 TEST_P(Rewind, SkipsWhatWasHealed) {
-    insert(1, 10);
-    bench.stop();
-    drop_slot(bench.name());
-    bench.execute(insert_events(11, 15));
-    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
-    bench.start();
-    insert(16, 20);
-    bench.stop();
-    ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    ASSERT_NO_FATAL_FAILURE(go_back_behind_a_healing());
     bench.execute(insert_events(21, 25));
     bench.start();
     settle();
@@ -112,15 +115,7 @@ TEST_P(Rewind, SkipsWhatWasHealed) {
 
 /// Nor where the configuration has changed, so that all is compared.
 TEST_P(Rewind, SkipsWhatWasHealedAlsoWhereTablesHaveChanged) {
-    insert(1, 10);
-    bench.stop();
-    drop_slot(bench.name());
-    bench.execute(insert_events(11, 15));
-    ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
-    bench.start();
-    insert(16, 20);
-    bench.stop();
-    ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    ASSERT_NO_FATAL_FAILURE(go_back_behind_a_healing());
     bench.execute(
         "CREATE TABLE more_events (LIKE outbox_events INCLUDING ALL); DO $$ BEGIN IF EXISTS "
         "(SELECT FROM pg_publication WHERE pubname = '" +

@@ -61,6 +61,18 @@ protected:
         }
         it.slot_taken(std::move(evidence));
     }
+    /// Before what both the window and the witness know; the slot is lost then.
+    void believes_that_it_ends_before() {
+        stream_ends(10, 1000);
+        slot_at(500);
+        EXPECT_EQ(judge(), kind::none);
+        it.stream_lost();
+        EXPECT_TRUE(doubts(8, 12));
+        EXPECT_TRUE(doubts(8, 12));
+        EXPECT_FALSE(doubts(8, 12));
+        stream_ends(8, 800);
+        it.slot_lost(std::nullopt);
+    }
     /// Looks as often as a doubt takes.
     kind judge() {
         auto step = it.judge(ends, now);
@@ -116,30 +128,20 @@ TEST_F(Checkpoint, DoubtsALookThatShowsLessThanTheWitnessKnowsBeforeAnythingIsMa
 }
 
 TEST_F(Checkpoint, DoubtsOneEndOnlyOnceForTheWindowAndForTheWitness) {
-    stream_ends(10, 1000);
-    slot_at(500);
-    EXPECT_EQ(judge(), kind::none);
-    it.stream_lost();
-    EXPECT_TRUE(doubts(8, 12));
-    EXPECT_TRUE(doubts(8, 12));
-    EXPECT_FALSE(doubts(8, 12));
-    stream_ends(8, 800);
-    it.slot_lost(std::nullopt);
+    believes_that_it_ends_before();
     slot_at(500);
     EXPECT_EQ(it.judge(ends, now).what, kind::none) << "the slot sends it again";
     EXPECT_TRUE(it.keeper().is_replacing());
 }
 
+TEST_F(Checkpoint, DoesNotDoubtWhatMustBeMissingWhileItIsPublishedAgain) {
+    slot_at(1008);
+    EXPECT_TRUE(doubts(8));
+    EXPECT_FALSE(it.doubts(stream_with(8), {false, false, true}, now));
+}
+
 TEST_F(Checkpoint, DoubtsAnEndAgainThatAnotherRelayHasSeenLaterSince) {
-    stream_ends(10, 1000);
-    slot_at(500);
-    EXPECT_EQ(judge(), kind::none);
-    it.stream_lost();
-    EXPECT_TRUE(doubts(8, 12));
-    EXPECT_TRUE(doubts(8, 12));
-    EXPECT_FALSE(doubts(8, 12));
-    stream_ends(8, 800);
-    it.slot_lost(std::nullopt);
+    believes_that_it_ends_before();
     known.version = 4;
     slot_at(500);
     EXPECT_EQ(it.judge(ends, now).what, kind::look_again);
