@@ -22,7 +22,7 @@ constexpr std::array<setting, 5> connection_defaults = {{{"keepalives", "1"},
                                                          {"tcp_user_timeout", "15000"}}};
 
 /// Names in lower case. Those that a server's version does not know are left out there.
-constexpr std::array<setting, 12> session_pins = {{{"datestyle", "ISO"},
+constexpr std::array<setting, 13> session_pins = {{{"datestyle", "ISO"},
                                                    {"intervalstyle", "postgres"},
                                                    {"extra_float_digits", "3"},
                                                    {"bytea_output", "hex"},
@@ -33,6 +33,9 @@ constexpr std::array<setting, 12> session_pins = {{{"datestyle", "ISO"},
                                                    {"idle_in_transaction_session_timeout", "0"},
                                                    {"idle_session_timeout", "0"},
                                                    {"transaction_timeout", "0"},
+                                                   // Compiling takes a hundred times as long as
+                                                   // what is asked of catalogs and newest rows.
+                                                   {"jit", "off"},
                                                    // What runs for a client that is gone ends.
                                                    {"client_connection_check_interval", "5s"}}};
 

@@ -115,7 +115,8 @@ TEST_F(Connection, PinsTheSessionAgainstRoleDatabaseAndEnvironment) {
         "ALTER ROLE odd SET extra_float_digits = -15; ALTER ROLE odd SET statement_timeout = 1234;"
         "ALTER ROLE odd SET search_path = public; ALTER ROLE odd SET client_encoding = LATIN1;"
         "ALTER ROLE odd SET intervalstyle = sql_standard; ALTER ROLE odd SET lock_timeout = 99;"
-        "ALTER ROLE odd SET idle_in_transaction_session_timeout = 77;");
+        "ALTER ROLE odd SET idle_in_transaction_session_timeout = 77;"
+        "ALTER ROLE odd SET jit = on;");
     setenv("PGTZ", "Asia/Tokyo", 1);
     setenv("PGDATESTYLE", "SQL, DMY", 1);
     for (const auto kind : {connection_kind::sql, connection_kind::replication}) {
@@ -132,6 +133,7 @@ TEST_F(Connection, PinsTheSessionAgainstRoleDatabaseAndEnvironment) {
         EXPECT_EQ(shown(*opened, "statement_timeout"), "0");
         EXPECT_EQ(shown(*opened, "lock_timeout"), "0");
         EXPECT_EQ(shown(*opened, "idle_in_transaction_session_timeout"), "0");
+        EXPECT_EQ(shown(*opened, "jit"), "off");
         EXPECT_EQ(shown(*opened, "search_path"),
                   kind == connection_kind::sql ? "pg_catalog" : "public");
     }
