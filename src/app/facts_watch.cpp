@@ -28,11 +28,9 @@ facts_watch::facts_watch(const config::settings& settings)
              .needs_updates = published_operations(settings.outbox) != "insert"} {}
 
 boost::asio::awaitable<result<watched_facts>> facts_watch::read(postgres::connection& sql) const {
-    auto tables = names_.tables;
-    auto publication = names_.publication;
+    postgres::watched_objects all{names_.tables, names_.publication, names_.slot};
     auto known = known_.value_or(watched_facts{});
-    co_return co_await postgres::read_watched_facts(sql, std::move(tables), std::move(publication),
-                                                    std::move(known));
+    co_return co_await postgres::read_watched_facts(sql, std::move(all), std::move(known));
 }
 
 error facts_watch::explain(const watched_facts& now, error refusal) const {
@@ -53,15 +51,8 @@ void facts_watch::begin(watched_facts seen, output_plugin plugin, std::uint64_t 
     }
 }
 
-boost::asio::awaitable<std::optional<error>> facts_watch::look(postgres::connection& sql) {
-    if (!known_) {
-        co_return std::nullopt;
-    }
-    auto tables = names_.tables;
-    auto publication = names_.publication;
-    auto known = *known_;
-    auto now = co_await postgres::read_watched_facts(sql, std::move(tables), std::move(publication),
-                                                     std::move(known));
+boost::asio::awaitable<facts_watch::sight> facts_watch::look(postgres::connection& sql) {
+    auto now = co_await read(sql);
     if (!now) {
         if (now.error().code != errc::postgres_lost && !std::exchange(told_of_failure_, true)) {
             log<"facts_not_read">(to_string(now.error()) +
@@ -69,15 +60,20 @@ boost::asio::awaitable<std::optional<error>> facts_watch::look(postgres::connect
                                       "meanwhile",
                                   with<"error">(now.error().code));
         }
-        co_return std::nullopt;
+        co_return sight{};
     }
     told_of_failure_ = false;
+    sight seen{.slot = std::move(now->slot)};
+    if (!known_) {
+        co_return seen;
+    }
     auto change = relay::judge_change(names_, *known_, *now);
     known_ = std::move(*now);
     for (auto& remark : change.remarks) {
         log<"facts_changed">(std::move(remark), with<"slot">(names_.slot));
     }
-    co_return std::move(change.consequence);
+    seen.consequence = std::move(change.consequence);
+    co_return seen;
 }
 
 }  // namespace walrelay::app

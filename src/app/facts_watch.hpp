@@ -31,9 +31,14 @@ public:
     /// database is kept, to be compared with what is there now.
     void begin(watched_facts seen, output_plugin plugin, std::uint64_t system_identifier);
 
-    /// Asks once. The error for which the stream must end, where there is one; what else has
-    /// changed is logged.
-    [[nodiscard]] boost::asio::awaitable<std::optional<error>> look(postgres::connection& sql);
+    struct sight {
+        /// For which the stream must end.
+        std::optional<error> consequence = {};
+        /// What the slot takes; nothing where it is not there, or could not be asked.
+        std::optional<slot_usage> slot = {};
+    };
+    /// Asks once. What has changed and ends nothing is logged.
+    [[nodiscard]] boost::asio::awaitable<sight> look(postgres::connection& sql);
 
 private:
     relay::watched_names names_;

@@ -93,16 +93,22 @@ asio::awaitable<bool> postgres_adapter::can_ask(link_handle over) {
     co_return over->for_facts.has_value();
 }
 
-/// Whether the stream goes on.
+/// Whether the stream goes on. What it rests on and what the slot takes are one statement.
 asio::awaitable<bool> postgres_adapter::look_at_facts(link_handle over) {
     if (!over->stream) {
+        if (board_ != nullptr) {
+            co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
+        }
         co_return true;
     }
-    const auto why = co_await facts_.look(*over->for_facts);
-    if (why && !over->is_over()) {
-        lose(*over, *why);
+    auto seen = co_await facts_.look(*over->for_facts);
+    if (board_ != nullptr) {
+        tell_of_the_slot(std::move(seen.slot), *board_);
     }
-    co_return !why && !over->closed;
+    if (seen.consequence && !over->is_over()) {
+        lose(*over, *seen.consequence);
+    }
+    co_return !seen.consequence && !over->closed;
 }
 
 /// Apart from the poll, as an answer of the broker can take its time.
@@ -151,7 +157,6 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
             }
         }
         if (may_ask && board_ != nullptr) {
-            co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
             const auto so_far = dead_letters_in(board_->counts());
             const auto at = now().monotonic;
             if (std::exchange(written, so_far) != so_far) {

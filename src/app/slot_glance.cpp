@@ -11,13 +11,17 @@ namespace walrelay::app {
 
 using boost::asio::awaitable;
 
+void tell_of_the_slot(std::optional<slot_usage> usage, status_board& board) {
+    if (usage) {
+        take_server_time(usage->server_time);
+    }
+    board.slot_was_read(std::move(usage), own_now());
+}
+
 awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
                                  status_board& board) {
     auto usage = co_await postgres::read_slot_usage(sql, slot);
-    if (usage && *usage) {
-        take_server_time((*usage)->server_time);
-    }
-    board.slot_was_read(usage ? std::move(*usage) : std::nullopt, own_now());
+    tell_of_the_slot(usage ? std::move(*usage) : std::nullopt, board);
 }
 
 awaitable<letters_rest> ask_for_letters(postgres::connection& sql, const std::string& slot,

@@ -3,17 +3,22 @@
 #pragma once
 
 #include "app/status_board.hpp"
+#include "core/usage.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace walrelay::app {
 
 /// How often a server is asked.
 inline constexpr std::chrono::seconds ask_every{5};
+
+/// Nothing where it could not be asked, or is not there.
+void tell_of_the_slot(std::optional<slot_usage> usage, status_board& board);
 
 [[nodiscard]] boost::asio::awaitable<void> ask_for_the_slot(postgres::connection& sql,
                                                             const std::string& slot,

@@ -1,9 +1,11 @@
 // What a relay's decisions rest on and somebody else can change while it runs: the publication, and
 // which tables stand behind the names of the configuration. Plain data; what a change of it means
-// is told by relay/machine/watched_change.
+// is told by relay/machine/watched_change. With it comes what the slot takes, as it is asked for in
+// the same statement.
 #pragma once
 
 #include "core/outbox_table.hpp"
+#include "core/usage.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -64,6 +66,8 @@ struct watched_facts {
     std::string writer_powers = {};
     /// Those of the configuration that are tables, in its order.
     std::vector<watched_table> tables = {};
+    /// For people and alerts; nothing where there is no such slot.
+    std::optional<slot_usage> slot = {};
 };
 
 }  // namespace walrelay

@@ -1,6 +1,7 @@
 #include "postgres/catalog/watched_facts.hpp"
 
 #include "postgres/catalog/foreign_code.hpp"
+#include "postgres/catalog/slot_usage.hpp"
 #include "postgres/catalog/trusted_roles.hpp"
 #include "postgres/catalog/writer_powers.hpp"
 #include "postgres/session/array_literal.hpp"
@@ -23,9 +24,9 @@ constexpr std::string_view schema_is_sent =
 constexpr int version_of_schemas_published = 150000;
 
 /// $1 schemas, $2 names, $3 the publication, $4 the oids that are known, $5 the role of
-/// postgres.writer. {0} stands for schema_is_sent, {1} to {3} for trusted_roles_sql,
-/// foreign_code_sql and writer_powers_sql. prqual and prattrs came
-/// with PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent
+/// postgres.writer, $6 the slot. {0} stands for schema_is_sent, {1} to {3} for trusted_roles_sql,
+/// foreign_code_sql and writer_powers_sql, {4} for slot_usage_sql. prqual and prattrs came with
+/// PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent
 /// with what it belongs to, a table that inherits only by its own name. The columns that every
 /// table has are written when it is made, and never again.
 constexpr std::string_view watch_sql = R"sql(
@@ -93,12 +94,14 @@ SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, f
        coalesce(f.born_sent, false),
        coalesce((SELECT string_agg(concat_ws(' ', k.kind, k.name), ', ' ORDER BY k.kind, k.name)
                    FROM code AS k WHERE k.place = a.place - 1), ''),
-       coalesce((SELECT string_agg(what, ', ') FROM powers), '')
+       coalesce((SELECT string_agg(what, ', ') FROM powers), ''),
+       slot.*
   FROM asked AS a LEFT JOIN publication AS p ON true
   LEFT JOIN found AS f ON f.place = a.place
   LEFT JOIN (SELECT c.oid, n.nspname, c.relname
                FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace) AS o
     ON o.oid = a.known
+  LEFT JOIN ({4}) AS slot ON true
  ORDER BY a.place
 )sql";
 
@@ -107,7 +110,7 @@ std::string statement_for(int version_number) {
                           ? std::string("false")
                           : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
     return fmt::format(fmt::runtime(watch_sql), sent, trusted_roles_sql, foreign_code_sql,
-                       fmt::format(fmt::runtime(writer_powers_sql), "$5"));
+                       fmt::format(fmt::runtime(writer_powers_sql), "$5"), slot_usage_sql("$6"));
 }
 
 watched_table read_table(const row_set& rows, std::size_t row, fact_reader& reader) {
@@ -147,33 +150,33 @@ watched_publication read_publication(const row_set& rows, fact_reader& reader) {
 }  // namespace
 
 boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql,
-                                                                 std::vector<table_name> tables,
-                                                                 std::string publication,
+                                                                 watched_objects of,
                                                                  watched_facts known) {
+    constexpr std::size_t writer_powers = 22;
+    constexpr std::size_t slot = 23;
     watched_facts facts;
     facts.version_number = sql.version_number();
-    if (tables.empty()) {
-        co_return facts;
-    }
-    auto [schemas, names] = arrays_of(tables);
+    auto [schemas, names] = arrays_of(of.tables);
     std::vector<std::string> oids;
-    for (std::size_t index = 0; index < tables.size(); ++index) {
+    for (std::size_t index = 0; index < of.tables.size(); ++index) {
         oids.push_back(std::to_string(index < known.tables.size() ? known.tables[index].oid : 0));
     }
-    std::vector<std::string> values{std::move(schemas), std::move(names), std::move(publication),
-                                    array_literal(oids), known.writer};
+    std::vector<std::string> values{
+        std::move(schemas),  std::move(names), std::move(of.publication),
+        array_literal(oids), known.writer,     std::move(of.slot)};
     auto statement = statement_for(facts.version_number);
     const auto rows = co_await sql.query(std::move(statement), std::move(values));
     if (!rows) {
         co_return rows.error();
     }
-    if (rows->size() != tables.size()) {
+    if (rows->size() != of.tables.size()) {
         co_return error{errc::postgres_lost, "PostgreSQL did not say what the tables are"};
     }
     fact_reader reader{*rows};
     facts.publication = read_publication(*rows, reader);
     facts.writer = std::move(known.writer);
-    facts.writer_powers = rows->text(0, 22);
+    facts.writer_powers = rows->text(0, writer_powers);
+    facts.slot = slot_usage_in(*rows, slot);
     for (std::size_t row = 0; row < rows->size(); ++row) {
         facts.tables.push_back(read_table(*rows, row, reader));
     }

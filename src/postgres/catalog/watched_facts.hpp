@@ -13,8 +13,16 @@
 
 namespace walrelay::postgres {
 
+struct watched_objects {
+    /// At least one.
+    std::vector<table_name> tables;
+    std::string publication;
+    std::string slot;
+};
+
 /// `known` is what an earlier answer said, to learn what became of its tables; empty at first.
-[[nodiscard]] boost::asio::awaitable<result<watched_facts>> read_watched_facts(
-    connection& sql, std::vector<table_name> tables, std::string publication, watched_facts known);
+[[nodiscard]] boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql,
+                                                                               watched_objects of,
+                                                                               watched_facts known);
 
 }  // namespace walrelay::postgres

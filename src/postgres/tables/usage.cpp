@@ -1,11 +1,11 @@
 #include "postgres/tables/usage.hpp"
 
+#include "postgres/catalog/slot_usage.hpp"
 #include "postgres/tables/letter_owner.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -14,17 +14,6 @@ namespace walrelay::postgres {
 namespace {
 
 using boost::asio::awaitable;
-
-constexpr const char* slot_usage_sql = R"sql(
-SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint,
-       pg_wal_lsn_diff(wal.ends, s.restart_lsn)::bigint,
-       s.safe_wal_size, s.wal_status, age(s.catalog_xmin),
-       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-  FROM pg_replication_slots AS s,
-       (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
-                    ELSE pg_current_wal_flush_lsn() END AS ends) AS wal
- WHERE s.slot_name = $1
-)sql";
 
 constexpr const char* slot_holder_sql = R"sql(
 SELECT s.active_pid, coalesce(host(r.client_addr), ''), coalesce(r.application_name, ''),
@@ -56,37 +45,16 @@ std::string newest_letters_sql() {
         letters_sql, may_be_own_letter_sql, is_open_letter_sql);
 }
 
-/// 0 for NULL, and for what is below 0: the end of the WAL is asked for a moment before.
-std::uint64_t size_in(const row_set& rows, std::size_t column, std::size_t row = 0) {
-    const auto text = rows.text(row, column);
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value < 0 ? 0 : static_cast<std::uint64_t>(value);
-}
-
 }  // namespace
 
 awaitable<result<std::optional<slot_usage>>> read_slot_usage(connection& sql, std::string slot) {
-    using found = std::optional<slot_usage>;
     std::vector<std::string> parameters{std::move(slot)};
-    const auto rows = co_await sql.query(slot_usage_sql, std::move(parameters));
+    auto statement = slot_usage_sql("$1");
+    const auto rows = co_await sql.query(std::move(statement), std::move(parameters));
     if (!rows) {
         co_return rows.error();
     }
-    if (rows->empty()) {
-        co_return found{};
-    }
-    enum column : std::size_t { lag, retained, safe, status, xmin_age, clock };
-    slot_usage usage;
-    usage.lag_bytes = size_in(*rows, lag);
-    usage.retained_bytes = size_in(*rows, retained);
-    if (rows->at(0, safe)) {
-        usage.safe_wal_bytes = static_cast<std::int64_t>(size_in(*rows, safe));
-    }
-    usage.wal_status = rows->text(0, status);
-    usage.catalog_xmin_age = size_in(*rows, xmin_age);
-    usage.server_time += std::chrono::microseconds(size_in(*rows, clock));
-    co_return found{std::move(usage)};
+    co_return slot_usage_in(*rows);
 }
 
 awaitable<result<std::optional<slot_holder>>> read_slot_holder(connection& sql, std::string slot) {
@@ -104,10 +72,10 @@ awaitable<result<std::optional<slot_holder>>> read_slot_holder(connection& sql, 
         if (!rows->at(0, which)) {
             return std::nullopt;
         }
-        return std::chrono::microseconds(size_in(*rows, which));
+        return std::chrono::microseconds(rows->natural(0, which));
     };
     slot_holder holder;
-    holder.process = static_cast<int>(size_in(*rows, process));
+    holder.process = static_cast<int>(rows->natural(0, process));
     holder.address = rows->text(0, address);
     holder.application = rows->text(0, application);
     holder.connected_for = time_in(connected);
@@ -132,8 +100,8 @@ awaitable<result<std::optional<open_letters>>> read_open_letters(connection& sql
         co_return rows.error();
     }
     open_letters letters;
-    letters.counted[static_cast<std::size_t>(letter_reason::row)] = size_in(*rows, 0);
-    letters.counted[static_cast<std::size_t>(letter_reason::broker)] = size_in(*rows, 1);
+    letters.counted[static_cast<std::size_t>(letter_reason::row)] = rows->natural(0, 0);
+    letters.counted[static_cast<std::size_t>(letter_reason::broker)] = rows->natural(0, 1);
     if (std::ranges::all_of(letters.counted, [](std::uint64_t each) { return each == 0; })) {
         co_return found{std::move(letters)};
     }
@@ -144,8 +112,8 @@ awaitable<result<std::optional<open_letters>>> read_open_letters(connection& sql
     }
     enum column : std::size_t { number, dead_at, table, message_id, reason };
     for (std::size_t row = 0; row < newest->size(); ++row) {
-        const std::chrono::microseconds since_1970(size_in(*newest, dead_at, row));
-        letters.newest.push_back({static_cast<std::int64_t>(size_in(*newest, number, row)),
+        const std::chrono::microseconds since_1970(newest->natural(row, dead_at));
+        letters.newest.push_back({static_cast<std::int64_t>(newest->natural(row, number)),
                                   std::string(newest->text(row, table)),
                                   std::string(newest->text(row, message_id)),
                                   std::string(newest->text(row, reason)), wall_time(since_1970)});
