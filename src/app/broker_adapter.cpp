@@ -112,7 +112,7 @@ asio::awaitable<void> broker_adapter::make_connection(relay::connect_broker want
         driver_.broker_failed(epoch, ready.error());
         co_return;
     }
-    const auto facts = (*ready)->facts();
+    const auto facts = (*ready)->take_facts();
     if (const auto taken = taken_by_another(facts, known)) {
         driver_.broker_failed(epoch, *taken);
         co_return;

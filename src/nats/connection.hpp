@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace walrelay::nats {
@@ -41,6 +42,8 @@ public:
     ~connection();
 
     [[nodiscard]] const broker_facts& facts() const { return facts_; }
+    /// Gives them away: the messages that were looked at can be a megabyte.
+    [[nodiscard]] broker_facts take_facts() { return std::exchange(facts_, {}); }
     /// See publish_link.
     [[nodiscard]] const std::string& server_name() const;
     /// Whether another connection might be one to the server of that name.

@@ -6,8 +6,14 @@
 
 #include <boost/system/result.hpp>
 
+#include <functional>
+
 namespace walrelay::postgres {
 
 using answer = boost::system::result<row_set, server_report>;
+
+/// Gets the rows of an answer one by one, as they come: those of an answer that ends with an error,
+/// too.
+using row_visitor = std::function<void(const row_set& one)>;
 
 }  // namespace walrelay::postgres

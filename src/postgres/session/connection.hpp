@@ -87,6 +87,10 @@ public:
     [[nodiscard]] boost::asio::awaitable<answer> ask(std::string sql,
                                                      std::vector<std::string> parameters = {});
 
+    /// The same, for an answer of many rows: `each` gets them while they come, and no more than one
+    /// is kept.
+    [[nodiscard]] boost::asio::awaitable<answer> ask_row_by_row(std::string sql, row_visitor each);
+
     /// Runs statements in one transaction with one round trip, only with connection_kind::sql. The
     /// answer is that of the last one, or the first error: then nothing has happened.
     [[nodiscard]] boost::asio::awaitable<answer> ask_together(std::vector<statement> all);

@@ -74,6 +74,10 @@ boost::asio::awaitable<answer> connection::ask(std::string sql,
     return run_statement(session_, query_protocol_of(kind_), std::move(sql), std::move(parameters));
 }
 
+boost::asio::awaitable<answer> connection::ask_row_by_row(std::string sql, row_visitor each) {
+    return run_statement(session_, query_protocol_of(kind_), std::move(sql), {}, std::move(each));
+}
+
 void connection::avoid_own_schema(bool avoid) {
     if (session_ != nullptr) {
         session_->avoid_own_schema(avoid);

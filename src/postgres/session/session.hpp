@@ -113,10 +113,12 @@ void session::when_writable(Handler done) {
 /// simple is what a replication connection understands; only extended takes parameters.
 enum class query_protocol { simple, extended };
 
-/// Runs one statement to its end.
+/// Runs one statement to its end. With `each` its rows go there, and the answer has none: libpq
+/// documentation, "Retrieving Query Results Row-by-Row".
 [[nodiscard]] boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with,
                                                            query_protocol protocol, std::string sql,
-                                                           std::vector<std::string> parameters);
+                                                           std::vector<std::string> parameters,
+                                                           row_visitor each = {});
 
 /// Runs statements in one transaction, with one round trip, on a session of the extended protocol.
 /// The answer is that of the last one, or the first error: then nothing has happened.

@@ -76,7 +76,8 @@ answer read_answer(const PGresult* from) {
 }
 
 boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, query_protocol protocol,
-                                             std::string sql, std::vector<std::string> parameters) {
+                                             std::string sql, std::vector<std::string> parameters,
+                                             row_visitor each) {
     if (with == nullptr || with->is_closed()) {
         co_return closed_report();
     }
@@ -85,6 +86,9 @@ boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, quer
     }
     if (!send_statement(with->handle(), protocol, sql, parameters)) {
         co_return report_of(with->handle());
+    }
+    if (each) {
+        PQsetSingleRowMode(with->handle());
     }
     bool whole = co_await with->write_all();
     std::optional<answer> last;
@@ -103,7 +107,9 @@ boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, quer
         if (next == nullptr) {
             break;
         }
-        if (!last.has_value() || last->has_value()) {
+        if (PQresultStatus(next.get()) == PGRES_SINGLE_TUPLE) {
+            each(read_rows(next.get()));
+        } else if (!last.has_value() || last->has_value()) {
             last = read_answer(next.get());
         }
     }

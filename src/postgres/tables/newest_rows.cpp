@@ -292,30 +292,34 @@ private:
     /// Rows of the values, the time, whether it is wanted, its place, which is NULL where there is
     /// no row, and whether nothing was left out. The last two lie in every row.
     awaitable<result<void>> read(std::string statement) {
-        constexpr std::size_t of_the_statement = 3;
-        const auto rows = co_await sql_.ask(std::move(statement));
-        if (rows.has_error()) {
-            found_.took_too_long = rows.error().sqlstate == sqlstate::query_canceled;
-            co_return explain_read(rows.error(), sql_.role(), quote_table(request_.table));
-        }
-        fact_reader reader{*rows};
-        for (std::size_t row = 0; row < rows->size(); ++row) {
-            auto values = rows->rows()[row];
-            const auto columns = values.size();
-            found_.is_whole = found_.is_whole && rows->flag(row, columns - 1);
-            if (!rows->at(row, columns - 2)) {
-                continue;
+        std::optional<error> unreadable;
+        row_visitor each = [&](const row_set& one) {
+            if (auto failure = take_row(one)) {
+                unreadable = std::move(failure);
             }
-            values.resize(columns - of_the_statement);
-            const auto created = reader.number<std::int64_t>(row, values.size() - 1);
-            values.pop_back();
-            found_.rows.push_back(
-                {std::move(values), wall_time(std::chrono::microseconds(created))});
+        };
+        const auto read = co_await sql_.ask_row_by_row(std::move(statement), std::move(each));
+        if (read.has_error()) {
+            found_.took_too_long = read.error().sqlstate == sqlstate::query_canceled;
+            co_return explain_read(read.error(), sql_.role(), quote_table(request_.table));
         }
-        if (reader.failure()) {
-            co_return *reader.failure();
+        co_return unreadable ? result<void>(*unreadable) : result<void>{};
+    }
+
+    std::optional<error> take_row(const row_set& one) {
+        constexpr std::size_t of_the_statement = 3;
+        const auto& values = one.rows().front();
+        const auto columns = values.size();
+        found_.is_whole = found_.is_whole && one.flag(0, columns - 1);
+        if (!one.at(0, columns - 2)) {
+            return std::nullopt;
         }
-        co_return result<void>{};
+        fact_reader reader{one};
+        const auto time = columns - of_the_statement - 1;
+        const wall_time created(std::chrono::microseconds(reader.number<std::int64_t>(0, time)));
+        const auto after = values.begin() + static_cast<std::ptrdiff_t>(time);
+        found_.rows.push_back({{values.begin(), after}, created});
+        return reader.failure();
     }
 
     connection& sql_;

@@ -12,7 +12,7 @@ void roll_call::stream_has(const std::vector<recent_message>& recent,
     stream_.clear();
     oldest_message_.reset();
     for (const auto& each : recent) {
-        stream_.insert_or_assign(each.id, each);
+        stream_.insert_or_assign(each.id, shown{each.stored_at, each.where});
         if (!std::ranges::binary_search(other_rules, each.sequence)) {
             oldest_message_ =
                 oldest_message_ ? std::min(*oldest_message_, each.stored_at) : each.stored_at;
@@ -20,7 +20,7 @@ void roll_call::stream_has(const std::vector<recent_message>& recent,
     }
     begin_history(line);
     for (const auto& [id, message] : stream_) {
-        missing_.erase(id);
+        answer_for(id);
     }
 }
 
@@ -67,8 +67,7 @@ bool roll_call::asks_for_removed(const std::vector<roll_row>& looked_for) const 
         return false;
     }
     const auto is_removed = [&](const roll_row& row) { return may_be_removed(row, *ahead_); };
-    return std::ranges::any_of(looked_for, is_removed) ||
-           std::ranges::any_of(missing_, [&](const auto& each) { return is_removed(each.second); });
+    return std::ranges::any_of(looked_for, is_removed) || std::ranges::any_of(missing_, is_removed);
 }
 
 void roll_call::start_over() {
@@ -92,7 +91,7 @@ void roll_call::begin(const roll& asked) {
              row.created_at > *oldest_message_ + known.ahead &&
              row.created_at <= asked.taken_at + known.ahead);
         if (is_asked_for && !stream_.contains(row.id) && !heard_.contains(row.id)) {
-            missing_.try_emplace(row.id, row);
+            missing_.insert(row);
         }
     }
     ahead_ = asked.is_exact && !hears_ ? std::optional(known.ahead) : std::nullopt;
@@ -111,10 +110,16 @@ void roll_call::hear_no_more() {
     heard_.clear();
 }
 
+void roll_call::answer_for(std::string_view id) {
+    if (const auto found = missing_.find(id); found != missing_.end()) {
+        missing_.erase(found);
+    }
+}
+
 void roll_call::delivered(std::string_view id) {
     constexpr std::size_t heard_max = 1000;
     if (!hears_) {
-        missing_.erase(std::string(id));
+        answer_for(id);
     } else if (heard_.size() < heard_max) {
         heard_.emplace(id);
     } else {
@@ -127,11 +132,8 @@ std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {
         return {};
     }
     open_ = false;
-    std::vector<roll_row> left;
-    for (auto& [id, row] : std::exchange(missing_, {})) {
-        left.push_back(row);
-    }
-    return left;
+    const auto left = std::exchange(missing_, {});
+    return {left.begin(), left.end()};
 }
 
 }  // namespace walrelay::relay

@@ -25,7 +25,9 @@
 #include "core/lsn.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -111,17 +113,36 @@ private:
     [[nodiscard]] what_is_known compare(const roll& asked) const;
     [[nodiscard]] bool may_be_removed(const roll_row& row, std::chrono::microseconds ahead) const;
 
+    /// By the id alone, which can be looked for as it comes.
+    struct by_id {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view id) const {
+            return std::hash<std::string_view>{}(id);
+        }
+        std::size_t operator()(const roll_row& row) const { return (*this)(row.id); }
+        bool operator()(const roll_row& one, const roll_row& other) const {
+            return one.id == other.id;
+        }
+        bool operator()(const roll_row& row, std::string_view id) const { return row.id == id; }
+        bool operator()(std::string_view id, const roll_row& row) const { return row.id == id; }
+    };
+    void answer_for(std::string_view id);
+
     bool open_ = false;
     bool hears_ = false;
     lsn until_;
     std::unordered_set<std::string> heard_;
-    std::unordered_map<std::string, recent_message> stream_;
+    struct shown {
+        wall_time stored_at;
+        std::optional<position> where;
+    };
+    std::unordered_map<std::string, shown> stream_;  // by id
     std::optional<wall_time> oldest_message_;
     std::optional<wall_time> begins_at_;
     /// The clock of the rows that are asked for, as in what_is_known; nothing where the slot was
     /// heard since they were made, so that no message has to tell of them.
     std::optional<std::chrono::microseconds> ahead_;
-    std::unordered_map<std::string, roll_row> missing_;  // by id
+    std::unordered_set<roll_row, by_id, by_id> missing_;
 };
 
 }  // namespace walrelay::relay
