@@ -163,6 +163,7 @@ void checker::on_branch_left(lsn at) {
     written_.resize(std::min(written_.size(), kept));
     settled_ = std::min(settled_, kept);
     letters_lost_.erase(letters_lost_.lower_bound(kept), letters_lost_.end());
+    came_late_.erase(came_late_.lower_bound(kept), came_late_.end());
     written_before_ = std::min(written_before_, kept);
     std::erase_if(index_, [&](const auto& each) { return each.second >= kept; });
     for (auto& each : next_) {
@@ -222,8 +223,13 @@ void checker::on_stored(const stored_message& taken) {
     // What was left out while its table was not configured comes behind what was not.
     const bool was_lost = index < was_lost_.size() && was_lost_[index];
     const bool had_a_letter = letters_lost_.contains(index);
-    if (now != fate::lost && now != fate::excused && !was_lost && !had_a_letter) {
+    // What came late comes late again, once it was lost.
+    const bool may_be_late = now == fate::lost || now == fate::excused || was_lost ||
+                             had_a_letter || came_late_.contains(index);
+    if (!may_be_late) {
         check_order(index, name(taken));
+    } else if (index < next_[order_of(index)]) {
+        came_late_.insert(index);
     }
     now = fate::stored;
     note_stored(index);
@@ -244,12 +250,15 @@ void checker::note_stored(std::size_t index) {
     }
 }
 
+std::string checker::order_of(std::size_t index) const {
+    return profile_.orders_all() ? "" : source_.events()[index].subject;
+}
+
 void checker::check_order(std::size_t index, const std::string& name_of_it) {
     if (profile_.has_strangers() && (profile_.sole_writer || profile_.sole_writer_changes)) {
         return;  // a stranger lets later messages pass earlier ones, see docs/guarantees.md
     }
-    const auto aggregate = profile_.orders_all() ? "" : source_.events()[index].subject;
-    auto& next = next_[aggregate];
+    auto& next = next_[order_of(index)];
     if (index < next) {
         throw violation("order",
                         name_of_it + " is stored behind " + name(source_.events()[next - 1]));

@@ -127,6 +127,8 @@ private:
     [[nodiscard]] std::size_t first_missing();
     /// The first row that is neither written back nor set aside; none without write-backs.
     [[nodiscard]] std::size_t first_not_written();
+    /// Rows of the same are stored one after the other.
+    [[nodiscard]] std::string order_of(std::size_t index) const;
     void check_order(std::size_t index, const std::string& name);
     /// Whether nothing is missing before it but rows whose dead letter a restore took away: a relay
     /// that has seen it set aside passes them over.
@@ -140,6 +142,7 @@ private:
     /// The rows, with their sequences, that came after what the last look at the stream showed.
     std::map<std::size_t, std::uint64_t> unseen_;
     std::size_t settled_ = 0;             // no row before it is missing
+    std::set<std::size_t> came_late_;     // for a reason that is allowed
     std::set<std::size_t> letters_lost_;  // in restores; a row whose limit was raised goes out late
     /// Rows of dead branches that are in the stream.
     std::set<std::pair<std::string, commit_position>> orphaned_;
