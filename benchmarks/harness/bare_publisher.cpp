@@ -48,6 +48,15 @@ int connected_socket(const std::string& url) {
     return handle;
 }
 
+/// 0 where it is not there.
+std::uint64_t number_behind(std::string_view text, std::string_view name) {
+    std::uint64_t number = 0;
+    if (const auto found = text.find(name); found != std::string_view::npos) {
+        std::from_chars(text.data() + found + name.size(), text.data() + text.size(), number);
+    }
+    return number;
+}
+
 std::size_t number_at_end_of(std::string_view line) {
     std::size_t number = 0;
     const auto* const first = line.data() + line.rfind(' ') + 1;
@@ -61,7 +70,7 @@ bare_publisher::bare_publisher(const std::string& url, const message_like& like,
                                const publish_form& how)
     : lines_(like.as_lines(how)),
       to_send_("CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\nSUB " +
-               how.inbox + "* 1\r\n"),
+               how.inbox + "> 1\r\n"),
       socket_(connected_socket(url)) {}
 
 bare_publisher::~bare_publisher() {
@@ -139,7 +148,15 @@ bool bare_publisher::take_line(std::string_view& text) {
 }
 
 void bare_publisher::take_answer(std::string_view answer) {
-    acked_ += acked_sequence(answer) > 0 ? 1U : 0U;
+    if (answer.starts_with("{\"type\":\"ack\"")) {
+        return;  // of a batch, and no proof that anything is stored
+    }
+    if (answer.starts_with("{\"type\":")) {
+        throw std::runtime_error("the broker refused a batch: " + std::string(answer));
+    }
+    if (acked_sequence(answer) > 0) {
+        acked_ += std::max<std::uint64_t>(number_behind(answer, "\"count\":"), 1);
+    }
 }
 
 }  // namespace walrelay::bench

@@ -3,6 +3,7 @@
 #include "support/eventually.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <poll.h>
 
@@ -222,13 +223,18 @@ bool bed::takes_publishes() {
     return true;
 }
 
-void bed::remake_stream() {
+void bed::remake_stream(bool takes_batches) {
     const auto seen = reader_.state(stream).value();
     reader_.remove(stream);
-    reader_.create({.name = stream,
-                    .subjects = seen.subjects,
-                    .replicas = static_cast<std::int64_t>(nats.replicas()),
-                    .duplicate_window = seen.duplicate_window});
+    // In JSON, as the library does not know allow_batched, nor do older servers.
+    nlohmann::json configuration{{"name", stream},
+                                 {"subjects", seen.subjects},
+                                 {"num_replicas", nats.replicas()},
+                                 {"duplicate_window", seen.duplicate_window.count()}};
+    if (takes_batches) {
+        configuration["allow_batched"] = true;
+    }
+    reader_.create(stream, configuration.dump());
     if (!test::eventually(patience, [&] { return takes_publishes(); })) {
         throw std::runtime_error("the stream takes no publishes");
     }

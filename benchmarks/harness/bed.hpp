@@ -74,7 +74,7 @@ public:
     /// Gives the slot that the relay uses the position of the base slot, and empties the stream.
     void reset(const std::string& plugin);
     /// Another stream in place of the one that is there, empty and like it.
-    void remake_stream();
+    void remake_stream(bool takes_batches = false);
     /// Of a cluster, after `reset`: the server to which walrelay and publishers connect from now
     /// on, until the next `reset`. Waits for a leader.
     void connect_at(broker_role role, const std::string& plugin);

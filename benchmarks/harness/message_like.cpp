@@ -2,10 +2,12 @@
 
 #include "harness/backlog.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace walrelay::bench {
@@ -23,6 +25,19 @@ constexpr const char* sequence_header = "Nats-Expected-Last-Sequence";
 
 }  // namespace
 
+/// Of a batch: its name, how often it is acked at most, what a message that was lost does, the
+/// message's number in it, and what the message does.
+void line_template::append_reply(std::string& to, std::uint64_t row) const {
+    if (batch_ == 0) {
+        to.append(std::to_string(replies_ == 0 ? row : row % replies_));
+        return;
+    }
+    const auto place = row % batch_;
+    const char* const does = place + 1 == batch_ ? "2" : place == 0 ? "0" : "1";
+    fmt::format_to(std::back_inserter(to), "{}.{}.fail.{}.{}.$FI", row / batch_, batch_, place + 1,
+                   does);
+}
+
 void line_template::append(std::string& to, std::uint64_t row, std::uint64_t last_sequence) const {
     const auto digits_of_row = row_digits(row);
     const auto digits_of_sequence = std::to_string(last_sequence);
@@ -36,7 +51,8 @@ void line_template::append(std::string& to, std::uint64_t row, std::uint64_t las
     for (const auto& each : headers_) {
         header_bytes += each.text.size() + digits(each).size();
     }
-    to.append(beginning_).append(std::to_string(replies_ == 0 ? row : row % replies_)).append(" ");
+    append_reply(to.append(beginning_), row);
+    to.append(" ");
     to.append(std::to_string(header_bytes)).append(" ");
     to.append(std::to_string(header_bytes + body_.size())).append(line_end);
     for (const auto& each : headers_) {
@@ -90,6 +106,7 @@ line_template message_like::as_lines(const publish_form& how) const {
     line_template lines;
     lines.beginning_ = "HPUB " + subject_ + " " + how.inbox;
     lines.replies_ = how.replies;
+    lines.batch_ = how.batch;
     lines.body_ = body_;
     std::string text = "NATS/1.0\r\n";
     for (const auto& [name, value] : headers_) {

@@ -22,6 +22,9 @@ struct publish_form {
     std::vector<std::string> without = {};
     /// "Name: value", or else "Name:value".
     bool blank_after_name = true;
+    /// So many messages are a fast batch, which the last of them commits (nats-server 2.14 and
+    /// newer, a stream with allow_batched; NATS ADR-50); 0: each is a publish of its own.
+    std::uint64_t batch = 0;
 };
 
 /// Such messages as the line that publishes them, ready but for what differs from row to row.
@@ -40,8 +43,11 @@ private:
         number then = number::none;
     };
 
+    void append_reply(std::string& to, std::uint64_t row) const;
+
     std::string beginning_;
     std::uint64_t replies_ = 0;
+    std::uint64_t batch_ = 0;
     std::vector<piece> headers_;
     std::string body_;
 };

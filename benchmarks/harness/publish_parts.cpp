@@ -1,7 +1,11 @@
 #include "harness/publish_parts.hpp"
 
 #include "harness/drain.hpp"
+#include "harness/machine.hpp"
 #include "harness/progress.hpp"
+
+#include <cstdio>
+#include <utility>
 
 namespace walrelay::bench {
 namespace {
@@ -35,7 +39,9 @@ const std::vector<way>& ways() {
         {"no Nats-Msg-Id", {.inbox = inbox, .without = {"Nats-Msg-Id"}}},
         {"no Walrelay-Position", {.inbox = inbox, .without = {"Walrelay-Position"}}},
         {"no Content-Type", {.inbox = inbox, .without = {"Content-Type"}}},
-        {"no blank after a header's name", {.inbox = inbox, .blank_after_name = false}}};
+        {"no blank after a header's name", {.inbox = inbox, .blank_after_name = false}},
+        {"fast batches of 100", {.inbox = inbox, .batch = 100}},
+        {"fast batches of 1000", {.inbox = inbox, .batch = 1000}}};
     return all;
 }
 
@@ -48,7 +54,18 @@ std::vector<std::string> arguments_of(const publish_form& form) {
     if (!form.blank_after_name) {
         arguments.emplace_back("--no-blanks");
     }
+    if (form.batch > 0) {
+        arguments.insert(arguments.end(), {"--batch", std::to_string(form.batch)});
+    }
     return arguments;
+}
+
+/// Since 2.14.
+bool knows_batches(const std::string& version) {
+    int major = 0;
+    int minor = 0;
+    return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 &&
+           std::pair(major, minor) >= std::pair(2, 14);
 }
 
 std::size_t line_bytes(const bed& on, const publish_form& form) {
@@ -60,8 +77,10 @@ std::size_t line_bytes(const bed& on, const publish_form& form) {
 
 double publish(bed& on, const std::string& scenario, const way& how, std::uint64_t rows,
                results& into) {
-    on.remake_stream();
+    on.remake_stream(how.form.batch > 0);
     on.connect_at(broker_role::leader, plugin);
+    // Of batches only whole ones: nothing is told of one that is not committed.
+    rows -= how.form.batch > 0 ? rows % how.form.batch : 0;
     auto command = on.publish(rows, publisher_kind::bare);
     const auto more = arguments_of(how.form);
     command.arguments.insert(command.arguments.end(), more.begin(), more.end());
@@ -80,6 +99,7 @@ std::size_t publish_part_count() {
 void measure_publish_parts(const cluster_options& how, const programs& with, results& into) {
     for (const auto& kind : broker_kinds(how)) {
         const auto scenario = fmt::format("{}, {} messages", name_of(kind), how.rows);
+        const bool batches = knows_batches(version_of_nats(kind.program));
         bed on(with, {}, kind);
         constexpr std::uint64_t body_bytes = 300;
         on.calibrate(body_bytes);
@@ -87,6 +107,9 @@ void measure_publish_parts(const cluster_options& how, const programs& with, res
         for (int repetition = 1; repetition <= how.repetitions; ++repetition) {
             double whole = 0;
             for (const auto& each : ways()) {
+                if (each.form.batch > 0 && !batches) {
+                    continue;
+                }
                 const double cost = publish(on, scenario, each, how.rows, into);
                 const bool is_whole = &each == &ways().front();
                 whole = is_whole ? cost : whole;

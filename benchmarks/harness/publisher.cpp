@@ -3,7 +3,8 @@
 // --bare by bare_publisher.
 //
 //   bench_publisher --nats URL --like FILE --rows N [--window 4096] [--bare
-//       [--inbox TEXT] [--replies N] [--without HEADER]... [--no-blanks]]
+//       [--inbox TEXT] [--replies N] [--without HEADER]... [--no-blanks]
+//       [--batch N]]
 //
 // What stands after --bare changes how a message is published, to find what each part of it costs.
 // The stream must be empty. Prints one line of JSON: seconds until the last ack.
@@ -92,6 +93,8 @@ int main(int argc, char** argv) {
     app.add_option("--replies", given.form.replies, "So many reply subjects, in turn");
     app.add_option("--without", given.form.without, "A header that is left out");
     app.add_flag("!--no-blanks", given.form.blank_after_name);
+    app.add_option("--batch", given.form.batch,
+                   "So many messages are a fast batch, and --rows a multiple of it");
     CLI11_PARSE(app, argc, argv);
     try {
         fmt::print("{{\"seconds\": {}}}\n", publish_all(given));
