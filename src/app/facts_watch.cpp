@@ -1,11 +1,13 @@
 #include "app/facts_watch.hpp"
 
+#include "app/clock.hpp"
 #include "core/control.hpp"
 #include "core/sql_text.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/watched_facts.hpp"
 #include "servers/translate.hpp"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,11 @@ void facts_watch::begin(watched_facts seen, output_plugin plugin, std::uint64_t 
 }
 
 boost::asio::awaitable<facts_watch::sight> facts_watch::look(postgres::connection& sql) {
+    constexpr std::chrono::milliseconds at_once{100};
+    if (!known_) {
+        co_return sight{};
+    }
+    const auto asked_at = own_now().monotonic;
     auto now = co_await read(sql);
     if (!now) {
         if (now.error().code != errc::postgres_lost && !std::exchange(told_of_failure_, true)) {
@@ -63,9 +70,9 @@ boost::asio::awaitable<facts_watch::sight> facts_watch::look(postgres::connectio
         co_return sight{};
     }
     told_of_failure_ = false;
-    sight seen{.slot = std::move(now->slot)};
-    if (!known_) {
-        co_return seen;
+    sight seen;
+    if (own_now().monotonic - asked_at < at_once) {
+        seen.slot = std::move(now->slot);
     }
     auto change = relay::judge_change(names_, *known_, *now);
     known_ = std::move(*now);

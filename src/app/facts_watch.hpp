@@ -34,8 +34,9 @@ public:
     struct sight {
         /// For which the stream must end.
         std::optional<error> consequence = {};
-        /// What the slot takes; nothing where it is not there, or could not be asked.
-        std::optional<slot_usage> slot = {};
+        /// What the slot takes, and nothing in it where there is no such slot; nothing at all where
+        /// it is to be asked apart, as this answer failed, or came too late to tell the time.
+        std::optional<std::optional<slot_usage>> slot = {};
     };
     /// Asks once. What has changed and ends nothing is logged.
     [[nodiscard]] boost::asio::awaitable<sight> look(postgres::connection& sql);

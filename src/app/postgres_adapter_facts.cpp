@@ -102,8 +102,10 @@ asio::awaitable<bool> postgres_adapter::look_at_facts(link_handle over) {
         co_return true;
     }
     auto seen = co_await facts_.look(*over->for_facts);
-    if (board_ != nullptr) {
-        tell_of_the_slot(std::move(seen.slot), *board_);
+    if (board_ != nullptr && !over->closed && seen.slot) {
+        tell_of_the_slot(std::move(*seen.slot), *board_);
+    } else if (board_ != nullptr && !over->closed) {
+        co_await ask_for_the_slot(*over->for_facts, settings_.postgres.slot, *board_);
     }
     if (seen.consequence && !over->is_over()) {
         lose(*over, *seen.consequence);

@@ -50,7 +50,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
     std::optional<postgres::connection> onlooker;
     /// Once something was stored.
     std::optional<postgres::connection> for_witness;
-    /// Where somebody watches: what the slot takes is asked over it.
+    /// What the stream rests on and what the slot takes are asked over it.
     std::optional<postgres::connection> for_facts;
     /// Never fires; cancelled to wake the reader when the window has room again.
     boost::asio::steady_timer resumed;

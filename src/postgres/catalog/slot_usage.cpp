@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 
@@ -21,6 +22,13 @@ SELECT pg_wal_lsn_diff(wal.ends, s.confirmed_flush_lsn)::bigint AS lag,
     return fmt::format(sql, slot);
 }
 
+std::uint64_t size_in(const row_set& rows, std::size_t column, std::size_t row) {
+    const auto text = rows.text(row, column);
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value < 0 ? 0 : static_cast<std::uint64_t>(value);
+}
+
 std::optional<slot_usage> slot_usage_in(const row_set& rows, std::size_t first) {
     const auto lag = first;
     const auto retained = first + 1;
@@ -32,15 +40,14 @@ std::optional<slot_usage> slot_usage_in(const row_set& rows, std::size_t first) 
         return std::nullopt;
     }
     slot_usage usage;
-    usage.lag_bytes = rows.natural(0, lag);
-    // The end of the WAL is asked for a moment before, so that this can be below 0.
-    usage.retained_bytes = rows.natural(0, retained);
+    usage.lag_bytes = size_in(rows, lag);
+    usage.retained_bytes = size_in(rows, retained);
     if (rows.at(0, safe)) {
-        usage.safe_wal_bytes = static_cast<std::int64_t>(rows.natural(0, safe));
+        usage.safe_wal_bytes = static_cast<std::int64_t>(size_in(rows, safe));
     }
     usage.wal_status = rows.text(0, status);
-    usage.catalog_xmin_age = rows.natural(0, xmin_age);
-    usage.server_time += std::chrono::microseconds(rows.natural(0, clock));
+    usage.catalog_xmin_age = size_in(rows, xmin_age);
+    usage.server_time += std::chrono::microseconds(size_in(rows, clock));
     return usage;
 }
 

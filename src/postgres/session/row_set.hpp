@@ -3,7 +3,6 @@
 
 #include "core/assert.hpp"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,16 +41,6 @@ public:
     /// The text of a value, empty for NULL.
     [[nodiscard]] std::string text(std::size_t row, std::size_t column) const {
         return at(row, column).value_or(std::string{});
-    }
-
-    /// Of a column of whole numbers: 0 for NULL, and for what is below 0.
-    [[nodiscard]] std::uint64_t natural(std::size_t row, std::size_t column) const {
-        const auto& said = at(row, column);
-        std::int64_t value = 0;
-        if (said) {
-            std::from_chars(said->data(), said->data() + said->size(), value);
-        }
-        return value < 0 ? 0 : static_cast<std::uint64_t>(value);
     }
 
     /// Of a boolean column; NULL is false.

@@ -72,10 +72,10 @@ awaitable<result<std::optional<slot_holder>>> read_slot_holder(connection& sql, 
         if (!rows->at(0, which)) {
             return std::nullopt;
         }
-        return std::chrono::microseconds(rows->natural(0, which));
+        return std::chrono::microseconds(size_in(*rows, which));
     };
     slot_holder holder;
-    holder.process = static_cast<int>(rows->natural(0, process));
+    holder.process = static_cast<int>(size_in(*rows, process));
     holder.address = rows->text(0, address);
     holder.application = rows->text(0, application);
     holder.connected_for = time_in(connected);
@@ -100,8 +100,8 @@ awaitable<result<std::optional<open_letters>>> read_open_letters(connection& sql
         co_return rows.error();
     }
     open_letters letters;
-    letters.counted[static_cast<std::size_t>(letter_reason::row)] = rows->natural(0, 0);
-    letters.counted[static_cast<std::size_t>(letter_reason::broker)] = rows->natural(0, 1);
+    letters.counted[static_cast<std::size_t>(letter_reason::row)] = size_in(*rows, 0);
+    letters.counted[static_cast<std::size_t>(letter_reason::broker)] = size_in(*rows, 1);
     if (std::ranges::all_of(letters.counted, [](std::uint64_t each) { return each == 0; })) {
         co_return found{std::move(letters)};
     }
@@ -112,8 +112,8 @@ awaitable<result<std::optional<open_letters>>> read_open_letters(connection& sql
     }
     enum column : std::size_t { number, dead_at, table, message_id, reason };
     for (std::size_t row = 0; row < newest->size(); ++row) {
-        const std::chrono::microseconds since_1970(newest->natural(row, dead_at));
-        letters.newest.push_back({static_cast<std::int64_t>(newest->natural(row, number)),
+        const std::chrono::microseconds since_1970(size_in(*newest, dead_at, row));
+        letters.newest.push_back({static_cast<std::int64_t>(size_in(*newest, number, row)),
                                   std::string(newest->text(row, table)),
                                   std::string(newest->text(row, message_id)),
                                   std::string(newest->text(row, reason)), wall_time(since_1970)});
