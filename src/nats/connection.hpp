@@ -42,7 +42,7 @@ public:
     ~connection();
 
     [[nodiscard]] const broker_facts& facts() const { return facts_; }
-    /// Gives them away: the messages that were looked at can be a megabyte.
+    /// Gives them away, and keeps none: the messages that were looked at can be a megabyte.
     [[nodiscard]] broker_facts take_facts() { return std::exchange(facts_, {}); }
     /// See publish_link.
     [[nodiscard]] const std::string& server_name() const;

@@ -87,8 +87,10 @@ boost::asio::awaitable<answer> run_statement(std::shared_ptr<session> with, quer
     if (!send_statement(with->handle(), protocol, sql, parameters)) {
         co_return report_of(with->handle());
     }
-    if (each) {
-        PQsetSingleRowMode(with->handle());
+    if (each && PQsetSingleRowMode(with->handle()) != 1) {
+        // What it would give at once must not count as no rows.
+        with->close();
+        co_return server_report{{}, "the rows cannot be read one by one"};
     }
     bool whole = co_await with->write_all();
     std::optional<answer> last;

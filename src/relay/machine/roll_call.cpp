@@ -132,8 +132,12 @@ std::vector<roll_row> roll_call::slot_has_come_to(lsn where) {
         return {};
     }
     open_ = false;
-    const auto left = std::exchange(missing_, {});
-    return {left.begin(), left.end()};
+    std::vector<roll_row> left;
+    left.reserve(missing_.size());
+    while (!missing_.empty()) {
+        left.push_back(std::move(missing_.extract(missing_.begin()).value()));
+    }
+    return left;
 }
 
 }  // namespace walrelay::relay

@@ -141,6 +141,29 @@ TEST_F(Connection, PinsTheSessionAgainstRoleDatabaseAndEnvironment) {
     unsetenv("PGDATESTYLE");
 }
 
+TEST_F(Connection, GivesTheRowsOfAnAnswerOneByOneUpToAnError) {
+    auto opened = connect();
+    std::vector<std::string> seen;
+    const postgres::row_visitor each = [&](const postgres::row_set& one) {
+        ASSERT_EQ(one.size(), 1U);
+        seen.push_back(one.text(0, 0));
+    };
+    const auto whole = run(opened.ask_row_by_row("SELECT generate_series(1, 3)", each));
+    ASSERT_TRUE(whole.has_value());
+    EXPECT_TRUE(whole->empty());
+    EXPECT_EQ(seen, (std::vector<std::string>{"1", "2", "3"}));
+    seen.clear();
+    const auto broken =
+        run(opened.ask_row_by_row("SELECT 6 / (3 - n) FROM generate_series(1, 5) AS n", each));
+    ASSERT_TRUE(broken.has_error());
+    EXPECT_EQ(broken.error().sqlstate, "22012");
+    EXPECT_EQ(seen, (std::vector<std::string>{"3", "6"}));
+    seen.clear();
+    EXPECT_TRUE(run(opened.ask_row_by_row("SELECT WHERE false", each)).has_value());
+    EXPECT_TRUE(seen.empty());
+    EXPECT_EQ(shown(opened, "search_path"), "pg_catalog");
+}
+
 TEST_F(Connection, KeepsTheOptionsOfTheUser) {
     auto wanted = options(connection_kind::sql);
     wanted.conninfo += " options='-c work_mem=7MB' application_name=mine";
