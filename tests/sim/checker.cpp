@@ -223,13 +223,14 @@ void checker::on_stored(const stored_message& taken) {
     // What was left out while its table was not configured comes behind what was not.
     const bool was_lost = index < was_lost_.size() && was_lost_[index];
     const bool had_a_letter = letters_lost_.contains(index);
-    // What came late comes late again, once it was lost.
-    const bool may_be_late = now == fate::lost || now == fate::excused || was_lost ||
-                             had_a_letter || came_late_.contains(index);
-    if (!may_be_late) {
-        check_order(index, name(taken));
-    } else if (index < next_[order_of(index)]) {
+    const bool may_be_late = now == fate::lost || now == fate::excused || was_lost || had_a_letter;
+    const bool is_late = index < next_[order_of(index)];
+    if (may_be_late && is_late) {
         came_late_.insert(index);
+    }
+    // What came late comes late again, once it was lost.
+    if (!may_be_late && !(is_late && came_late_.contains(index))) {
+        check_order(index, name(taken));
     }
     now = fate::stored;
     note_stored(index);
