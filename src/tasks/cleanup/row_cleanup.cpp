@@ -173,7 +173,12 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::clean(const bat
                                                                        std::size_t first,
                                                                        std::size_t end) {
     for (;;) {
-        auto tried = co_await try_to_clean(messages, first, end);
+        auto judged = co_await judge(messages, first, end);
+        if (!judged) {
+            // Over the cursor, which does not come back: it is to be opened again.
+            co_return judged.error();
+        }
+        auto tried = co_await try_to_clean(messages, first, *judged);
         if (tried || closed_) {
             goes_on();
             co_return tried;
@@ -203,21 +208,17 @@ row_cleanup::outcome<> row_cleanup::open_cleaner() {
     co_return result<void>{};
 }
 
-row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(const batch& messages,
-                                                                              std::size_t first,
-                                                                              std::size_t end) {
+row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(
+    const batch& messages, std::size_t first, const std::vector<judged_message>& judged) {
     auto opened = co_await open_cleaner();
     if (!opened) {
         co_return opened.error();
     }
-    const auto judged = co_await judge(messages, first, end);
-    if (!judged) {
-        co_return judged.error();
-    }
+    const auto end = first + judged.size();
     due_rows rows;
     std::vector<bool> kept(messages.size());
     for (auto index = first; index < end; ++index) {
-        const auto& one = (*judged)[index - first];
+        const auto& one = judged[index - first];
         kept[index] = one.what == provenance::not_yet;
         if (one.what == provenance::own) {
             const auto row = outbox::row_of_message(messages[index].id);

@@ -62,11 +62,12 @@ private:
     outcome<> clean_batch(std::shared_ptr<nats::cleanup_cursor> cursor, const batch& messages);
     boost::asio::awaitable<void> wait_until(wall_clock::time_point when);
     boost::asio::awaitable<void> pause(std::chrono::milliseconds length);
-    /// The messages from `first` to before `end`, as often as it takes.
+    /// The messages from `first` to before `end`, as often as the database makes it take. Errors:
+    /// those of the cursor.
     outcome<std::vector<nats::settlement>> clean(const batch& messages, std::size_t first,
                                                  std::size_t end);
     outcome<std::vector<nats::settlement>> try_to_clean(const batch& messages, std::size_t first,
-                                                        std::size_t end);
+                                                        const std::vector<judged_message>& judged);
     /// One for each of these messages, whose first has the index `first` in the batch.
     outcome<std::vector<judged_message>> judge(const batch& messages, std::size_t first,
                                                std::size_t end);

@@ -95,6 +95,16 @@ TEST_P(Cleanup, KilledInTheMiddleItGoesOn) {
 }
 
 /// Blanks of char(n), and characters that no header may have, are encoded in a message id.
+TEST_P(Cleanup, GoesOnAfterTheBrokerWasRestartedUnderAMessageThatWasNotDue) {
+    bench.set_outbox(outbox("delete_after = '4s'\n"));
+    bench.start();
+    bench.execute(insert_events(1, 20));
+    ASSERT_TRUE(bench.wait_for_messages(20));
+    shared_nats().stop();
+    shared_nats().start();
+    EXPECT_TRUE(leaves_only("false", "0")) << bench.relay().log();
+}
+
 TEST_P(Cleanup, IdsOfEveryTypeAreFoundAgain) {
     struct key {
         const char* table;
