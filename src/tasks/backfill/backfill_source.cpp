@@ -166,8 +166,8 @@ backfill_source::outcome<> backfill_source::search() {
         why.what += "; nothing is healed, and slot " + settings_.postgres.slot + " has its rows";
         co_return why;
     }
-    if ((*rest)->left() > 0) {
-        co_return holds_the_last_copy(settings_.postgres.slot, (*rest)->left());
+    if ((*rest)->left() > 0 || (*rest)->without_id() > 0) {
+        co_return holds_the_last_copy(settings_.postgres.slot, **rest);
     }
     // The other one is within the snapshot.
     auto sql = co_await servers::open_sql(on_.loop, settings_);

@@ -98,6 +98,9 @@ awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors
         read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
             if (row.content != nullptr && !row.content->id.empty()) {
                 rest->add(row.content->id);
+            } else if (row.table) {
+                // What is set aside without an id is nowhere else, as far as can be told.
+                ++rest->without_id_;
             }
         });
     } else {
@@ -113,11 +116,20 @@ awaitable<result<std::shared_ptr<slot_rest>>> slot_rest::read(servers::executors
     co_return rest;
 }
 
-error holds_the_last_copy(const std::string& slot, std::uint64_t rows) {
+error holds_the_last_copy(const std::string& slot, const slot_rest& rest) {
+    std::string rows;
+    if (rest.left() > 0) {
+        rows = counted(rest.left(), "row") + " that " + (rest.left() == 1 ? "is" : "are") +
+               " in no table any more and not in the stream";
+    }
+    if (rest.without_id() > 0) {
+        rows += (rows.empty() ? "" : " and ") + counted(rest.without_id(), "row") +
+                " without a message id, of which it cannot be told where else " +
+                (rest.without_id() == 1 ? "it is" : "they are");
+    }
     return {errc::gap_found,
-            "healing would give slot " + slot + " up, which still holds " + counted(rows, "row") +
-                " that " + (rows == 1 ? "is" : "are") +
-                " in no table any more and not in the stream; nothing was changed",
+            "healing would give slot " + slot + " up, which still holds " + rows +
+                "; nothing was changed",
             how_to_keep_both};
 }
 

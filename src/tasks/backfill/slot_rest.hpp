@@ -33,6 +33,8 @@ public:
     void found(std::string_view id);
     /// How many rows were found nowhere.
     [[nodiscard]] std::uint64_t left() const { return left_; }
+    /// How many have no id to be found by: too large a row, or one whose columns make none.
+    [[nodiscard]] std::uint64_t without_id() const { return without_id_; }
 
     slot_rest();
 
@@ -47,10 +49,11 @@ private:
     std::vector<std::uint64_t> keys_;  // ascending
     std::vector<bool> found_;
     std::uint64_t left_ = 0;
+    std::uint64_t without_id_ = 0;
 };
 
 /// Why the slot is not given up for the tables.
-[[nodiscard]] error holds_the_last_copy(const std::string& slot, std::uint64_t rows);
+[[nodiscard]] error holds_the_last_copy(const std::string& slot, const slot_rest& rest);
 /// The same of messages that are in no table at all.
 [[nodiscard]] error heals_no_messages(const std::string& slot);
 

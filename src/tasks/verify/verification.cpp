@@ -428,21 +428,24 @@ verification::outcome<audit::finding_kind> verification::settle() {
 /// Nobody streams, so that what the slot does not bring now, no relay will bring.
 verification::outcome<audit::finding_kind> verification::settle_with_idle_slot() {
     const auto read = co_await read_slot();
-    if (read) {
+    if (read && *read == 0) {
         co_return audit::finding_kind::missing;
     }
-    slot_not_read_ = read.error();
+    if (!read) {
+        slot_not_read_ = read.error();
+    }
     // A halted slot is known to stand after rows that the stream lacks.
     co_return halt_ ? audit::finding_kind::missing : audit::finding_kind::undelivered;
 }
 
-verification::outcome<> verification::read_slot() {
+verification::outcome<std::uint64_t> verification::read_slot() {
     postgres::kept_replay whole;
     whole.slot = settings_.postgres.slot;
     whole.kept_slot = settings_.postgres.slot;
     whole.until = std::min(snapshot_.end, slot_->flushed);
+    std::uint64_t without_id = 0;
     if (whole.until <= slot_->confirmed) {
-        co_return result<void>{};
+        co_return without_id;
     }
     auto past = co_await kept_stream::open(on_, settings_, *sql_, std::move(whole),
                                            relay::replayed_as::message);
@@ -450,14 +453,21 @@ verification::outcome<> verification::read_slot() {
         co_return past.error();
     }
     result<void> added;
+    // Also those that cannot be published: the slot brings them, and they are set aside.
     const auto read = co_await read_to_the_end(**past, [&](const relay::replayed_row& row) {
         if (!added || !row.table) {
             return;
         }
-        added =
-            row.unmappable ? result<void>(*row.unmappable) : auditor_->add_awaited(row.content->id);
+        if (row.content->id.empty()) {
+            ++without_id;
+        } else {
+            added = auditor_->add_awaited(row.content->id);
+        }
     });
-    co_return read ? added : read;
+    if (!read || !added) {
+        co_return read ? added.error() : read.error();
+    }
+    co_return without_id;
 }
 
 bool verification::has_passed(const postgres::slot_progress& slot) const {
