@@ -157,9 +157,12 @@ stream_memory relay_machine::open_lane(std::uint64_t epoch, const stream_facts& 
         lane_->end_resuming(tail_belief::undecided);
     }
     tail.mixed = lane_->is_mixed(facts, disordered_until);
-    const bool is_checkpoint = options_.lane.sole_writer && tail.checkpoint();
+    // Also without a checkpoint, where the mark says that rows are to be compared.
+    const bool compares =
+        mark && facts.message_count > 0 && (is_shared(*mark) || is_being_compared(*mark));
+    const bool is_judged = options_.lane.sole_writer && (tail.checkpoint() || compares);
     const auto how = backfilling_.is_open() ? tail_belief::exact
-                     : is_checkpoint        ? tail_belief::undecided
+                     : is_judged            ? tail_belief::undecided
                                             : tail_belief::nothing;
     const auto memory = lane_->open(epoch, tail, how);
     confirm_.proof().shown(stored_claim());

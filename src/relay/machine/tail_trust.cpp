@@ -176,6 +176,10 @@ tail_answer judge(const tail_question& asked) {
         // Positions are in no order where rows were published that had been left out.
         return {kind::compare, {}, why_compared(asked), is_compared_with_ids(*asked.mark)};
     }
+    if (is_of_this_system(asked) && is_shared(*asked.mark)) {
+        // What stands behind somebody else's message was stored too, and the checkpoint is not it.
+        return {kind::compare, {}, why_compared(asked), same_ids(asked)};
+    }
     const auto& where = asked.tail.checkpoint();
     const auto& line = asked.server.line;
     if (!where || where->origin.system_identifier != line.origin.system_identifier) {

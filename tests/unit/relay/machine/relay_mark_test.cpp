@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* same_rules =
     "walrelay slot=slot database=app system=7 timeline=1 rules=now.1";
+constexpr const char* shared_stream =
+    "walrelay slot=slot database=app system=7 timeline=1 rules=shared";
 constexpr const char* other_rules =
     "walrelay slot=slot database=app system=7 timeline=1 rules=before.1";
 position at(std::uint64_t commit) {
@@ -44,6 +46,14 @@ protected:
         script_.broker_connects(0, std::nullopt);
         script_.postgres_connects();
     }
+    static std::shared_ptr<relay::stored_rows> nothing_stored() {
+        relay::stored_rows_request wanted;
+        wanted.line = {relay_script::origin};
+        auto rows = std::make_shared<relay::stored_rows>(wanted);
+        rows->end(true, true);
+        return rows;
+    }
+
     relay_script script_{with_rules()};
 };
 
@@ -226,9 +236,20 @@ TEST_F(RelayMark, IsWrittenAlsoWhereSomebodyElseWritesAllTheTime) {
     script_.broker_connects(4, std::nullopt);
     script_.passes(1s);
     script_.postgres_connects();
+    script_.stored_is_read(nothing_stored());
     script_.transaction(0x100, {"a"});
     script_.stream_is_marked(6);
     EXPECT_THAT(script_.stream_is_marked(7), ElementsAre("publish a@4"));
+}
+
+TEST_F(RelayMark, OfASharedStreamHasRowsComparedAlsoWhereNoneOfTheLastMessagesIsOurs) {
+    script_.description = shared_stream;
+    script_.start();
+    script_.broker_connects(4, std::nullopt);
+    script_.postgres_connects();
+    EXPECT_FALSE(script_.machine().wants_frames()) << "until the stream is read";
+    script_.stored_is_read(nothing_stored());
+    EXPECT_THAT(script_.log_lines(), Contains(HasSubstr("nats.sole_writer was false before")));
 }
 
 TEST_F(RelayMark, ThatCouldNotBeWrittenIsWrittenBeforeABackfill) {

@@ -131,6 +131,14 @@ TEST_F(TailTrust, ComparesWhereTheRulesHaveChangedOrAreNotKnown) {
     EXPECT_EQ(answer().what, kind::compare);
 }
 
+TEST_F(TailTrust, ComparesWhatWasPublishedBesideOthersAlsoWhereTheSlotIsPast) {
+    tail_is(1, 896);
+    EXPECT_EQ(answer().what, kind::exact);
+    mark->rules = shared_rules;
+    EXPECT_EQ(answer().what, kind::compare);
+    EXPECT_THAT(answer().remark, HasSubstr("sole_writer was false"));
+}
+
 TEST_F(TailTrust, ComparesWhereTheSlotHasGoneBackToBeforeTheRules) {
     tail_is(2, 2000);
     mark->since = lsn{900};
