@@ -16,14 +16,15 @@ namespace {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-awaitable<result<searched_part>> search(nats::connect_options to, std::uint64_t after,
+awaitable<result<searched_part>> search(nats::connect_options to, search_from from,
                                         std::function<void(const nats::scanned_message&)> visit) {
     auto stream = nats::stream_scan::open(std::move(to));
     if (!stream) {
         co_return stream.error();
     }
     const auto end = stream->facts().last_sequence;
-    const auto begin = end < after ? 0 : after;
+    const bool is_another = end < from.after || (from.seen && stream->facts().created > *from.seen);
+    const auto begin = is_another ? 0 : from.after;
     stream->begin_at(begin + 1);
     searched_part part;
     auto last = begin;
@@ -68,10 +69,10 @@ awaitable<result<bool>> slot_has_read_all(executors on, postgres::connection& sq
 }
 
 awaitable<result<searched_part>> search_stream(
-    executors on, const config::settings& settings, std::uint64_t after,
+    executors on, const config::settings& settings, search_from from,
     std::function<void(const nats::scanned_message&)> visit) {
     auto to = nats_options_of(settings);
-    auto searching = search(std::move(to), after, std::move(visit));
+    auto searching = search(std::move(to), from, std::move(visit));
     co_return co_await asio::co_spawn(on.blocking, std::move(searching), asio::use_awaitable);
 }
 

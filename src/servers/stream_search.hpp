@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/change.hpp"
 #include "core/error.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "postgres/session/connection.hpp"
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace walrelay::servers {
@@ -28,10 +30,17 @@ struct searched_part {
     std::uint64_t removed = 0;
 };
 
-/// Shows every message after this sequence to `visit`, on the thread for blocking calls. After all
-/// of them where the stream is not the one that had the sequence. Errors: those of stream_scan.
+struct search_from {
+    std::uint64_t after = 0;
+    /// When the stream was seen to end there; nothing where that is not known. One that was made
+    /// since has that sequence for another message.
+    std::optional<wall_time> seen = {};
+};
+
+/// Shows every message after this one to `visit`, on the thread for blocking calls. All of them
+/// where the stream is not the one that had the sequence. Errors: those of stream_scan.
 [[nodiscard]] boost::asio::awaitable<result<searched_part>> search_stream(
-    executors on, const config::settings& settings, std::uint64_t after,
+    executors on, const config::settings& settings, search_from from,
     std::function<void(const nats::scanned_message&)> visit);
 
 }  // namespace walrelay::servers

@@ -1,5 +1,6 @@
 #include "tasks/replayed_rows.hpp"
 
+#include "outbox/timestamp.hpp"
 #include "servers/stream_search.hpp"
 
 #include <algorithm>
@@ -88,8 +89,9 @@ awaitable<result<replayed_rows>> find_replayed_rows(servers::executors on,
     }
     const std::function<void(const nats::scanned_message&)> visit =
         [&found](const nats::scanned_message& one) { found.add_message(one.id); };
-    const auto part = co_await servers::search_stream(std::move(on), settings,
-                                                      of.stream_sequence.value_or(0), visit);
+    const servers::search_from from{of.stream_sequence.value_or(0),
+                                    outbox::parse_timestamp(of.started_at)};
+    const auto part = co_await servers::search_stream(std::move(on), settings, from, visit);
     if (!part) {
         co_return part.error();
     }

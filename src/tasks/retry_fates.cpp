@@ -53,7 +53,8 @@ awaitable<result<sorted_retries>> sort_retries(servers::executors on,
     }
     const std::function<void(const nats::scanned_message&)> visit =
         [&wanted](const nats::scanned_message& one) { note_occasions(one.id, wanted); };
-    const auto part = co_await servers::search_stream(std::move(on), settings, after, visit);
+    const servers::search_from from{after};
+    const auto part = co_await servers::search_stream(std::move(on), settings, from, visit);
     if (!part) {
         co_return part.error();
     }

@@ -180,6 +180,23 @@ TEST_P(DoneWhenStored, AReplayThatGoesOnOverALossLeavesNoHole) {
     expect_each_once(1300);
 }
 
+// What the stream was when the replay began tells nothing of one that was made since and has grown
+// past that.
+TEST_P(DoneWhenStored, ResumeLooksThroughAllOfAStreamThatWasMadeSince) {
+    keep_position();
+    insert(1, 100);
+    write_unread({"replay", "--from", "bookmark:before", "--execute"}, "100");
+    bench.broker().remove(bench.stream_name());
+    ASSERT_EQ(bench.command({"init", "--new-stream"}).exit_code, 0);
+    bench.start();
+    settle();
+    insert(101, 300);
+    const auto done = bench.command({"replay", "resume", "1"});
+    EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+    settle();
+    expect_each_once(100);
+}
+
 TEST_P(DoneWhenStored, ResumeThatIsKilledWhileItFillsAHoleIsResumed) {
     keep_position();
     insert(1, 3000);
