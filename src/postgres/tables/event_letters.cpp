@@ -20,7 +20,9 @@ SELECT letter.id,
        letter.source_schema || '.' || letter.source_table, letter.reason
   FROM {1}
  WHERE {2} AND (letter.message_id = $3
-               OR pg_catalog.starts_with(letter.message_id, $3 || ';'))
+               OR (pg_catalog.starts_with(letter.message_id, $3 || ';')
+                   AND pg_catalog.substr(letter.message_id, pg_catalog.length($3) + 2)
+                       ~ '^(retry|republish|replay)-'))
    AND NOT (letter.retries = -1 AND letter.reason LIKE 'retry % of dead letter % failed')
  ORDER BY letter.id
 )sql";

@@ -1,5 +1,6 @@
 #include "tasks/find/event_search.hpp"
 
+#include "core/position.hpp"
 #include "core/sql_text.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/event_letters.hpp"
@@ -64,12 +65,13 @@ awaitable<result<found_events>> event_search::run() {
     }
     for (auto each = found_.events.begin(); done && each != found_.events.end(); ++each) {
         done = co_await find_rows(*each);
-        if (done) {
-            done = co_await find_letters(*each);
-        }
     }
     if (done) {
         done = co_await look_at_slot();
+    }
+    // After the slot: what that has passed was set aside before.
+    for (auto each = found_.events.begin(); done && each != found_.events.end(); ++each) {
+        done = co_await find_letters(*each);
     }
     if (done) {
         done = co_await choose_where_to_look();
@@ -165,6 +167,7 @@ event_search::outcome<> event_search::read_conditions() {
     if (!server) {
         co_return result<void>{};
     }
+    line_ = server->line;
     const auto known = co_await postgres::read_witness(*sql_, std::move(slot),
                                                        server->line.origin.system_identifier);
     if (known && *known) {
@@ -384,8 +387,9 @@ event_search::outcome<> event_search::choose_where_to_look() {
 }
 
 bool event_search::all_are_found() const {
-    return std::ranges::all_of(found_.events,
-                               [](const event_trace& each) { return !each.messages.empty(); });
+    return std::ranges::all_of(found_.events, [](const event_trace& each) {
+        return !std::ranges::all_of(each.messages, &traced_message::of_left_branch);
+    });
 }
 
 /// First where messages should be by subject and time, which only finds. Under another
@@ -422,11 +426,13 @@ result<void> event_search::read_messages_of(const std::string& subject) {
     auto read = stream_->read([this](const nats::scanned_message& one) -> result<void> {
         ++read_count_;
         const auto id = first_id_of(one.id);
+        const auto where = parse_position(one.position);
+        const bool is_left = where && line_ && line_->has_left(*where);
         for (auto& each : found_.events) {
             // Anybody who may publish can use the id, as often as he likes.
             if (each.id == id && each.messages.size() < messages_kept) {
                 each.messages.push_back({one.sequence, one.stored, std::string(one.subject),
-                                         std::string(one.id), std::string(one.position)});
+                                         std::string(one.id), std::string(one.position), is_left});
             }
         }
         return {};

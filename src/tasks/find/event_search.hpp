@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "core/error.hpp"
+#include "core/lineage.hpp"
 #include "nats/requests/stream_scan.hpp"
 #include "postgres/session/connection.hpp"
 #include "servers/run_to_end.hpp"
@@ -69,6 +70,8 @@ private:
     /// is not known.
     std::string after_start_;
     std::string after_witness_;
+    /// The server's; nothing where it could not be asked.
+    std::optional<lineage> line_;
     /// By the last reading.
     std::uint64_t read_count_ = 0;
     found_events found_;

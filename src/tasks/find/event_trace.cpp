@@ -3,6 +3,8 @@
 #include "outbox/id_inverse.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 namespace walrelay::tasks {
 
@@ -26,19 +28,41 @@ bool may_have_a_message(const event_trace& trace, const surroundings& around) {
            (around.gone_messages > 0 && !std::ranges::all_of(trace.rows, is_new));
 }
 
+bool has_letter(const event_trace& trace, std::string_view state) {
+    return std::ranges::find(trace.letters, state, &traced_letter::state) != trace.letters.end();
+}
+
+/// Where no message is. A letter whose retry was stored tells nothing of a message that is gone
+/// since.
+std::optional<verdict> judge_letters(const event_trace& trace) {
+    const auto is_open = [](const traced_letter& each) {
+        return each.state != "given up" && each.state != "dropped" && each.state != "retried";
+    };
+    if (std::ranges::any_of(trace.letters, is_open)) {
+        return verdict::set_aside;
+    }
+    if (has_letter(trace, "given up")) {
+        return verdict::given_up;
+    }
+    return has_letter(trace, "dropped") ? std::optional(verdict::dropped) : std::nullopt;
+}
+
 }  // namespace
 
 verdict judge(const event_trace& trace, const surroundings& around) {
-    const auto first = std::ranges::count_if(
-        trace.messages, [](const traced_message& each) { return each.occasion().empty(); });
+    const auto counts = [](const traced_message& each) { return !each.of_left_branch; };
+    const auto all = std::ranges::count_if(trace.messages, counts);
+    const auto first = std::ranges::count_if(trace.messages, [&](const traced_message& each) {
+        return counts(each) && each.occasion().empty();
+    });
     if (first > 1) {
         return verdict::twice;
     }
-    if (!trace.messages.empty()) {
-        return trace.messages.size() == 1 ? verdict::once : verdict::again;
+    if (all > 0) {
+        return all == 1 ? verdict::once : verdict::again;
     }
-    if (!trace.letters.empty()) {
-        return verdict::set_aside;
+    if (const auto of_letters = judge_letters(trace)) {
+        return *of_letters;
     }
     if (trace.rows.empty() || may_have_a_message(trace, around)) {
         return verdict::unknown;
@@ -51,7 +75,7 @@ verdict judge(const event_trace& trace, const surroundings& around) {
         return verdict::not_sent;
     }
     // What was committed is flushed, or will be: a row that can be seen ends before that.
-    if (around.confirmed < around.wal_end) {
+    if (around.wal_end == lsn{} || around.confirmed < around.wal_end) {
         return verdict::awaited;
     }
     // A row that was only changed since looks new, too.
@@ -59,7 +83,8 @@ verdict judge(const event_trace& trace, const surroundings& around) {
 }
 
 bool is_settled(verdict what) {
-    return what == verdict::once || what == verdict::again || what == verdict::set_aside;
+    return what == verdict::once || what == verdict::again || what == verdict::set_aside ||
+           what == verdict::dropped;
 }
 
 }  // namespace walrelay::tasks

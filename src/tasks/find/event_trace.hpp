@@ -45,6 +45,9 @@ struct traced_message {
     std::string subject = {};
     std::string id = {};        // Nats-Msg-Id
     std::string position = {};  // Walrelay-Position; empty: somebody else's
+    /// Of a branch that the server left at a promotion: it stands for no row, as one that came
+    /// since can have the id.
+    bool of_left_branch = false;
 
     /// `retry-7-1`, `replay-3-...`; empty for the first publication.
     [[nodiscard]] std::string occasion() const;
@@ -68,7 +71,12 @@ enum class verdict : std::uint8_t {
     again,
     /// The stream has several messages of this id.
     twice,
+    /// Its dead letter is open, or its retry was not seen stored.
     set_aside,
+    /// An operator went on without it.
+    given_up,
+    /// An operator has dropped its dead letter.
+    dropped,
     /// The slot has not come to the end of the WAL, and may still bring it.
     awaited,
     halted,
@@ -94,7 +102,7 @@ struct surroundings {
     bool slot_exists = false;
     bool slot_active = false;
     lsn confirmed = {};
-    /// Where the WAL ended once the rows were read.
+    /// Where the WAL ended once the rows were read; 0 where the server does not tell.
     lsn wal_end = {};
     /// Why the relay is halted.
     std::optional<std::string> halted = {};

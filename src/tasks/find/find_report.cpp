@@ -38,6 +38,12 @@ said_of_verdict name_of(verdict what) {
             return {"set_aside",
                     "it was set aside: walrelay dead-letter show ID says why, walrelay dead-letter "
                     "retry ID has it published"};
+        case verdict::given_up:
+            return {"given_up",
+                    "an operator went on without it (walrelay resume --give-up); if the row is "
+                    "still in its table: walrelay replay --ids ID publishes it"};
+        case verdict::dropped:
+            return {"dropped", "it was set aside, and its dead letter was dropped"};
         case verdict::awaited:
             return {"awaited",
                     "it is not in the stream yet: the slot is not at the end of the WAL and may "
@@ -106,6 +112,9 @@ std::string occasion_in_words(const traced_message& message) {
     if (message.position.empty()) {
         return "not walrelay's";
     }
+    if (message.of_left_branch) {
+        return "of a timeline that was left at a promotion: it stands for no row";
+    }
     return occasion.empty() ? "first" : occasion;
 }
 
@@ -148,9 +157,11 @@ public:
         if (!all.slot_exists) {
             line("slot", all.slot + ": there is none");
         } else {
-            line("slot", fmt::format("{} {}, confirmed {}, WAL ends at {}", all.slot,
+            const auto end =
+                all.wal_end == lsn{} ? "" : fmt::format(", WAL ends at {}", to_string(all.wal_end));
+            line("slot", fmt::format("{} {}, confirmed {}{}", all.slot,
                                      all.slot_active ? "in use" : "not in use",
-                                     to_string(all.confirmed), to_string(all.wal_end)));
+                                     to_string(all.confirmed), end));
         }
         if (all.halted) {
             line("halted", *all.halted);
@@ -184,10 +195,10 @@ std::string json_of(const traced_message& message, const surroundings& around) {
     const auto occasion = message.occasion();
     return fmt::format(
         R"({{"sequence":{},"stored_at":{},"subject":{},"id":{},"position":{},"occasion":{},)"
-        R"("consumer":{}}})",
+        R"("of_left_branch":{},"consumer":{}}})",
         message.sequence, json_string(stored_text(message.stored)), json_string(message.subject),
         json_string(message.id), message.position.empty() ? "null" : json_string(message.position),
-        occasion.empty() ? "null" : json_string(occasion),
+        occasion.empty() ? "null" : json_string(occasion), message.of_left_branch,
         around.place ? json_string(state_for(*around.place, message)) : "null");
 }
 

@@ -40,8 +40,36 @@ TEST_F(EventTrace, IsAwaitedAsLongAsTheSlotIsNotAtTheEnd) {
     EXPECT_THAT(said(), HasSubstr("may still bring it"));
     around_.confirmed = around_.wal_end;
     EXPECT_EQ(judged(), verdict::missing);
+    around_.wal_end = lsn{};
+    EXPECT_EQ(judged(), verdict::awaited) << "a standby does not say where its WAL ends";
+    around_.wal_end = around_.confirmed;
     around_.halted = "rows are missing";
     EXPECT_EQ(judged(), verdict::halted);
+}
+
+TEST_F(EventTrace, IsSetAsideOnlyWhereItsLetterIsOpen) {
+    around_.confirmed = around_.wal_end;
+    const auto with_letter = [&](const char* state) {
+        trace_.letters = {{.id = 7, .state = state}};
+        return judged();
+    };
+    for (const auto* const open : {"open", "queued", "lost"}) {
+        EXPECT_EQ(with_letter(open), verdict::set_aside) << open;
+    }
+    EXPECT_EQ(with_letter("given up"), verdict::given_up);
+    EXPECT_FALSE(tasks::is_settled(judged()));
+    EXPECT_EQ(with_letter("dropped"), verdict::dropped);
+    EXPECT_TRUE(tasks::is_settled(judged()));
+    EXPECT_EQ(with_letter("retried"), verdict::missing) << "its message is gone since";
+}
+
+TEST_F(EventTrace, HasNoMessageInOneOfABranchThatWasLeft) {
+    around_.confirmed = around_.wal_end;
+    trace_.messages = {{.sequence = 3, .position = "7.1.A.B.0", .of_left_branch = true}};
+    EXPECT_EQ(judged(), verdict::missing);
+    EXPECT_THAT(said(), HasSubstr("left at a promotion"));
+    trace_.messages.push_back({.sequence = 4, .position = "7.2.A.B.0"});
+    EXPECT_EQ(judged(), verdict::once);
 }
 
 TEST_F(EventTrace, IsNotAbsentFromWhatWasNotLookedAt) {
