@@ -103,6 +103,9 @@ result<void> cleanup_cursor::state::check_stream() const {
     if (status != NATS_OK) {
         return failure("stream " + options.stream + " cannot be looked at", status);
     }
+    if (info->Config == nullptr) {
+        return no_answer_of_jetstream("stream " + options.stream);
+    }
     if (info->Config->Retention != js_LimitsPolicy) {
         return error{errc::broker_unsuitable,
                      "stream " + options.stream +

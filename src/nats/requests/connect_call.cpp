@@ -50,6 +50,14 @@ error unavailable(std::string what, natsStatus status) {
     return with_last_error({errc::broker_unavailable, std::move(what)}, status);
 }
 
+error no_answer_of_jetstream(const std::string& about) {
+    return {
+        errc::broker_unavailable,
+        "the answer about " + about + " is none of JetStream's: it does not say how that is set up",
+        "see who may subscribe to $JS.API.> (or to the subjects of nats.api_prefix): nobody "
+        "but the servers answers there"};
+}
+
 result<connection_handle> connect_blocking(const connect_options& to) {
     auto over = request_tunnel::open(to);
     if (!over) {

@@ -42,5 +42,8 @@ private:
 
 /// broker_unavailable with the library's words.
 [[nodiscard]] error unavailable(std::string what, natsStatus status);
+/// nats.c takes an answer that lacks members for one: whoever may subscribe to the API's subjects
+/// can give it.
+[[nodiscard]] error no_answer_of_jetstream(const std::string& about);
 
 }  // namespace walrelay::nats

@@ -1,6 +1,7 @@
 #include "nats/requests/stream_reader.hpp"
 
 #include "core/stream_end.hpp"
+#include "nats/requests/connect_call.hpp"
 #include "nats/requests/look_back.hpp"
 
 #include <simdjson.h>
@@ -293,6 +294,9 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
         return refusal(status, code, "stream " + stream + " cannot be looked at");
     }
     const stream_info_handle info(raw);
+    if (info->Config == nullptr) {
+        return no_answer_of_jetstream("stream " + stream);
+    }
     facts.stream.emplace();
     copy_config(*info->Config, *facts.stream);
     copy_state(*info, *facts.stream);

@@ -203,6 +203,9 @@ result<stream_reading::stop> stream_reading::pass(reading_span& span,
         }
         return **stopped;
     }
+    if (made->Name == nullptr) {
+        return no_answer_of_jetstream("a consumer of stream " + options_.stream);
+    }
     const consumer_guard deleting(jetstream_.get(), options_.stream, made->Name);
     batch now{made->Name, made->NumPending};
     while (now.left > 0 && !span.is_over()) {

@@ -241,6 +241,9 @@ result<std::optional<consumer_place>> stream_scan::place_of(const std::string& c
                                                  state_->options.stream + " cannot be looked at",
                                              status));
     }
+    if (info->Config == nullptr) {
+        return no_answer_of_jetstream("consumer " + consumer);
+    }
     const auto& config = *info->Config;
     return std::optional(consumer_place{info->AckFloor.Stream, info->Delivered.Stream,
                                         config.FilterSubject == nullptr ? "" : config.FilterSubject,
