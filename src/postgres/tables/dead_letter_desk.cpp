@@ -41,12 +41,12 @@ std::string list_sql(dead_letter_form form, listed_letters which) {
                        which == listed_letters::open ? is_open_letter_sql : "letter.retries >= 0");
 }
 
-/// As leave_out writes them; a letter that was dropped keeps its position.
+/// As leave_out writes them for the slot $4; a letter that was dropped keeps its position.
 constexpr const char* given_up_sql = R"sql(
 SELECT id, date_trunc('second', dead_at) AS given_up_at,
        source_schema || '.' || source_table AS "table", message_id, reason
   FROM (SELECT * FROM walrelay.dead_letter
-         WHERE retries = -1 AND position LIKE 'left out of %'
+         WHERE retries = -1 AND pg_catalog.starts_with(position, 'left out of ' || $4 || ': ')
            AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
          ORDER BY id DESC LIMIT $1::bigint) AS newest
  ORDER BY id
@@ -56,7 +56,8 @@ constexpr const char* given_up_json_sql = R"sql(
 SELECT row_to_json(each)
   FROM (SELECT id, dead_at AS given_up_at, source_schema, source_table, message_id, reason
           FROM (SELECT * FROM walrelay.dead_letter
-                 WHERE retries = -1 AND position LIKE 'left out of %'
+                 WHERE retries = -1
+                   AND pg_catalog.starts_with(position, 'left out of ' || $4 || ': ')
                    AND ($2 = '' OR (source_schema = $2 AND source_table = $3))
                  ORDER BY id DESC LIMIT $1::bigint) AS newest
          ORDER BY id) AS each
@@ -224,6 +225,7 @@ awaitable<result<row_set>> list_dead_letters(connection& sql, std::string slot, 
                                              listed_letters which_state) {
     if (which_state == listed_letters::given_up) {
         auto which = with_table({std::to_string(limit)}, table);
+        which.push_back(std::move(slot));
         co_return co_await run(sql,
                                form == dead_letter_form::json ? given_up_json_sql : given_up_sql,
                                std::move(which));
