@@ -32,15 +32,28 @@ awaitable<void> wait(const asio::any_io_executor& executor, std::chrono::millise
     co_await clock.async_wait(asio::use_awaitable);
 }
 
-/// False also where PostgreSQL does not answer: then nobody has resumed it as far as is known.
-awaitable<bool> was_resumed(const asio::any_io_executor& executor,
-                            const config::settings& settings) {
+enum class standing {
+    /// PostgreSQL does not answer.
+    unknown,
+    none,
+    undecided,
+    decided
+};
+
+awaitable<standing> look_at_halt(const asio::any_io_executor& executor,
+                                 const config::settings& settings) {
     auto sql = co_await servers::open_sql(executor, settings);
     if (!sql) {
-        co_return false;
+        co_return standing::unknown;
     }
     const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
-    co_return halt && (!*halt || (*halt)->decision);
+    if (!halt) {
+        co_return standing::unknown;
+    }
+    if (!*halt) {
+        co_return standing::none;
+    }
+    co_return (*halt)->decision ? standing::decided : standing::undecided;
 }
 
 }  // namespace
@@ -63,6 +76,12 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
     auto said = now().monotonic;
     for (;;) {
         co_await wait(executor, look_every);
+        const auto halt = co_await look_at_halt(executor, settings);
+        // An operator can have decided also about one that could not be kept (resume --heal).
+        if (halt == standing::decided || (halted.kept && halt == standing::none)) {
+            log<"resumed">("resumed: the relay starts over");
+            co_return;
+        }
         if (now().monotonic - said >= say_every) {
             said = now().monotonic;
             log<"still_halted">("still halted: " + to_string(halted.why),
@@ -72,11 +91,6 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
                 halted.kept = co_await servers::keep_halt(executor, settings, halted.why.what,
                                                           halted.why.remedy);
             }
-        }
-        const bool resumed = co_await was_resumed(executor, settings);
-        if (halted.kept && resumed) {
-            log<"resumed">("resumed: the relay starts over");
-            co_return;
         }
     }
 }

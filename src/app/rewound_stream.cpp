@@ -76,6 +76,17 @@ error reaches_not_back(const lost_stream& lost, const std::string& slot, lsn sta
             how_to_fill_the_rest};
 }
 
+error began_nobody_knows_where(const std::string& slot, lsn stands) {
+    return {errc::gap_found,
+            "slot " + slot + " stands at LSN " + to_string(stands) +
+                " now, and the stream is empty: which rows it had before is not known, as what was "
+                "in the tables before the slot is not (it was made by hand, or by an earlier "
+                "version)",
+            "walrelay resume --give-up, then walrelay run publishes what the slot sends from "
+            "there on; walrelay dead-letter list --given-up names the rows of the tables that it "
+            "does not send"};
+}
+
 error rows_stay_missing(const missing_list& missing, const std::string& slot) {
     return {errc::gap_found,
             "slot " + slot + " is put back, but not far enough: " + short_text_of(missing),
@@ -111,9 +122,10 @@ awaitable<result<void>> require_reach(servers::executors on, postgres::connectio
     if (!missing) {
         co_return missing.error();
     }
-    if (missing->start_unknown && !is_empty) {
+    if (missing->start_unknown) {
         // Nothing was compared: that nothing was found missing says nothing.
-        co_return reaches_not_back(lost, settings.postgres.slot, stands);
+        co_return is_empty ? began_nobody_knows_where(settings.postgres.slot, stands)
+                           : reaches_not_back(lost, settings.postgres.slot, stands);
     }
     if (missing->count > 0) {
         co_return rows_stay_missing(*missing, settings.postgres.slot);

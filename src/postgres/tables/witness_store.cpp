@@ -24,8 +24,9 @@ SELECT version, stream, stream_created, sequence, position, told, system_identif
 
 /// The snapshot is older than the LSN beside it, and taken over once the slot may be told that:
 /// then every transaction that ends later is not in it. A new row begins with what the slot began
-/// with, and so does one that came from another system (a dump was loaded): the transactions of
-/// that one are not numbered like those of this.
+/// with, and so does one that came from another system (a dump was loaded), the transactions of
+/// which are not numbered like those of this, and one that is told less than before (a rewind):
+/// what its snapshot shows is not all stored any more.
 constexpr std::string_view store_witness_begin = R"sql(
 INSERT INTO walrelay.witness AS known
        (slot, version, stream, stream_created, sequence, position, told, system_identifier,
@@ -46,17 +47,21 @@ constexpr std::string_view store_witness_end = R"sql(
        position = excluded.position, told = excluded.told,
        system_identifier = excluded.system_identifier, timeline = excluded.timeline,
        snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
+                         OR excluded.told < known.snapshot_lsn
                        THEN excluded.snapshot
                        WHEN known.next_lsn <= excluded.told
                        THEN known.next_snapshot ELSE known.snapshot END,
        snapshot_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
+                             OR excluded.told < known.snapshot_lsn
                            THEN excluded.snapshot_lsn
                            WHEN known.next_lsn <= excluded.told
                            THEN known.next_lsn ELSE known.snapshot_lsn END,
        next_snapshot = CASE WHEN known.system_identifier <> excluded.system_identifier
+                              OR excluded.told < known.snapshot_lsn
                               OR known.next_lsn <= excluded.told
                             THEN excluded.next_snapshot ELSE known.next_snapshot END,
        next_lsn = CASE WHEN known.system_identifier <> excluded.system_identifier
+                         OR excluded.told < known.snapshot_lsn
                          OR known.next_lsn <= excluded.told
                        THEN excluded.next_lsn ELSE known.next_lsn END,
        owners = CASE WHEN known.system_identifier = excluded.system_identifier

@@ -127,6 +127,20 @@ TEST_P(Halt, IsPassedWhereNothingIsMissingAlthoughNobodyLooked) {
     EXPECT_TRUE(says(bench.relay().log(), "all rows are compared with the stream first"));
 }
 
+// What was in the tables before the slot is known of no slot that was made by hand: nothing can be
+// compared, and the newest rows decide.
+TEST_P(Halt, IsPassedByPlainResumeAlsoWhereTheBeginningOfTheSlotIsNotKnown) {
+    halt();
+    bench.execute("DELETE FROM outbox_events WHERE version = 2; DELETE FROM walrelay.slot_start");
+    const auto resumed = bench.command({"resume"});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    EXPECT_EQ(kept("decision"), "look");
+    bench.start();
+    bench.execute(insert_event(3));
+    ASSERT_TRUE(bench.wait_for_messages(2)) << bench.relay().log();
+    EXPECT_TRUE(is_forgotten());
+}
+
 TEST_P(Halt, IsNotTakenBackByACommandThatCannotLook) {
     halt();
     const auto role = bench.name() + "_blind";

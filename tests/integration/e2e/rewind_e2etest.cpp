@@ -236,6 +236,47 @@ TEST_P(Rewind, NamesTheRowsThatANewStreamWouldLack) {
     bench.expect_relayed(bench.committed_ids());
 }
 
+// Of a slot that was made by hand nobody knows what was there before: that none is found missing
+// says nothing.
+TEST_P(Rewind, IntoANewStreamIsNoBeginningWhereThatOfTheSlotIsNotKnown) {
+    insert(1, 20);
+    ASSERT_EQ(bench.command({"bookmark", "create", "late"}).exit_code, 0);
+    insert(21, 30);
+    bench.stop();
+    bench.execute("DELETE FROM walrelay.slot_start");
+    bench.broker().remove(bench.stream_name());
+    const auto late = bench.command({"replay", "--rewind", "bookmark:late", "--execute"});
+    EXPECT_EQ(late.exit_code, 3) << late.output;
+    EXPECT_THAT(late.errors, HasSubstr("which rows it had before is not known"));
+    EXPECT_EQ(bench.command({"run"}).exit_code, 3);
+    EXPECT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(10)) << bench.relay().log();
+    EXPECT_EQ(bench.events().front().id, event_id(21));
+    EXPECT_THAT(bench.command({"dead-letter", "list", "--given-up"}).output,
+                HasSubstr(event_id(20)));
+}
+
+// The snapshot beside it shows the rows as ended: they are stored no more.
+TEST_P(Rewind, TakesTheWitnessesSnapshotBack) {
+    for (std::uint64_t row = 1; row <= 3; ++row) {
+        insert(row, row);
+        bench.stop();
+        bench.start();
+    }
+    bench.stop();
+    bench.broker().remove(bench.stream_name());
+    ASSERT_EQ(rewind({"--execute"}).exit_code, 0);
+    bench.execute("SELECT pg_replication_slot_advance(" + as_literal(bench.name()) +
+                  ", pg_current_wal_lsn())");
+    const auto halted = bench.command({"run"});
+    EXPECT_EQ(halted.exit_code, 3) << halted.errors;
+    EXPECT_THAT(halted.errors, HasSubstr(event_id(1)));
+    EXPECT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    bench.start();
+    bench.expect_relayed(bench.committed_ids());
+}
+
 TEST_P(Rewind, ThatBrokeOffBeforeTheDropIsGivenUp) {
     insert(1, 20);
     ASSERT_EQ(bench.command({"bookmark", "create", "undo-1"}).exit_code, 0);
