@@ -143,6 +143,24 @@ std::string why_compared(const tail_question& asked) {
     return "the server has another timeline than before";
 }
 
+/// Where the mark says that rows are to be compared, whatever the stream ends with.
+std::optional<tail_answer> compare_as_marked(const tail_question& asked) {
+    using kind = tail_answer::kind;
+    if (!is_of_this_system(asked)) {
+        return std::nullopt;
+    }
+    if (is_being_compared(*asked.mark)) {
+        // Positions are in no order where rows were published that had been left out.
+        return tail_answer{
+            kind::compare, {}, why_compared(asked), is_compared_with_ids(*asked.mark)};
+    }
+    if (is_shared(*asked.mark)) {
+        // What stands behind somebody else's message was stored too, and the checkpoint is not it.
+        return tail_answer{kind::compare, {}, why_compared(asked), same_ids(asked)};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<error> refuse_history(const tail_question& asked) {
@@ -172,13 +190,8 @@ tail_answer judge(const tail_question& asked) {
     if (auto why = refuse_timeline(asked)) {
         return {kind::refused, std::move(why)};
     }
-    if (is_of_this_system(asked) && is_being_compared(*asked.mark)) {
-        // Positions are in no order where rows were published that had been left out.
-        return {kind::compare, {}, why_compared(asked), is_compared_with_ids(*asked.mark)};
-    }
-    if (is_of_this_system(asked) && is_shared(*asked.mark)) {
-        // What stands behind somebody else's message was stored too, and the checkpoint is not it.
-        return {kind::compare, {}, why_compared(asked), same_ids(asked)};
+    if (auto compared = compare_as_marked(asked)) {
+        return *std::move(compared);
     }
     const auto& where = asked.tail.checkpoint();
     const auto& line = asked.server.line;
