@@ -419,6 +419,12 @@ awaitable<result<void>> end_broken_rewind(postgres::connection& sql,
     co_return result<void>{};
 }
 
+void note_passage(known_before& known, const servers::halt_gate& gate, servers::passage how) {
+    known.heals = gate.is_asked_to_heal();
+    known.looks = how == servers::passage::looks;
+    known.gap = known.gap || how == servers::passage::heals;
+}
+
 /// Asks again now that nobody else can halt the slot, and ends the halt that was passed.
 awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
                              bool newest_rows_decide, postgres::connection& sql) {
@@ -477,9 +483,7 @@ awaitable<result<ready_postgres>> prepare_postgres(servers::executors on,
     if (!may_pass) {
         co_return may_pass.error();
     }
-    known.heals = gate.is_asked_to_heal();
-    known.looks = *may_pass == servers::passage::looks;
-    known.gap = known.gap || *may_pass == servers::passage::heals;
+    note_passage(known, gate, *may_pass);
     if (const auto ended = co_await end_broken_rewind(*sql, settings); !ended) {
         co_return ended.error();
     }
