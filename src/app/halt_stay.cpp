@@ -10,6 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace walrelay::app {
@@ -32,28 +33,37 @@ awaitable<void> wait(const asio::any_io_executor& executor, std::chrono::millise
     co_await clock.async_wait(asio::use_awaitable);
 }
 
-enum class standing {
-    /// PostgreSQL does not answer.
-    unknown,
-    none,
-    undecided,
-    decided
+struct standing_halt {
+    /// PostgreSQL has answered.
+    bool is_known = false;
+    bool is_there = false;
+    /// Which halt was decided about, and when; empty where none was.
+    std::string decided = {};
 };
 
-awaitable<standing> look_at_halt(const asio::any_io_executor& executor,
-                                 const config::settings& settings) {
+awaitable<standing_halt> look_at_halt(const asio::any_io_executor& executor,
+                                      const config::settings& settings) {
     auto sql = co_await servers::open_sql(executor, settings);
     if (!sql) {
-        co_return standing::unknown;
+        co_return standing_halt{};
     }
     const auto halt = co_await postgres::read_halt(*sql, settings.postgres.slot);
-    if (!halt) {
-        co_return standing::unknown;
+    if (!halt || !*halt) {
+        co_return standing_halt{.is_known = halt.has_value()};
     }
-    if (!*halt) {
-        co_return standing::none;
+    co_return standing_halt{true, true,
+                            (*halt)->decision ? (*halt)->which + " " + (*halt)->decided_at : ""};
+}
+
+/// Whether it is over. `decided_before`: what had been decided when this halt could not be kept,
+/// about an earlier one.
+bool is_over(const standing_halt& halt, bool kept,
+             const std::optional<std::string>& decided_before) {
+    if (kept) {
+        return halt.is_known && (!halt.is_there || !halt.decided.empty());
     }
-    co_return (*halt)->decision ? standing::decided : standing::undecided;
+    // An operator can have decided also about one that could not be kept (resume --heal).
+    return decided_before && !halt.decided.empty() && halt.decided != *decided_before;
 }
 
 }  // namespace
@@ -74,13 +84,19 @@ awaitable<void> stay_halted(asio::any_io_executor executor, const config::settin
             std::string(relay::how_to_close_a_gap),
         with<"seconds">(std::optional<std::chrono::milliseconds>()));
     auto said = now().monotonic;
+    std::optional<std::string> decided_before;
+    if (const auto halt = co_await look_at_halt(executor, settings); halt.is_known) {
+        decided_before = halt.decided;
+    }
     for (;;) {
         co_await wait(executor, look_every);
         const auto halt = co_await look_at_halt(executor, settings);
-        // An operator can have decided also about one that could not be kept (resume --heal).
-        if (halt == standing::decided || (halted.kept && halt == standing::none)) {
+        if (is_over(halt, halted.kept, decided_before)) {
             log<"resumed">("resumed: the relay starts over");
             co_return;
+        }
+        if (!decided_before && halt.is_known) {
+            decided_before = halt.decided;
         }
         if (now().monotonic - said >= say_every) {
             said = now().monotonic;
