@@ -76,6 +76,13 @@ asio::awaitable<void> postgres_adapter::make_connection(std::uint64_t epoch,
         board_->streams_with(session.database, session.plugin);
     }
     driver_.postgres_connected(epoch, std::move(session), std::move(owner));
+    if (over->stream && !over->closed) {
+        // Not before: a halt that is gone would be passed for a connection that nobody took.
+        const auto passed = co_await gate_.streams(over->sentinel);
+        if (!passed) {
+            lose(*over, passed.error());
+        }
+    }
     // The machine may not want it, after all.
     if (!over->closed) {
         spawn(over->stream ? read_stream(over) : read_rows(over));

@@ -425,7 +425,7 @@ void note_passage(known_before& known, const servers::halt_gate& gate, servers::
     known.gap = known.gap || how == servers::passage::heals;
 }
 
-/// Asks again now that nobody else can halt the slot, and ends the halt that was passed.
+/// Asks again now that nobody else can halt the slot.
 awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
                              bool newest_rows_decide, postgres::connection& sql) {
     const auto still = co_await gate.ask(sql);
@@ -439,7 +439,6 @@ awaitable<result<void>> pass(servers::halt_gate& gate, servers::passage before,
         co_return error{errc::postgres_lost,
                         "the slot was halted or resumed while it was being taken"};
     }
-    co_await gate.streams(sql);
     co_return result<void>{};
 }
 

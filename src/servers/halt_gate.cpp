@@ -129,8 +129,9 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
     const auto& slot = settings_.postgres.slot;
     const auto was = "slot " + slot + " was halted at " + halt.halted_at + " (" + halt.reason + ")";
     asked_to_heal_ = halt.decision == decision::heal;
+    gives_up_ = halt.decision == decision::give_up;
     passing_ = halt.which;
-    if (halt.decision == decision::give_up) {
+    if (gives_up_) {
         return pass(passage::gives_up, was,
                     "an operator gave the missing rows up at " + halt.decided_at +
                         " (walrelay resume --give-up): walrelay dead-letter list --given-up names "
@@ -167,6 +168,7 @@ result<passage> halt_gate::judge(const postgres::kept_halt& halt) {
 awaitable<result<passage>> halt_gate::ask(postgres::connection& sql) {
     const auto halt = co_await postgres::read_halt(sql, settings_.postgres.slot);
     asked_to_heal_ = false;
+    gives_up_ = false;
     passing_.clear();
     if (halt) {
         co_return *halt ? judge(**halt) : result<passage>(passage::open);
@@ -184,25 +186,33 @@ awaitable<result<void>> halt_gate::was_compared(postgres::connection& sql) {
     co_return co_await postgres::note_comparison(sql, std::move(slot), std::move(which));
 }
 
-awaitable<void> halt_gate::streams(postgres::connection& sql) {
+awaitable<result<void>> halt_gate::streams(postgres::connection& sql) {
+    const auto& slot = settings_.postgres.slot;
     skips_ = false;
     healed_ = false;
     asked_to_heal_ = false;
     said_ = false;
     if (passing_.empty()) {
-        co_return;
+        co_return result<void>{};
     }
     passed_ = std::exchange(passing_, {});
-    const auto forgotten = co_await postgres::forget_halt(sql, settings_.postgres.slot, passed_);
+    const auto forgotten = co_await postgres::forget_halt(sql, slot, passed_);
     if (forgotten && *forgotten) {
-        log<"halt_removed">("the halt of slot " + settings_.postgres.slot + " is over and removed",
-                            with<"slot">(settings_.postgres.slot));
+        log<"halt_removed">("the halt of slot " + slot + " is over and removed",
+                            with<"slot">(slot));
+    } else if (!forgotten && gives_up_) {
+        co_return error{forgotten.error().code,
+                        "the halt of slot " + slot +
+                            ", whose rows were given up, stays in walrelay.halt, so that every "
+                            "later start would give up what is missing then: " +
+                            forgotten.error().what,
+                        forgotten.error().remedy};
     } else if (!forgotten) {
-        log<"halt_not_removed">(
-            clause_of(to_string(forgotten.error())) + "; the halt of slot " +
-                settings_.postgres.slot + " is over, but still in walrelay.halt",
-            with<"slot">(settings_.postgres.slot), with<"error">(forgotten.error().code));
+        log<"halt_not_removed">(clause_of(to_string(forgotten.error())) + "; the halt of slot " +
+                                    slot + " is over, but still in walrelay.halt",
+                                with<"slot">(slot), with<"error">(forgotten.error().code));
     }
+    co_return result<void>{};
 }
 
 }  // namespace walrelay::servers

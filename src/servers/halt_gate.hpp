@@ -52,8 +52,10 @@ public:
     /// the same time may have taken the slot away.
     [[nodiscard]] bool is_asked_to_heal() const { return asked_to_heal_; }
 
-    /// The relay streams: removes the halt that it has passed, if there was one.
-    [[nodiscard]] boost::asio::awaitable<void> streams(postgres::connection& sql);
+    /// The relay streams, and has been told what it goes on without: removes the halt that it has
+    /// passed, if there was one. An error where rows were given up and the halt stays: that decision
+    /// is for one gap, and each later start would pass another one with it.
+    [[nodiscard]] boost::asio::awaitable<result<void>> streams(postgres::connection& sql);
 
 private:
     [[nodiscard]] result<passage> judge(const postgres::kept_halt& halt);
@@ -65,6 +67,7 @@ private:
     bool skips_ = false;
     bool healed_ = false;
     bool asked_to_heal_ = false;
+    bool gives_up_ = false;
     /// Which halt is being passed, and which was the last (kept_halt::which); empty for none.
     std::string passing_;
     std::string passed_;

@@ -386,6 +386,28 @@ TEST_P(Halt, IsRemovedByARunThatSkipsTheStartupCheck) {
     EXPECT_EQ(skipping.stop(patience), 0);
 }
 
+/// Else a later gap that could not be kept would be passed with the decision about this one.
+TEST_P(Halt, IsNotPassedForGivenUpRowsWhereItCannotBeRemoved) {
+    halt();
+    ASSERT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    const auto role = "keeping_" + bench.database();
+    bench.execute("CREATE ROLE " + role + " LOGIN REPLICATION; GRANT USAGE ON SCHEMA walrelay TO " +
+                  role + "; GRANT SELECT ON outbox_events TO " + role +
+                  "; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA walrelay TO " +
+                  role + "; REVOKE DELETE ON walrelay.halt FROM " + role);
+    bench.set_conninfo(bench.conninfo() + " user=" + role);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused.errors, "would give up what is missing then"));
+    EXPECT_TRUE(says(refused.errors, "fix: GRANT"));
+    bench.execute("GRANT DELETE ON walrelay.halt TO " + role);
+    bench.execute(insert_event(3));
+    bench.start();
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+}
+
 TEST_P(Halt, IsHealed) {
     halt();
     bench.execute(insert_event(3));
