@@ -39,6 +39,9 @@ std::string show_status_of(const kept_position& one) {
     if (!one.lost_for.empty()) {
         status += ": " + one.lost_for;
     }
+    if (one.made_at_lsn) {
+        return status + ", but not where it was made: " + to_string(*one.made_at_lsn);
+    }
     return one.is_ours ? status : status + ", made by hand";
 }
 

@@ -6,6 +6,7 @@
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
+#include "postgres/catalog/slot_acts.hpp"
 #include "postgres/catalog/slot_switch.hpp"
 #include "postgres/catalog/snapshot_slot.hpp"
 #include "postgres/session/server_error.hpp"
@@ -245,12 +246,25 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
     co_return result<void>{};
 }
 
-/// The other one than the slot's, where the configuration leaves it open.
-output_plugin other_plugin(const config::settings& settings, const postgres_facts& facts) {
-    const bool has_pgoutput =
-        facts.slot && facts.slot->plugin == to_string(output_plugin::pgoutput);
-    return settings.postgres.plugin.value_or(has_pgoutput ? output_plugin::wal2json
-                                                          : output_plugin::pgoutput);
+/// Where the configuration leaves it open: that of a change that broke off, else the other one than
+/// the slot's.
+awaitable<result<output_plugin>> other_plugin(postgres::connection& sql,
+                                              const config::settings& settings,
+                                              const postgres_facts& facts) {
+    if (settings.postgres.plugin) {
+        co_return *settings.postgres.plugin;
+    }
+    auto waiting = postgres::waiting_slot_name(settings.postgres.slot);
+    const auto waits = co_await postgres::find_slot(sql, std::move(waiting));
+    if (!waits) {
+        co_return waits.error();
+    }
+    const std::string_view pgoutput = to_string(output_plugin::pgoutput);
+    if (*waits) {
+        co_return (*waits)->plugin == pgoutput ? output_plugin::pgoutput : output_plugin::wal2json;
+    }
+    co_return facts.slot&& facts.slot->plugin == pgoutput ? output_plugin::wal2json
+                                                          : output_plugin::pgoutput;
 }
 
 std::string publication_sql(const config::settings& settings) {
@@ -294,8 +308,11 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
     if (!facts) {
         co_return facts.error();
     }
-    const auto other = other_plugin(settings, *facts);
-    postgres::slot_switch change{settings.postgres.slot, other, settings.postgres.publication};
+    const auto other = co_await other_plugin(sql, settings, *facts);
+    if (!other) {
+        co_return other.error();
+    }
+    postgres::slot_switch change{settings.postgres.slot, *other, settings.postgres.publication};
     if (const auto forbids = objections_to(change.to, settings, *facts, stream)) {
         co_return *forbids;
     }
@@ -314,7 +331,7 @@ awaitable<result<void>> switch_slot(servers::executors on, postgres::connection&
         }
     }
     log<"slot_switched">("slot " + settings.postgres.slot + " resumes where it stood",
-                         with<"slot">(settings.postgres.slot), with<"plugin">(other));
+                         with<"slot">(settings.postgres.slot), with<"plugin">(*other));
     co_return result<void>{};
 }
 

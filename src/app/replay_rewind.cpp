@@ -48,10 +48,8 @@ result<kept_position> place_of(const kept_positions& there, const std::string& t
     if (found == nullptr) {
         return not_kept("there is no " + one_line(text));
     }
-    if (found->state != kept_state::kept || !found->confirmed) {
-        return not_kept(
-            fmt::format("nothing can be read from slot {} any more: PostgreSQL has removed its WAL",
-                        found->slot));
+    if (auto whole = require_as_kept(*found); !whole) {
+        return whole.error();
     }
     if (!there.source) {
         return error{errc::postgres_unsuitable, fmt::format("there is no slot {}", slot),

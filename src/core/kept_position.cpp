@@ -48,6 +48,27 @@ const kept_position* find_trail(const kept_positions& in) {
     return found == in.all.end() ? nullptr : &*found;
 }
 
+result<void> require_as_kept(const kept_position& one) {
+    if (one.state != kept_state::kept || !one.confirmed) {
+        return error{errc::position_not_kept,
+                     "nothing can be read from slot " + one.slot +
+                         " any more: PostgreSQL has removed its WAL",
+                     "walrelay bookmark list shows what is still kept"};
+    }
+    if (one.made_at_lsn) {
+        return error{errc::position_not_kept,
+                     "the bookmark of slot " + one.slot + " was made at LSN " +
+                         to_string(*one.made_at_lsn) + ", and the slot stands at LSN " +
+                         to_string(*one.confirmed) +
+                         ": somebody has moved it or made it again, so that it does not have what "
+                         "the bookmark was to keep",
+                     "walrelay bookmark list shows what is kept; what the slot has now can be "
+                     "replayed with --from " +
+                         to_string(*one.confirmed)};
+    }
+    return {};
+}
+
 std::string trail_slot_name(std::string_view slot) {
     return std::string(slot) + "_trail";
 }

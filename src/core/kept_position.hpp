@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "core/error.hpp"
 #include "core/lsn.hpp"
 
 #include <array>
@@ -52,6 +53,9 @@ struct kept_position {
     std::string name = {};
     /// walrelay.bookmark has it; else it was made by hand, and merely has such a name.
     bool is_ours = false;
+    /// Where the bookmark of that name was made, if the slot stands elsewhere: somebody has moved
+    /// the slot or made it again, and rows from between are not in it.
+    std::optional<lsn> made_at_lsn = {};
     kept_state state = kept_state::kept;
     /// Why it is lost, in PostgreSQL's word; empty where that does not say.
     std::string lost_for = {};
@@ -151,6 +155,10 @@ struct kept_counts {
 /// Null where there is none, or none of that name.
 [[nodiscard]] const kept_position* find_bookmark(const kept_positions& in, std::string_view name);
 [[nodiscard]] const kept_position* find_trail(const kept_positions& in);
+
+/// What was kept can be read from it. errc::position_not_kept where PostgreSQL has removed its WAL,
+/// or the slot is not where the bookmark was made.
+[[nodiscard]] result<void> require_as_kept(const kept_position& one);
 
 /// `<slot>_trail`.
 [[nodiscard]] std::string trail_slot_name(std::string_view slot);

@@ -53,8 +53,8 @@ public:
     [[nodiscard]] bool is_asked_to_heal() const { return asked_to_heal_; }
 
     /// The relay streams, and has been told what it goes on without: removes the halt that it has
-    /// passed, if there was one. An error where rows were given up and the halt stays: that decision
-    /// is for one gap, and each later start would pass another one with it.
+    /// passed, if there was one. An error where rows were given up and the halt stays: that
+    /// decision is for one gap, and each later start would pass another one with it.
     [[nodiscard]] boost::asio::awaitable<result<void>> streams(postgres::connection& sql);
 
 private:

@@ -164,9 +164,11 @@ awaitable<result<void>> kept_reading::read_register() {
 /// A bookmark never moves: a slot that stands elsewhere was made in its place by somebody else.
 void kept_reading::take_entry(kept_position& into, const registered_slot& entry) const {
     const bool is_trail = !entry.name.has_value();
-    const bool is_it = is_trail == (into.kind == kept_kind::trail) &&
-                       (is_trail || !entry.position || entry.position == into.confirmed);
-    if (!is_it) {
+    if (is_trail != (into.kind == kept_kind::trail)) {
+        return;
+    }
+    if (!is_trail && entry.position && entry.position != into.confirmed) {
+        into.made_at_lsn = entry.position;
         return;
     }
     into.is_ours = true;

@@ -53,13 +53,6 @@ error no_such_bookmark(const std::string& name) {
             "walrelay bookmark list shows those that there are"};
 }
 
-error is_not_readable(const kept_position& kept) {
-    return {errc::position_not_kept,
-            fmt::format("nothing can be read from slot {} any more: PostgreSQL has removed its WAL",
-                        kept.slot),
-            "walrelay bookmark list shows what is still kept"};
-}
-
 /// What is readable, with what it reaches back to.
 error reaches_not_back(const kept_positions& there, const std::string& what) {
     std::string oldest;
@@ -117,8 +110,8 @@ result<void> begin_at(const kept_positions& there, const replay_end& from,
         if (kept == nullptr) {
             return no_such_bookmark(*from.bookmark);
         }
-        if (!is_readable(*kept)) {
-            return is_not_readable(*kept);
+        if (auto whole = require_as_kept(*kept); !whole) {
+            return whole;
         }
         scope.from = {*kept->confirmed};
     } else if (from.time) {
@@ -148,7 +141,7 @@ result<void> end_at(const kept_positions& there, const replay_end& until,
         if (kept == nullptr || !kept->confirmed) {
             return no_such_bookmark(*until.bookmark);
         }
-        scope.until = std::min(scope.until, *kept->confirmed);
+        scope.until = std::min(scope.until, kept->made_at_lsn.value_or(*kept->confirmed));
     } else if (until.time) {
         scope.before = until.time;
     } else if (until.place) {

@@ -131,6 +131,26 @@ TEST_P(Rewind, SkipsWhatWasHealedAlsoWhereTablesHaveChanged) {
     bench.expect_relayed(bench.committed_ids());
 }
 
+/// Rows from before where it stands now would be missing from what is read again, in silence.
+TEST_P(Rewind, DoesNotUseABookmarkWhoseSlotWasMoved) {
+    insert(1, 10);
+    const auto kept = bench.name() + "_at_before";
+    bench.execute("SELECT pg_replication_slot_advance('" + kept + "', pg_current_wal_lsn())");
+    insert(11, 20);
+    for (const auto& words : {std::vector<std::string>{"--from", "bookmark:before"},
+                              {"--from", "bookmark:before", "--execute"},
+                              {"--rewind", "bookmark:before"},
+                              {"--rewind", "bookmark:before", "--execute"}}) {
+        std::vector<std::string> command{"replay"};
+        command.insert(command.end(), words.begin(), words.end());
+        const auto refused = bench.command(command);
+        EXPECT_EQ(refused.exit_code, 1) << refused.output;
+        EXPECT_THAT(refused.errors, HasSubstr("somebody has moved it"));
+    }
+    EXPECT_THAT(bench.command({"bookmark", "list"}).output, HasSubstr("not where it was made"));
+    bench.stop();
+}
+
 TEST_P(Rewind, NeedsTheRelayToBeStopped) {
     insert(1, 3);
     const auto refused = rewind({"--execute"});

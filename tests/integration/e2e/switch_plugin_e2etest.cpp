@@ -57,6 +57,21 @@ TEST_P(SwitchPlugin, IsFinishedByTheNextTry) {
     expect_all();
 }
 
+/// The slot has its new plugin, and only the copy is left.
+TEST_P(SwitchPlugin, GoesOnToThePluginThatWasBegunWithWhereNoneIsConfigured) {
+    bench.execute("CREATE PUBLICATION " + bench.name() +
+                  " FOR TABLE outbox_events WITH (publish = 'insert')");
+    stop_behind();
+    bench.execute("SELECT pg_copy_logical_replication_slot('" + bench.name() + "', '" + waiting() +
+                  "', false, '" + other(GetParam()) + "'); SELECT pg_drop_replication_slot('" +
+                  bench.name() + "'); SELECT pg_copy_logical_replication_slot('" + waiting() +
+                  "', '" + bench.name() + "', false, '" + other(GetParam()) + "')");
+    bench.set_plugin("auto");
+    const auto done = bench.command({"init", "--switch-plugin"});
+    EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+    expect_all();
+}
+
 TEST_P(SwitchPlugin, IsRefusedWhileARelayRuns) {
     bench.execute("CREATE PUBLICATION " + bench.name() +
                   " FOR TABLE outbox_events WITH (publish = 'insert')");

@@ -108,6 +108,7 @@ TEST_F(KeptPositions, AreNotTakenForOthersOfTheSameName) {
     ASSERT_EQ(found.all.size(), 1U);
     EXPECT_EQ(found.all[0].name, "a");
     EXPECT_FALSE(found.all[0].is_ours);
+    EXPECT_EQ(found.all[0].made_at_lsn, lsn{1});
 }
 
 TEST_F(KeptPositions, CoverTheTimeSinceTheTrailStoodThere) {
