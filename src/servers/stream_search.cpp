@@ -27,6 +27,8 @@ awaitable<result<searched_part>> search(nats::connect_options to, search_from fr
     const auto begin = is_another ? 0 : from.after;
     stream->begin_at(begin + 1);
     searched_part part;
+    part.created = stream->facts().created;
+    part.last_sequence = end;
     auto last = begin;
     const auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         ++part.messages;

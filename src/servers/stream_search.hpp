@@ -28,6 +28,10 @@ struct searched_part {
     std::uint64_t messages = 0;
     /// So many are not there any more; what they were is not known.
     std::uint64_t removed = 0;
+    /// When the stream was made.
+    std::optional<wall_time> created = {};
+    /// It ended with this sequence when it was opened.
+    std::uint64_t last_sequence = 0;
 };
 
 struct search_from {

@@ -1,16 +1,22 @@
 #include "tasks/retry_fates.hpp"
 
+#include "audit/provenance.hpp"
 #include "core/occasion.hpp"
+#include "core/position.hpp"
+#include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/dead_letter_desk.hpp"
+#include "servers/postgres_access.hpp"
 #include "servers/stream_search.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 namespace walrelay::tasks {
@@ -21,18 +27,59 @@ using postgres::queued_retry;
 
 constexpr std::chrono::seconds patience_with_letters{5};
 
-/// The last occasion of each of its forms: a message that came of a retry may have been published
-/// again.
-void note_occasions(std::string_view id, std::unordered_set<std::string>& wanted) {
-    if (id.find(";retry-") == std::string_view::npos) {
-        return;
-    }
-    for_each_row_id(id, [&](std::string_view each) {
-        const auto mark = each.rfind(occasion_mark);
-        if (mark != std::string_view::npos) {
-            wanted.erase(std::string(each.substr(mark + 1)));
+/// The last messages of the retries that are looked for, by occasion: those that walrelay can have
+/// published. Anybody may give a message such an id.
+class retry_messages {
+public:
+    explicit retry_messages(std::optional<audit::known_history> known) : known_(std::move(known)) {}
+
+    void add(const nats::scanned_message& one) {
+        if (one.id.find(";retry-") == std::string_view::npos || !can_be_ours(one.position)) {
+            return;
         }
-    });
+        // Each of its forms: a message that came of a retry may have been published again.
+        for_each_row_id(one.id, [&](std::string_view each) {
+            const auto mark = each.rfind(occasion_mark);
+            if (mark != std::string_view::npos) {
+                last_[std::string(each.substr(mark + 1))] = one.sequence;
+            }
+        });
+    }
+
+    /// Whether one was stored after the retry was asked for, as far as the stream is still the one
+    /// that it was.
+    [[nodiscard]] bool has(const queued_retry& retry, const servers::searched_part& part) const {
+        const auto found = last_.find(postgres::occasion_of(retry));
+        const bool is_another =
+            part.last_sequence < retry.after_sequence || part.created > retry.asked_at;
+        return found != last_.end() && (is_another || found->second > retry.after_sequence);
+    }
+
+private:
+    [[nodiscard]] bool can_be_ours(std::string_view position) const {
+        return known_ ? audit::claim_of(position, *known_).what == audit::claim::fits
+                      : parse_position(position).has_value();
+    }
+
+    std::optional<audit::known_history> known_;
+    std::unordered_map<std::string, std::uint64_t> last_;
+};
+
+/// Nothing where the role may not ask: then every position counts.
+awaitable<std::optional<audit::known_history>> history_of(servers::executors on,
+                                                          const config::settings& settings) {
+    auto replication = co_await servers::open_replication(on.loop, settings);
+    if (!replication) {
+        co_return std::nullopt;
+    }
+    auto now = co_await postgres::identify(*replication);
+    if (!now) {
+        co_return std::nullopt;
+    }
+    audit::known_history known;
+    known.line = std::move(now->line);
+    known.confirmed = lsn{now->wal_end.value + 1};
+    co_return known;
 }
 
 struct sorted_retries {
@@ -45,22 +92,22 @@ struct sorted_retries {
 awaitable<result<sorted_retries>> sort_retries(servers::executors on,
                                                const config::settings& settings,
                                                const std::vector<queued_retry>& queued) {
-    std::unordered_set<std::string> wanted;
-    auto after = queued.front().after_sequence;
+    auto known = co_await history_of(on, settings);
+    retry_messages messages(std::move(known));
+    servers::search_from from{queued.front().after_sequence, queued.front().asked_at};
     for (const auto& each : queued) {
-        after = std::min(after, each.after_sequence);
-        wanted.insert(postgres::occasion_of(each));
+        from.after = std::min(from.after, each.after_sequence);
+        from.seen = std::min(*from.seen, each.asked_at);
     }
     const std::function<void(const nats::scanned_message&)> visit =
-        [&wanted](const nats::scanned_message& one) { note_occasions(one.id, wanted); };
-    const servers::search_from from{after};
+        [&messages](const nats::scanned_message& one) { messages.add(one); };
     const auto part = co_await servers::search_stream(std::move(on), settings, from, visit);
     if (!part) {
         co_return part.error();
     }
     sorted_retries sorted;
     for (const auto& each : queued) {
-        if (!wanted.contains(postgres::occasion_of(each))) {
+        if (messages.has(each, *part)) {
             sorted.stored.push_back(each);
         } else if (each.failed) {
             sorted.failed.push_back(each);

@@ -144,7 +144,8 @@ SELECT letter.id, letter.retries, coalesce(letter.retry_sequence, 0),
                 WHERE again.id > letter.id
                   AND (again.message_id LIKE format('%%;retry-%s-%s', letter.id, letter.retries)
                        OR (again.message_id IS NULL AND again.dead_at >= letter.retried_at
-                           AND again.event::text = letter.event::text)))
+                           AND again.event::text = letter.event::text))),
+       (extract(epoch FROM letter.retried_at) * 1000000)::bigint
   FROM {} WHERE {} AND letter.retries > 0 AND letter.retry_fate IS NULL
    AND letter.retried_at > now() - $3::bigint * interval '1 second'
  ORDER BY letter.id LIMIT 10000
@@ -310,7 +311,8 @@ awaitable<result<std::vector<queued_retry>>> queued_retries(connection& sql, std
     std::vector<queued_retry> all;
     for (std::size_t row = 0; row < rows->size(); ++row) {
         all.push_back({facts.number<std::int64_t>(row, 0), facts.number<std::int64_t>(row, 1),
-                       facts.number<std::uint64_t>(row, 2), rows->flag(row, 3)});
+                       facts.number<std::uint64_t>(row, 2), rows->flag(row, 3),
+                       wall_time(std::chrono::microseconds(facts.number<std::int64_t>(row, 4)))});
     }
     co_return facts.failure() ? result<std::vector<queued_retry>>(*facts.failure())
                               : std::move(all);

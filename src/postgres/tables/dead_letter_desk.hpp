@@ -4,6 +4,7 @@
 // rights that are lacking named; the table must be there (has_table of own_tables.hpp).
 #pragma once
 
+#include "core/change.hpp"
 #include "core/error.hpp"
 #include "core/outbox_table.hpp"
 #include "postgres/session/connection.hpp"
@@ -83,6 +84,8 @@ struct queued_retry {
     std::uint64_t after_sequence = 0;
     /// It became another dead letter.
     bool failed = false;
+    /// By the clock of the server.
+    wall_time asked_at = {};
 };
 /// The oldest 10,000 of the slot, of those that were asked for no longer ago than `not_older`.
 [[nodiscard]] boost::asio::awaitable<result<std::vector<queued_retry>>> queued_retries(

@@ -253,6 +253,25 @@ TEST_P(DoneWhenStored, ARetryThatAMovedSlotTookAlongIsOpenAgain) {
     EXPECT_EQ(bench.messages().back().header("Nats-Msg-Id"), event_id(3) + ";retry-1-2");
 }
 
+/// Whoever may publish on the stream's subjects can give a message any id.
+TEST_P(DoneWhenStored, ARetryIsNotDoneByAMessageOfSomebodyElse) {
+    set_a_row_aside();
+    const auto before = bench.messages().back().header("Walrelay-Position");
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'");
+    ASSERT_EQ(bench.command({"dead-letter", "retry", "1"}).exit_code, 0);
+    lose_what_was_written(accident::advanced);
+    const auto id = event_id(3) + ";retry-1-1";
+    const auto subject = bench.name() + ".all";
+    bench.broker().publish(subject, "{}", {{"Nats-Msg-Id", id}});
+    bench.broker().publish(subject, "{}", {{"Nats-Msg-Id", "of-another" + id},
+                                           {"Walrelay-Position", "1" + before}});
+    bench.start();
+    settle();
+    EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("lost"));
+    EXPECT_EQ(letter("retry_fate"), "lost");
+}
+
 TEST_P(DoneWhenStored, ALetterWhoseMessageIsGoneStandsForItsRowNoMore) {
     set_a_row_aside();
     bench.stop();
