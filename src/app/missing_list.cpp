@@ -65,7 +65,7 @@ awaitable<result<missing_list>> look_for_missing(servers::executors on,
     missing.removed_rows = done->report.removed_rows;
     missing.removed_messages = done->removed_messages;
     for (const auto& each : found.named) {
-        missing.rows.push_back({each.table, each.id});
+        missing.rows.push_back({each.table, each.id, each.message_id});
     }
     co_return missing;
 }
@@ -77,8 +77,8 @@ std::vector<postgres::row_left_out> rows_of(const missing_list& missing,
         const auto table = std::ranges::find_if(settings.outbox, [&](const outbox_table& one) {
             return to_string(one.table) == each.table;
         });
-        if (!each.id.empty() && table != settings.outbox.end()) {
-            rows.push_back({table->table, each.id, at});
+        if (!each.message_id.empty() && table != settings.outbox.end()) {
+            rows.push_back({table->table, each.message_id, at});
         }
     }
     return rows;

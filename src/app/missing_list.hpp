@@ -18,8 +18,10 @@ namespace walrelay::app {
 struct missing_row {
     /// As to_string(table_name) writes it.
     std::string table;
-    /// Empty where it has none.
+    /// To be shown; empty where it has none.
     std::string id;
+    /// The same as the message would have it.
+    std::string message_id = {};
 };
 
 struct missing_list {

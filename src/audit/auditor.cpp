@@ -351,6 +351,7 @@ void auditor::note_open(std::string_view id, const id_facts& facts, finding_kind
     if (named(kind).wants(facts.last_row.number)) {
         finding one{options_.tables[facts.last_row.group], printable(id)};
         one.detail = rows > 1 ? std::to_string(rows) + " rows have this id" : "";
+        one.message_id = id;
         named(kind).add(facts.last_row.number, std::move(one));
     }
 }

@@ -34,13 +34,15 @@ inline constexpr std::array all_finding_kinds = {finding_kind::missing, finding_
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// What a kind of finding does not have stays empty or 0. Texts are printable.
+/// What a kind of finding does not have stays empty or 0. Texts are printable, but for the last.
 struct finding {
     std::string table = {};
     std::string id = {};
     std::uint64_t sequence = 0;
     std::string position = {};
     std::string detail = {};
+    /// Of a row: its message id as it is, however long.
+    std::string message_id = {};
 };
 
 struct findings {

@@ -92,8 +92,10 @@ SELECT $1, $2, $3, nullif($4, ''), '{}',
 constexpr const char* leave_out_format = R"sql(
 INSERT INTO walrelay.dead_letter (position, source_schema, source_table, message_id, headers,
                                   reason, error_code, attempts, committed_at, retries{0})
-SELECT format('left out of %s: %s', $1::text, row.message_id), row.source_schema, row.source_table,
-       row.message_id, '{{}}',
+SELECT format('left out of %s: %s', $1::text,
+              CASE WHEN octet_length(row.message_id) <= 1000 THEN row.message_id
+                   ELSE left(row.message_id, 200) || '...' || md5(row.message_id) END),
+       row.source_schema, row.source_table, row.message_id, '{{}}',
        format('left out at %s: neither in the stream nor brought by slot %s',
               date_trunc('second', now()), $1::text),
        0, 0, timestamptz 'epoch' + row.created_at * interval '1 microsecond', -1{1}

@@ -48,6 +48,21 @@ TEST_P(Halt, OutlastsARestartUntilTheRowsAreGivenUp) {
     EXPECT_TRUE(says(bench.command({"resume"}).output, "is not halted"));
 }
 
+TEST_P(Halt, GivesARowUpHoweverLongItsIdIs) {
+    bench.execute("ALTER TABLE outbox_events ALTER event_type TYPE text");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.all'\n"
+        "message_id = '{event_type}-{id}'");
+    halt();
+    // No index takes it, in whatever form.
+    bench.execute(
+        "UPDATE outbox_events SET event_type = (SELECT string_agg(md5(each::text), '') FROM "
+        "generate_series(1, 200) AS each) WHERE version = 2");
+    ASSERT_EQ(bench.command({"resume", "--give-up"}).exit_code, 0);
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+}
+
 TEST_P(Halt, PlainResumeGivesNoRowUp) {
     halt();
     bench.execute(insert_event(3));
