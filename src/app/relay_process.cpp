@@ -25,7 +25,9 @@ servers::executors relay_process::where_to_run() {
 }
 
 audit::known_history relay_process::known_history() const {
-    return {postgres_.line(), driver_.machine().confirmed(), settings_.nats.sole_writer};
+    const auto& machine = driver_.machine();
+    return {postgres_.line(), machine.confirmed(), settings_.nats.sole_writer,
+            machine.rules_hold_since()};
 }
 
 void relay_process::be_watched_by(status_board& board, bool with_servers) {

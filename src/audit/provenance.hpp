@@ -23,6 +23,9 @@ struct known_history {
     /// Nobody else writes into the stream, so that walrelay's messages are in the order of their
     /// positions.
     bool in_order = true;
+    /// From where on the stream's messages are certainly of this configuration; nothing where that
+    /// is not known.
+    std::optional<lsn> rules_since = {};
 };
 
 enum class claim : std::uint8_t {

@@ -119,6 +119,10 @@ inline constexpr auto log_events_work = std::to_array<log_event>({
     {"cleanup_distrusts", log_severity::warning, "table stream messages sequence subject",
      "Messages of the stream may not be walrelay's own, and no row is deleted for them.",
      "Allow only walrelay's user to publish on the stream's subjects (docs/security.md)."},
+    {"cleanup_leaves_rows", log_severity::warning, "table stream messages sequence lsn",
+     "Messages are older than the `message_id` of today, or than the table of today, so that their "
+     "ids may be those of other rows. No row is deleted for them.",
+     "Delete the rows of then by hand."},
     {"partition_kept", log_severity::info, "table rows pending_rows",
      "A partition is over, but not all of its rows are in the stream.",
      "`walrelay verify` and `walrelay dead-letter list` name the rows."},

@@ -10,11 +10,14 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::nats {
 namespace {
 
+constexpr std::string_view purpose = "rows of walrelay's outbox that are due for deletion";
+constexpr std::string_view before_note = "; ";
 constexpr std::uint64_t batch_max = 500;
 /// How long a batch that a relay took and did not settle is kept from the next one.
 constexpr std::chrono::nanoseconds kept_from_others = std::chrono::seconds(15);
@@ -30,6 +33,8 @@ error closed_meanwhile() {
 struct cleanup_cursor::state {
     connect_options options;
     std::string name;
+    /// See cleanup_cursor::note.
+    std::optional<std::string> note;
     std::mutex guard;  // of `closed` and `connection`, which close() looks at
     bool closed = false;
     connection_handle connection;
@@ -43,6 +48,7 @@ struct cleanup_cursor::state {
 
     [[nodiscard]] result<void> connect();
     [[nodiscard]] result<void> check_stream() const;
+    [[nodiscard]] result<void> read_note();
     [[nodiscard]] result<void> make_consumer() const;
     [[nodiscard]] result<void> bind();
     [[nodiscard]] result<void> fetch(std::uint64_t count, std::chrono::milliseconds patience);
@@ -116,11 +122,39 @@ result<void> cleanup_cursor::state::check_stream() const {
     return {};
 }
 
+result<void> cleanup_cursor::state::read_note() {
+    jsConsumerInfo* raw = nullptr;
+    jsErrCode code{};
+    const auto status = js_GetConsumerInfo(&raw, jetstream.get(), options.stream.c_str(),
+                                           name.c_str(), nullptr, &code);
+    const consumer_info_handle info(raw);
+    note.reset();
+    if (status == NATS_NOT_FOUND || code == JSConsumerNotFoundErr) {
+        return {};
+    }
+    if (status != NATS_OK) {
+        return failure("consumer " + name + " cannot be looked at", status);
+    }
+    if (info->Config == nullptr) {
+        return no_answer_of_jetstream("consumer " + name);
+    }
+    const std::string_view text =
+        info->Config->Description == nullptr ? "" : info->Config->Description;
+    const auto length = purpose.size() + before_note.size();
+    note = std::string(text.substr(std::min(length, text.size())));
+    return {};
+}
+
+/// Makes it, or changes its note.
 result<void> cleanup_cursor::state::make_consumer() const {
+    std::string description(purpose);
+    if (note && !note->empty()) {
+        description.append(before_note).append(*note);
+    }
     jsConsumerConfig config;
     jsConsumerConfig_Init(&config);
     config.Durable = name.c_str();
-    config.Description = "rows of walrelay's outbox that are due for deletion";
+    config.Description = description.c_str();
     config.DeliverPolicy = js_DeliverAll;
     config.AckPolicy = js_AckExplicit;
     config.AckWait = kept_from_others.count();
@@ -221,10 +255,22 @@ result<void> cleanup_cursor::open() {
     if (auto suits = here.check_stream(); !suits) {
         return suits;
     }
+    if (auto read = here.read_note(); !read) {
+        return read;
+    }
     if (auto made = here.make_consumer(); !made) {
         return made;
     }
     return here.bind();
+}
+
+const std::optional<std::string>& cleanup_cursor::note() const {
+    return state_->note;
+}
+
+result<void> cleanup_cursor::keep_note(std::string note) {
+    state_->note = std::move(note);
+    return state_->make_consumer();
 }
 
 result<std::vector<passed_message>> cleanup_cursor::next() {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,11 @@ public:
     /// Errors: as of stream_scan::open; broker_unsuitable where the account may not have consumers,
     /// and where the stream does not use limits retention.
     [[nodiscard]] result<void> open();
+    /// What `keep_note` has kept in the consumer's description; empty where that never was, nothing
+    /// where `open` has made the consumer.
+    [[nodiscard]] const std::optional<std::string>& note() const;
+    /// Errors: as of `open`.
+    [[nodiscard]] result<void> keep_note(std::string note);
     /// The next messages, in their order; none where nothing came for a while. The batch before
     /// must be settled. Errors: broker_unavailable, broker_lost.
     [[nodiscard]] result<std::vector<passed_message>> next();

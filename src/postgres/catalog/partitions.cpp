@@ -14,15 +14,16 @@ namespace {
 
 using boost::asio::awaitable;
 
-/// $1 schema, $2 name. No row where the key is no column.
+/// $1 schema, $2 name. No row where there is no such table.
 constexpr const char* root_sql = R"sql(
-SELECT p.partstrat = 'r' AND p.partnatts = 1
-       AND a.atttypid IN ('timestamptz'::regtype, 'timestamp'::regtype, 'date'::regtype),
-       p.partdefid <> 0
-  FROM pg_partitioned_table AS p
-  JOIN pg_class AS c ON c.oid = p.partrelid
+SELECT coalesce(p.partstrat = 'r' AND p.partnatts = 1
+                AND a.atttypid IN ('timestamptz'::regtype, 'timestamp'::regtype, 'date'::regtype),
+                false),
+       coalesce(p.partdefid <> 0, false), c.oid::int8
+  FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace
-  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0]
+  LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
+  LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0]
  WHERE n.nspname = $1 AND c.relname = $2
 )sql";
 
@@ -73,7 +74,15 @@ awaitable<result<partition_facts>> look_at_partitions(connection& sql, table_nam
     if (!about) {
         co_return about.error();
     }
-    if (about->empty() || !about->flag(0, 0)) {
+    if (about->empty()) {
+        co_return facts;
+    }
+    fact_reader reader{*about};
+    facts.table = reader.number<std::uint32_t>(0, 2);
+    if (reader.failure()) {
+        co_return *reader.failure();
+    }
+    if (!about->flag(0, 0)) {
         co_return facts;
     }
     facts.by_time = true;

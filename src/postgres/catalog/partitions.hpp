@@ -22,6 +22,8 @@ struct partition {
 };
 
 struct partition_facts {
+    /// pg_class.oid of the root; 0 where there is no such table.
+    std::uint32_t table = 0;
     /// Ranges of one column that is a time. Without that the rest is empty.
     bool by_time = false;
     bool has_default = false;

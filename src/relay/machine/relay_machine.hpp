@@ -168,6 +168,9 @@ public:
     [[nodiscard]] const lane& the_lane() const { return *lane_; }
     /// What the slot may be told.
     [[nodiscard]] lsn confirmed() const;
+    /// From where on rows were published by the configuration of now, as the stream's mark says;
+    /// nothing while that is not known.
+    [[nodiscard]] std::optional<lsn> rules_hold_since() const;
     /// Whether the slot is known to be there: only then it is said what it still has.
     [[nodiscard]] bool knows_slot() const { return known_.slot_confirmed() != lsn{}; }
     /// Belief has begun, and the newest rows are accounted for: what an operator said of the start

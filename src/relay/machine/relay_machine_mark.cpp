@@ -37,6 +37,12 @@ bool relay_machine::has_new_tables() const {
     return known && !known->rules.empty() && fingerprint_in(*known) != options_.rules;
 }
 
+std::optional<lsn> relay_machine::rules_hold_since() const {
+    const auto& known = mark_.known();
+    return known && !known->rules.empty() && !has_new_tables() ? std::optional(known->since)
+                                                               : std::nullopt;
+}
+
 bool relay_machine::came_before_the_rules() const {
     const auto& known = mark_.known();
     return known && known_.slot_confirmed() < known->since;

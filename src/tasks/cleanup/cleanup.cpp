@@ -150,25 +150,25 @@ awaitable<result<void>> cleanup::begin(std::shared_ptr<round> of) {
         if (!partitions) {
             co_return partitions.error();
         }
-        begin_table(*of, index, careful(inverses, index), partitions->by_time);
+        begin_table(*of, index, careful(inverses, index), *partitions);
     }
     co_return result<void>{};
 }
 
 void cleanup::begin_table(round& of, std::size_t index, std::optional<outbox::id_inverse> inverse,
-                          bool by_partitions) {
+                          const postgres::partition_facts& about) {
     if (of.closed) {
         return;
     }
     const servers::executors on{io_.get_executor(), blocking_->get_executor()};
     auto& counts = (*counts_)[index];
-    if (by_partitions) {
+    if (about.by_time) {
         of.partitioned.push_back(std::make_shared<partition_cleanup>(
             on, settings_, index, std::move(inverse), known_, counts));
         asio::co_spawn(io_, of.partitioned.back()->run(), rethrow{});
     } else if (inverse) {
-        of.tables.push_back(std::make_shared<row_cleanup>(on, settings_, index, std::move(*inverse),
-                                                          known_, counts));
+        of.tables.push_back(std::make_shared<row_cleanup>(on, settings_, index, about.table,
+                                                          std::move(*inverse), known_, counts));
         asio::co_spawn(io_, of.tables.back()->run(), rethrow{});
     } else {
         const auto& table = settings_.outbox[index];

@@ -6,6 +6,7 @@
 #include "core/cleanup_counts.hpp"
 #include "core/error.hpp"
 #include "outbox/id_inverse.hpp"
+#include "postgres/catalog/partitions.hpp"
 #include "tasks/cleanup/row_cleanup.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -45,7 +46,7 @@ private:
     boost::asio::awaitable<result<void>> begin(std::shared_ptr<round> of);
 
     void begin_table(round& of, std::size_t index, std::optional<outbox::id_inverse> inverse,
-                     bool by_partitions);
+                     const postgres::partition_facts& about);
 
     boost::asio::io_context& io_;
     const config::settings& settings_;

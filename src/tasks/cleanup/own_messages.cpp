@@ -19,8 +19,12 @@ bool counts(const claimed_position& one) {
 class jury {
 public:
     jury(nats::cleanup_cursor& cursor, const std::vector<nats::passed_message>& messages,
-         const audit::known_history& known)
-        : cursor_(cursor), messages_(messages), known_(known), order_(messages.size()) {
+         const audit::known_history& known, const row_rules& rules)
+        : cursor_(cursor),
+          messages_(messages),
+          known_(known),
+          rules_(rules),
+          order_(messages.size()) {
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::ranges::sort(order_, {}, [&](std::size_t at) { return messages_[at].sequence; });
         for (const auto at : order_) {
@@ -112,6 +116,9 @@ private:
             case claim::fits:
                 break;
         }
+        if (came_before(rules_, claimed.where->at)) {
+            return judged_message{provenance::of_other_rules, {}};
+        }
         if (!known_.in_order) {
             return judged_message{};
         }
@@ -133,6 +140,7 @@ private:
     nats::cleanup_cursor& cursor_;
     const std::vector<nats::passed_message>& messages_;
     const audit::known_history& known_;
+    const row_rules& rules_;
     /// Of the messages, by sequence number; below, a place is one in this order.
     std::vector<std::size_t> order_;
     std::vector<claimed_position> claims_;
@@ -145,8 +153,9 @@ private:
 
 result<std::vector<judged_message>> judge(nats::cleanup_cursor& cursor,
                                           const std::vector<nats::passed_message>& messages,
-                                          const audit::known_history& known) {
-    return jury(cursor, messages, known).judge_all();
+                                          const audit::known_history& known,
+                                          const row_rules& rules) {
+    return jury(cursor, messages, known, rules).judge_all();
 }
 
 }  // namespace walrelay::tasks

@@ -5,13 +5,20 @@
 #include "audit/provenance.hpp"
 #include "core/error.hpp"
 #include "nats/requests/cleanup_cursor.hpp"
+#include "tasks/cleanup/row_rules.hpp"
 
 #include <string>
 #include <vector>
 
 namespace walrelay::tasks {
 
-enum class provenance { own, not_yet, stranger };
+enum class provenance {
+    own,
+    not_yet,
+    stranger,
+    /// walrelay's own, and of a time when its id may have been another row's (row_rules).
+    of_other_rules,
+};
 
 struct judged_message {
     provenance what = provenance::own;
@@ -22,6 +29,6 @@ struct judged_message {
 /// One for each message. Blocks. Errors: those of the cursor.
 [[nodiscard]] result<std::vector<judged_message>> judge(
     nats::cleanup_cursor& cursor, const std::vector<nats::passed_message>& messages,
-    const audit::known_history& known);
+    const audit::known_history& known, const row_rules& rules);
 
 }  // namespace walrelay::tasks

@@ -4,6 +4,7 @@
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "relay/machine/relay_words.hpp"
+#include "relay/machine/stream_owner.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 
@@ -31,8 +32,20 @@ constexpr std::uint64_t deliveries_max = 12;
 
 }  // namespace
 
+/// How many there are to be told of now; 0 where that was done just now.
+std::uint64_t row_cleanup::untold::now_with_one_more() {
+    constexpr auto between_lines = 10s;
+    ++messages;
+    if (std::chrono::steady_clock::now() - told_at < between_lines) {
+        return 0;
+    }
+    told_at = std::chrono::steady_clock::now();
+    return std::exchange(messages, 0);
+}
+
 row_cleanup::row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
-                         outbox::id_inverse inverse, history_source known, cleanup_counts& counts)
+                         std::uint32_t oid, outbox::id_inverse inverse, history_source known,
+                         cleanup_counts& counts)
     : on_(std::move(on)),
       settings_(settings),
       table_(settings.outbox.at(table)),
@@ -41,7 +54,8 @@ row_cleanup::row_cleanup(servers::executors on, const config::settings& settings
       counts_(counts),
       delete_after_(table_.delete_after.value()),
       timer_(on_.loop),
-      deletions_(table_.table) {}
+      deletions_(table_.table),
+      rules_{relay::fingerprint_of({table_}), oid} {}
 
 void row_cleanup::close() {
     closed_ = true;
@@ -79,6 +93,9 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
     if (!opened) {
         co_return opened;
     }
+    if (auto recalled = co_await recall_rules(cursor); !recalled) {
+        co_return recalled;
+    }
     while (!closed_) {
         auto messages = co_await asio::co_spawn(on_.blocking, fetch, asio::use_awaitable);
         if (!messages) {
@@ -100,6 +117,26 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
         }
     }
     co_return result<void>{};
+}
+
+row_cleanup::outcome<> row_cleanup::recall_rules(std::shared_ptr<nats::cleanup_cursor> cursor) {
+    const auto known = known_();
+    if (!known.rules_since && settings_.nats.sole_writer) {
+        co_return error{errc::broker_unavailable, "it is not known yet which messages of stream " +
+                                                      settings_.nats.stream +
+                                                      " are of this configuration"};
+    }
+    rules_.system_identifier = known.line.origin.system_identifier;
+    rules_ =
+        rules_after(rules_, cursor->note(), known.rules_since.value_or(lsn{}), known.confirmed);
+    auto note = to_string(rules_);
+    if (cursor->note() == note) {
+        co_return result<void>{};
+    }
+    const auto keep = [cursor, note = std::move(note)]() -> awaitable<result<void>> {
+        co_return cursor->keep_note(note);
+    };
+    co_return co_await asio::co_spawn(on_.blocking, keep, asio::use_awaitable);
 }
 
 row_cleanup::wall_clock::time_point row_cleanup::due(const nats::passed_message& message) const {
@@ -225,6 +262,8 @@ row_cleanup::outcome<std::vector<nats::settlement>> row_cleanup::try_to_clean(
             rows.push_back({std::string(row.id), index, row.again});
         } else if (one.what == provenance::stranger) {
             tell_stranger(messages[index], one.why);
+        } else if (one.what == provenance::of_other_rules) {
+            tell_older(messages[index]);
         }
     }
     auto told = co_await leave_dead_letters(rows);
@@ -253,24 +292,22 @@ row_cleanup::outcome<std::vector<judged_message>> row_cleanup::judge(const batch
     const auto from = messages.begin() + static_cast<std::ptrdiff_t>(first);
     const auto to = messages.begin() + static_cast<std::ptrdiff_t>(end);
     // Named, with all that it reads its own: the thread may outlive whoever waits here.
-    const auto ask = [cursor = cursor_, part = batch(from, to),
-                      known = known_()]() -> awaitable<result<std::vector<judged_message>>> {
-        co_return tasks::judge(*cursor, part, known);
+    const auto ask = [cursor = cursor_, part = batch(from, to), known = known_(),
+                      rules = rules_]() -> awaitable<result<std::vector<judged_message>>> {
+        co_return tasks::judge(*cursor, part, known, rules);
     };
     co_return co_await asio::co_spawn(on_.blocking, ask, asio::use_awaitable);
 }
 
 void row_cleanup::tell_stranger(const nats::passed_message& message, const std::string& why) {
-    constexpr auto between_lines = 10s;
     // Beside other writers, messages without a position are nothing to be told.
     if (message.position.empty() && !settings_.nats.sole_writer) {
         return;
     }
-    ++strangers_;
-    if (std::chrono::steady_clock::now() - stranger_told_at_ < between_lines) {
+    const auto strangers = strangers_.now_with_one_more();
+    if (strangers == 0) {
         return;
     }
-    const auto strangers = std::exchange(strangers_, 0);
     log<"cleanup_distrusts">(
         fmt::format("the clean-up of {} deletes no row for {} of "
                     "stream {} that may not be walrelay's "
@@ -282,7 +319,22 @@ void row_cleanup::tell_stranger(const nats::passed_message& message, const std::
         with<"table">(table_.table), with<"stream">(settings_.nats.stream),
         with<"messages">(strangers), with<"sequence">(message.sequence),
         with<"subject">(message.subject));
-    stranger_told_at_ = std::chrono::steady_clock::now();
+}
+
+void row_cleanup::tell_older(const nats::passed_message& message) {
+    const auto older = older_.now_with_one_more();
+    if (older == 0) {
+        return;
+    }
+    log<"cleanup_leaves_rows">(
+        fmt::format("the clean-up of {} deletes no row for {} of stream {}, the last at sequence "
+                    "{}, from before LSN {}: they were published by another message_id, or of "
+                    "another table of that name, and their ids may be those of other rows; delete "
+                    "the rows of then by hand",
+                    to_string(table_.table), counted(older, "message"), settings_.nats.stream,
+                    message.sequence, to_string(rules_.since)),
+        with<"table">(table_.table), with<"stream">(settings_.nats.stream), with<"messages">(older),
+        with<"sequence">(message.sequence), with<"lsn">(rules_.since));
 }
 
 /// The row of a dead letter was never published under its own id, whoever has used that.

@@ -13,6 +13,7 @@
 #include "servers/run_to_end.hpp"
 #include "tasks/cleanup/deletion_log.hpp"
 #include "tasks/cleanup/own_messages.hpp"
+#include "tasks/cleanup/row_rules.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -34,11 +35,12 @@ using history_source = std::function<audit::known_history()>;
 
 class row_cleanup : public std::enable_shared_from_this<row_cleanup> {
 public:
-    /// `table` is its number in the settings, which must outlive this. `on.blocking` has a thread
-    /// for it alone. `known` is asked on the loop until this is closed. `counts` must outlive the
-    /// loop.
+    /// `table` is its number in the settings, which must outlive this, and `oid` that of the
+    /// catalog. `on.blocking` has a thread for it alone. `known` is asked on the loop until this is
+    /// closed. `counts` must outlive the loop.
     row_cleanup(servers::executors on, const config::settings& settings, std::size_t table,
-                outbox::id_inverse inverse, history_source known, cleanup_counts& counts);
+                std::uint32_t oid, outbox::id_inverse inverse, history_source known,
+                cleanup_counts& counts);
 
     /// Until it is closed.
     [[nodiscard]] boost::asio::awaitable<void> run();
@@ -59,6 +61,8 @@ private:
 
     /// Walks until something fails.
     outcome<> walk(std::shared_ptr<nats::cleanup_cursor> cursor);
+    /// Reads the consumer's note and keeps what holds now.
+    outcome<> recall_rules(std::shared_ptr<nats::cleanup_cursor> cursor);
     outcome<> clean_batch(std::shared_ptr<nats::cleanup_cursor> cursor, const batch& messages);
     boost::asio::awaitable<void> wait_until(wall_clock::time_point when);
     boost::asio::awaitable<void> pause(std::chrono::milliseconds length);
@@ -72,6 +76,7 @@ private:
     outcome<std::vector<judged_message>> judge(const batch& messages, std::size_t first,
                                                std::size_t end);
     void tell_stranger(const nats::passed_message& message, const std::string& why);
+    void tell_older(const nats::passed_message& message);
     outcome<> leave_dead_letters(due_rows& rows);
     /// By the text that another row with the same message id would have: text and message.
     using encoded_rows = std::multimap<std::string, std::pair<std::string, std::size_t>>;
@@ -104,8 +109,16 @@ private:
     std::string told_;  // the failure that was logged last
     std::chrono::milliseconds waited_{0};
     deletion_log deletions_;
-    std::uint64_t strangers_ = 0;  // and not told yet
-    std::chrono::steady_clock::time_point stranger_told_at_;
+    row_rules rules_;
+    /// Messages for which no row is deleted, and that were not told yet.
+    struct untold {
+        std::uint64_t messages = 0;
+        std::chrono::steady_clock::time_point told_at = {};
+
+        std::uint64_t now_with_one_more();
+    };
+    untold strangers_;
+    untold older_;
 };
 
 }  // namespace walrelay::tasks

@@ -94,7 +94,6 @@ TEST_P(Cleanup, KilledInTheMiddleItGoesOn) {
     EXPECT_EQ(bench.messages().size(), rows + 90);
 }
 
-/// Blanks of char(n), and characters that no header may have, are encoded in a message id.
 TEST_P(Cleanup, GoesOnAfterTheBrokerWasRestartedUnderAMessageThatWasNotDue) {
     bench.set_outbox(outbox("delete_after = '4s'\n"));
     bench.start();
@@ -105,6 +104,34 @@ TEST_P(Cleanup, GoesOnAfterTheBrokerWasRestartedUnderAMessageThatWasNotDue) {
     EXPECT_TRUE(leaves_only("false", "0")) << bench.relay().log();
 }
 
+/// Its id is that of a row that was never published.
+TEST_P(Cleanup, AMessageOfAnotherMessageIdDeletesNothing) {
+    bench.execute(
+        "CREATE TABLE orders (id bigint PRIMARY KEY, reference bigint UNIQUE, aggregate_type text "
+        "DEFAULT 'order', event_type text DEFAULT 'made', event_data text DEFAULT '{}'); INSERT "
+        "INTO orders VALUES (2, 90), (4, 91)");
+    bench.set_outbox(outbox("message_id = '{reference}'\n", "orders"));
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (1, 2), (3, 4)");
+    ASSERT_TRUE(bench.confirms_messages(2));
+    bench.stop();
+    const auto by_id = std::string(one_second) + "message_id = '{id}'\n";
+    bench.set_outbox(outbox(by_id, "orders"));
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (10, 10), (11, 11)");
+    ASSERT_TRUE(eventually(patience, [&] { return count("id >= 10", "orders") == "0"; }))
+        << bench.relay().log();
+    EXPECT_EQ(count("true", "orders"), "4");
+    EXPECT_NE(bench.relay().log().find("published by another message_id"), std::string::npos);
+    // The place is kept, and what it was told.
+    bench.stop();
+    bench.start();
+    bench.execute("INSERT INTO orders VALUES (12, 12)");
+    ASSERT_TRUE(eventually(patience, [&] { return count("id >= 10", "orders") == "0"; }));
+    EXPECT_EQ(count("true", "orders"), "4");
+}
+
+/// Blanks of char(n), and characters that no header may have, are encoded in a message id.
 TEST_P(Cleanup, IdsOfEveryTypeAreFoundAgain) {
     struct key {
         const char* table;

@@ -1,0 +1,44 @@
+// By which rules the clean-up of a table reads a message's id, and from which LSN on messages were
+// published by them. A message of before may have the id of another row: the table had another
+// message_id then, or another table had its name. Pure; what it says is kept with the consumer.
+#pragma once
+
+#include "core/lsn.hpp"
+#include "core/outbox_table.hpp"
+#include "core/position.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace walrelay::tasks {
+
+struct row_rules {
+    /// relay::fingerprint_of the table alone.
+    std::string fingerprint;
+    /// pg_class.oid: one of the same name that was made since is another table.
+    std::uint32_t table = 0;
+    std::uint64_t system_identifier = 0;
+    /// What was committed before it may have been published by other rules.
+    lsn since = {};
+
+    friend bool operator==(const row_rules&, const row_rules&) = default;
+};
+
+/// "rules=<fingerprint>.<table>.<system>.<LSN>", in hexadecimal.
+[[nodiscard]] std::string to_string(const row_rules& rules);
+/// Nothing where it is no such text.
+[[nodiscard]] std::optional<row_rules> parse_row_rules(std::string_view text);
+
+/// `now` with its `since`. `kept`: what was kept with the consumer; nothing where there was none,
+/// empty where a version before this one made it, whose configuration is taken over. `mark`: from
+/// where on the stream's mark says that its messages are of this configuration. `confirmed`: how
+/// far the slot is, for a table that is another one now.
+[[nodiscard]] row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
+                                    lsn confirmed);
+
+/// Whether a message of this position can have been published by other rules.
+[[nodiscard]] bool came_before(const row_rules& rules, const commit_position& where);
+
+}  // namespace walrelay::tasks

@@ -1,0 +1,83 @@
+#include "tasks/cleanup/row_rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+namespace walrelay::tasks {
+namespace {
+
+constexpr lsn mark{0x200};
+constexpr lsn confirmed{0x900};
+
+row_rules now() {
+    return {"0123456789abcdef", 16384, 7713434131630205156U};
+}
+row_rules since(lsn at) {
+    auto rules = now();
+    rules.since = at;
+    return rules;
+}
+row_rules after(const row_rules& kept) {
+    return rules_after(now(), to_string(kept), mark, confirmed);
+}
+
+TEST(RowRules, AreReadAsTheyWereWritten) {
+    const auto rules = since(lsn{0xABC});
+    EXPECT_EQ(to_string(rules), "rules=0123456789abcdef.4000.6b0b9f79a63128e4.abc");
+    EXPECT_EQ(parse_row_rules(to_string(rules)), rules);
+    for (const auto* const wrong :
+         {"", "rules=", "rules=a.1.2", "rules=a.1.2.3.4", "rules=a.x.2.3", "rules=.1.2.3",
+          "a.1.2.3", "rules=a.1.2.3 ", "rules=a.123456789.2.3"}) {
+        EXPECT_EQ(parse_row_rules(wrong), std::nullopt) << wrong;
+    }
+}
+
+TEST(RowRules, HoldFromWhereTheMarkSaysForANewConsumer) {
+    EXPECT_EQ(rules_after(now(), std::nullopt, mark, confirmed), since(mark));
+}
+
+TEST(RowRules, AreTakenOverFromAVersionThatKeptNone) {
+    EXPECT_EQ(rules_after(now(), std::string(), mark, confirmed), since(lsn{}));
+}
+
+TEST(RowRules, HoldAsBeforeWhereNothingHasChanged) {
+    EXPECT_EQ(after(since(lsn{0x100})), since(lsn{0x100}));
+}
+
+TEST(RowRules, HoldOnlySinceTheyHaveChanged) {
+    auto of_before = since(lsn{0x100});
+    of_before.fingerprint = "fedcba9876543210";
+    EXPECT_EQ(after(of_before), since(mark));
+    of_before.since = lsn{0x300};
+    EXPECT_EQ(after(of_before), since(lsn{0x300}));
+}
+
+TEST(RowRules, HoldFromNowOnWhereTheTableIsAnotherOne) {
+    auto of_before = since(lsn{0x100});
+    of_before.table = 16390;
+    EXPECT_EQ(after(of_before), since(confirmed));
+}
+
+TEST(RowRules, HoldFromNowOnWhereSomebodyHasWrittenOverThem) {
+    EXPECT_EQ(rules_after(now(), "of mine", mark, confirmed), since(confirmed));
+}
+
+TEST(RowRules, OfAnotherServerSayNothingOfItsPositions) {
+    auto of_before = since(lsn{0x99900});
+    of_before.system_identifier = 1;
+    EXPECT_EQ(after(of_before), since(mark));
+}
+
+TEST(RowRules, AreOlderThanWhatWasCommittedSince) {
+    const auto rules = since(lsn{0x200});
+    EXPECT_TRUE(came_before(rules, {lsn{0x1F8}}));
+    EXPECT_FALSE(came_before(rules, {lsn{0x200}}));
+    // A row of a snapshot lies just in front of where the slot begins.
+    EXPECT_FALSE(came_before(rules, {before_slot(lsn{0x200})}));
+    EXPECT_TRUE(came_before(rules, {before_slot(lsn{0x1F8})}));
+}
+
+}  // namespace
+}  // namespace walrelay::tasks
