@@ -5,7 +5,10 @@
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "nats/requests/stream_scan.hpp"
+#include "postgres/tables/witness_store.hpp"
+#include "relay/checkpoint/evidence.hpp"
 #include "relay/lane/lane.hpp"
+#include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 #include "servers/unfinished_search.hpp"
 #include "tasks/temporary_place.hpp"
@@ -58,6 +61,10 @@ awaitable<result<void>> missing_search::run(postgres::connection& sql,
     if (!started) {
         co_return started.error();
     }
+    const auto known = co_await read_witness();
+    if (!known) {
+        co_return known.error();
+    }
     if (auto prepared = prepare(snapshot); !prepared) {
         co_return prepared.error();
     }
@@ -96,6 +103,42 @@ missing_search::outcome<> missing_search::read_start(postgres::connection& sql) 
     }
     start_ = std::move(*start);
     co_return result<void>{};
+}
+
+/// On a connection of its own: what is refused would end the snapshot. A role that may not read it
+/// goes without, as the relay does.
+missing_search::outcome<> missing_search::read_witness() {
+    if (!heals()) {
+        co_return result<void>{};
+    }
+    auto sql = co_await servers::open_sql(on_.loop, settings_);
+    if (!sql) {
+        co_return sql.error();
+    }
+    auto slot = settings_.postgres.slot;
+    const auto known =
+        co_await postgres::read_witness(*sql, std::move(slot), line_.origin.system_identifier);
+    if (!known) {
+        co_return known.error().code == errc::postgres_unsuitable ? result<void>{} : known.error();
+    }
+    if (*known) {
+        known_ = (*known)->what;
+    }
+    co_return result<void>{};
+}
+
+result<void> missing_search::require_same_stream(const stream_facts& facts,
+                                                 asked_message asked) const {
+    if (!known_) {
+        return {};
+    }
+    auto seen = relay::evidence_of(facts, settings_.nats.stream);
+    seen.asked = std::move(asked);
+    if (relay::judge_stream(*known_, seen) != relay::stream_verdict::another_stream) {
+        return {};
+    }
+    return relay::stream_has_lost(*known_, seen, relay::stream_verdict::another_stream,
+                                  settings_.postgres.slot);
 }
 
 result<void> missing_search::prepare(const postgres::snapshot_facts& snapshot) {
@@ -247,6 +290,7 @@ result<void> missing_search::scan_stream() {
     const auto looked_at =
         relay::look_back_over(servers::relay_options_of(settings_).lane.window_messages);
     bool any = false;
+    asked_message asked{known_ ? known_->sequence : 0};
     auto read = stream->read([&](const nats::scanned_message& one) -> result<void> {
         if (given_up_ || on_.given_up.stop_requested()) {
             return servers::search_given_up(settings_.nats.stream);
@@ -256,6 +300,10 @@ result<void> missing_search::scan_stream() {
             removed_before(one.sequence);
         }
         const auto where = parse_position(one.position);
+        if (one.sequence == asked.sequence) {
+            asked.where = where;
+            asked.id = one.id;
+        }
         if (where && line_.has_left(*where)) {
             return {};
         }
@@ -271,7 +319,7 @@ result<void> missing_search::scan_stream() {
     if (!any) {
         removed_before(stream_sequence_ + 1);
     }
-    return read;
+    return read ? require_same_stream(stream->facts(), std::move(asked)) : read;
 }
 
 missing_search::outcome<> missing_search::read_dead_letters(postgres::connection& sql) {

@@ -9,7 +9,9 @@
 #include "config/settings.hpp"
 #include "core/change.hpp"
 #include "core/error.hpp"
+#include "core/facts.hpp"
 #include "core/lineage.hpp"
+#include "core/witness.hpp"
 #include "outbox/message_id_reader.hpp"
 #include "outbox/reading_order.hpp"
 #include "postgres/session/connection.hpp"
@@ -86,6 +88,11 @@ private:
     using outcome = boost::asio::awaitable<result<Value>>;
 
     outcome<> read_start(postgres::connection& sql);
+    outcome<> read_witness();
+    /// An error where the stream that was read is not the one that the witness names: what it lacks
+    /// says nothing of what was stored.
+    [[nodiscard]] result<void> require_same_stream(const stream_facts& facts,
+                                                   asked_message asked) const;
     result<void> prepare(const postgres::snapshot_facts& snapshot);
     result<void> add_reading(std::size_t index, const postgres::snapshot_facts& snapshot);
     [[nodiscard]] std::string condition_of(std::size_t table) const;
@@ -108,6 +115,7 @@ private:
     std::vector<table_reading> readings_;
     std::unique_ptr<audit::missing_rows> missing_;
     std::optional<postgres::slot_start> start_;
+    std::optional<witness> known_;
     /// What the rows are sorted by, of the row that was read last.
     std::optional<postgres::cell> last_time_;
     std::uint64_t stream_sequence_ = 0;

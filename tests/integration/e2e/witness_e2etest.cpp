@@ -74,6 +74,32 @@ TEST_P(LostStream, MayHaveAnotherName) {
     expect_goes_on(26);
 }
 
+/// A start only compares the last message that was stored, and a healing asks no operator.
+TEST_P(LostStream, OfAnotherBrokerIsNotFilledByAHealing) {
+    run_with(1, 3);
+    insert(4, 5);
+    bench.set_delivery("on_slot_loss = 'heal'");
+    nats_server elsewhere;
+    stream_reader there(elsewhere.url());
+    there.create({.name = bench.stream_name(), .subjects = {bench.name() + ".>"}});
+    for (int message = 1; message <= 6; ++message) {
+        const auto place = "0000000000000C" + std::to_string(message) + "0";
+        there.publish(bench.name() + ".x", "{}",
+                      {{"Nats-Msg-Id", "other-" + std::to_string(message)},
+                       {"Walrelay-Position", "77.1." + place + "." + place + ".0"}});
+    }
+    const auto position = bench.slot("confirmed_flush_lsn");
+    for (int again = 0; again < 3; ++again) {
+        const auto refused = bench.command({"run", "--nats", elsewhere.url()});
+        EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+        EXPECT_THAT(refused.errors, HasSubstr("it is another stream"));
+        EXPECT_EQ(bench.slot("confirmed_flush_lsn"), position);
+        EXPECT_EQ(there.message_count(bench.stream_name()), 6U);
+    }
+    bench.start();
+    bench.expect_relayed(event_ids(1, 5));
+}
+
 TEST_P(LostStream, MayBeThatOfAnotherBroker) {
     nats_server elsewhere;
     stream_reader there(elsewhere.url());
