@@ -224,9 +224,15 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
     if (!made) {
         co_return made.error();
     }
-    const bool called_new = options.new_stream || options.new_slot;
-    if (*stream && (called_new || !facts.slot)) {
-        co_await note_beginning(on, sql, settings, **stream, options.new_slot);
+    // A slot that is there was made by somebody else, or moved: what it does not send is not given
+    // up by a command that makes none.
+    const bool new_slot = options.new_slot && !facts.slot;
+    if (options.new_slot && !new_slot) {
+        log<"init_step">("slot " + settings.postgres.slot +
+                         " is there and stays as it is; a halt of it is ended by walrelay resume");
+    }
+    if (*stream && (options.new_stream || !facts.slot)) {
+        co_await note_beginning(on, sql, settings, **stream, new_slot);
     }
     if (settings.nats.sole_writer) {
         auto description = *stream ? (*stream)->description : std::string();
@@ -263,8 +269,8 @@ awaitable<result<output_plugin>> other_plugin(postgres::connection& sql,
     if (*waits) {
         co_return (*waits)->plugin == pgoutput ? output_plugin::pgoutput : output_plugin::wal2json;
     }
-    co_return facts.slot&& facts.slot->plugin == pgoutput ? output_plugin::wal2json
-                                                          : output_plugin::pgoutput;
+    const auto plugin = facts.slot ? facts.slot->plugin : std::string();
+    co_return plugin == pgoutput ? output_plugin::wal2json : output_plugin::pgoutput;
 }
 
 std::string publication_sql(const config::settings& settings) {

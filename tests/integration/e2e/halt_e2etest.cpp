@@ -48,6 +48,21 @@ TEST_P(Halt, OutlastsARestartUntilTheRowsAreGivenUp) {
     EXPECT_TRUE(says(bench.command({"resume"}).output, "is not halted"));
 }
 
+/// The slot is there: what it does not send is not given up by a command that makes none.
+TEST_P(Halt, OutlastsInitOfANewSlotThatIsThereAlready) {
+    halt();
+    const auto position = bench.slot("confirmed_flush_lsn");
+    const auto done = bench.command({"init", "--new-slot"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(says(done.errors, "is ended by walrelay resume"));
+    EXPECT_EQ(kept("count(*)"), "1");
+    EXPECT_EQ(bench.slot("confirmed_flush_lsn"), position);
+    const auto refused = bench.command({"run"});
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_TRUE(says(refused.errors, kept("reason")));
+    EXPECT_EQ(bench.command({"resume"}).exit_code, 1) << "row 2 is missing still";
+}
+
 TEST_P(Halt, GivesARowUpHoweverLongItsIdIs) {
     bench.execute("ALTER TABLE outbox_events ALTER event_type TYPE text");
     bench.set_outbox(
