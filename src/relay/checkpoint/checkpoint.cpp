@@ -317,7 +317,7 @@ checkpoint::step checkpoint::judge_slot(const std::optional<position>& ends) {
         return {step::kind::ask_tables_again, 0, rows_not_read(), {}};
     }
     slot_in_question_ = taken_->newest_rows_known && !taken_->newest_rows_there;
-    if (taken_->newest_rows_whole || !known) {
+    if (taken_->newest_rows_whole || (!known && !taken_->began_at)) {
         return {};
     }
     return place_unproved();
@@ -347,8 +347,11 @@ checkpoint::step checkpoint::place_unproved() const {
     const auto& known = keeper_.known();
     step next;
     next.line = log_entry::of<"slot_place_unproved">(
-        "slot " + slot_ + " stands at LSN " + to_string(taken_->stands_at) +
-            ", after what walrelay.witness says that it was told (" + to_string(known->told) +
+        "slot " + slot_ + " stands at LSN " + to_string(taken_->stands_at) + ", after " +
+            (known
+                 ? "what walrelay.witness says that it was told (" + to_string(known->told)
+                 : "where it began, without a walrelay.witness that says what was stored since (" +
+                       to_string(*taken_->began_at)) +
             "), and the newest rows " +
             (taken_->newest_rows_known ? "of some tables" : "of the tables") +
             " could not be compared with the stream (not readable, too many of them, no way to the "

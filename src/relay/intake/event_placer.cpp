@@ -81,6 +81,9 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
         await_write_back(now, event, true);
         return {};
     }
+    if (is_set_aside(here, now)) {
+        return {};
+    }
     if (event.row.too_large_bytes > 0) {
         return set_aside_without_content(
             event, filled, row_too_large(filled.id, here, event.row.too_large_bytes), now.done);
@@ -95,6 +98,17 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
     now.in.last_published = here;
     await_write_back(now, event, false);
     return {};
+}
+
+bool event_placer::is_set_aside(commit_position here, const reading& now) const {
+    if (now.into.covers(here)) {
+        return true;
+    }
+    if (!fates_.is_dead(here)) {
+        return false;
+    }
+    now.into.admit_settled({origin_, here});
+    return true;
 }
 
 void event_placer::place_published(const reading& now, const outbox_event& event) {
@@ -245,7 +259,7 @@ result<void> event_placer::set_aside_without_content(const outbox_event& event,
 result<void> event_placer::set_stranger_aside(const table_name& table, const row_insert& row,
                                               const error& why, const reading& now) const {
     const auto here = now.in.place();
-    if (now.into.covers(here)) {
+    if (is_set_aside(here, now)) {
         return {};
     }
     if (!options_.dead_letters) {

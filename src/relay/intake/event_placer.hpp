@@ -73,6 +73,8 @@ public:
     /// The stream has the row: it is only awaited for its write-back.
     void place_published(const reading& now, const outbox_event& event);
 
+    /// Nothing is made of the row: it was read before, or has its letter already.
+    [[nodiscard]] bool is_set_aside(commit_position here, const reading& now) const;
     /// The event is a dead letter for `why`. `content` is as far filled as it could be mapped.
     result<void> set_aside(const outbox_event& event, const message& content, const error& why,
                            frame_read& done);

@@ -4,19 +4,6 @@
 #include <utility>
 
 namespace walrelay::relay {
-namespace {
-
-const condemnation& already_dead() {
-    static const condemnation reason{
-        {errc::message_refused, "the row is a dead letter already",
-         "walrelay dead-letter retry, once what was wrong with it is corrected"},
-        0,
-        0};
-    return reason;
-}
-
-}  // namespace
-
 void row_fates::condemn(commit_position where, condemnation reason) {
     condemned_.insert_or_assign(where, std::move(reason));
 }
@@ -56,10 +43,7 @@ const condemnation* row_fates::reason_for(const message& content, bool of_a_snap
         return found == condemned_rows_.end() ? nullptr : &found->second;
     }
     const auto found = condemned_.find(content.where.at);
-    if (found != condemned_.end()) {
-        return &found->second;
-    }
-    return is_dead(content.where.at) ? &already_dead() : nullptr;
+    return found == condemned_.end() ? nullptr : &found->second;
 }
 
 }  // namespace walrelay::relay

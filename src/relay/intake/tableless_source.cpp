@@ -32,7 +32,7 @@ result<void> tableless_source::take(const logical_message& said, const reading& 
 result<void> tableless_source::set_aside(tableless& from, const logical_message& said,
                                          const error& why, const reading& now) {
     const auto here = now.in.place();
-    if (now.into.covers(here)) {
+    if (events_.is_set_aside(here, now)) {
         return {};
     }
     const message& unfilled = events_.vacancy_for(here, now);

@@ -100,7 +100,7 @@ result<void> update_source::complete(std::optional<table_row> fetched, std::uint
 /// Without what is missing it cannot be retried, so the dead letter is kept without its content.
 result<void> update_source::set_incomplete_aside(const outbox_event& event, const reading& now) {
     const auto here = *now.in.last_event;
-    if (now.into.covers(here)) {
+    if (events_.is_set_aside(here, now)) {
         return {};
     }
     message& filled = events_.vacancy_for(here, now);

@@ -207,6 +207,7 @@ void lane::forget_sent() {
 
 void lane::settle_stored(const position& where) {
     if (const auto index = window_.find(where)) {
+        on_met(*index);
         settle_stored(*index);
     }
     on_belief();

@@ -323,6 +323,8 @@ private:
     virtual void on_set_aside(std::uint64_t index) = 0;
     /// One that was asked about is in the stream.
     virtual void on_own_found(std::uint64_t index) = 0;
+    /// The look at the stream has shown that it has one that was asked about before.
+    virtual void on_met(std::uint64_t /*index*/) {}
     /// One that waited is settled now.
     virtual void on_settled(std::uint64_t /*index*/) {}
     virtual void on_open(const stream_tail& tail) = 0;

@@ -42,7 +42,16 @@ bool parallel_lane::queue(std::uint64_t index) {
     return is_first;
 }
 
+/// What was asked about and decided since it was queued is not sent.
+void parallel_lane::drop_decided() {
+    while (!ready_.empty() &&
+           (ready_.front() < first() || at(ready_.front()).stored || at(ready_.front()).waiting)) {
+        ready_.pop_front();
+    }
+}
+
 std::optional<outgoing> parallel_lane::next_to_send(monotonic_time now) {
+    drop_decided();
     if (!is_open() || ready_.empty() || in_flight_ >= in_flight_limit()) {
         return std::nullopt;
     }

@@ -39,9 +39,11 @@ private:
     /// a stop without one.
     void on_set_aside(std::uint64_t index) override { set_aside_.insert(index); }
     void on_settled(std::uint64_t index) override;
+    void drop_decided();
     /// Whether it is the first of its aggregate that waits.
     bool queue(std::uint64_t index);
     void on_own_found(std::uint64_t index) override { let_next_of_aggregate_go(index); }
+    void on_met(std::uint64_t index) override { let_next_of_aggregate_go(index); }
     void settle(std::uint64_t index, const stored_message& as);
     void let_next_of_aggregate_go(std::uint64_t index);
     void forget_answered();

@@ -133,6 +133,26 @@ TEST_F(ParallelLane, TakesADuplicateForItsOwnEarlierPublish) {
     EXPECT_EQ(stored_commit(), 1U);
 }
 
+/// What is decided about a message once it was queued again.
+TEST_F(ParallelLane, SendsNothingThatALookHasShownToBeStored) {
+    for (const bool is_first : {true, false}) {
+        parallel_lane lane{{8, 10000, 5s, false}};
+        lane.set_history({here});
+        for (const auto& [aggregate, commit] :
+             {std::pair("a", 1U), {"b", 2U}, {"a", 3U}, {"b", 4U}}) {
+            lane.vacancy() = message_of(aggregate, commit);
+            lane.admit();
+        }
+        lane.open(1, {});
+        lane.settle_stored({here, {nth(is_first ? 1 : 2), {}, 0}});
+        strings sent;
+        while (const auto next = lane.next_to_send(start)) {
+            sent.push_back(next->content->id);
+        }
+        EXPECT_EQ(sent, (is_first ? strings{"b2", "a3"} : strings{"a1", "b4"}));
+    }
+}
+
 TEST_F(ParallelLane, AsksWhoseDuplicatesAreWhereIdsCanHaveBeenGivenAgain) {
     tested.set_history({{7, 2}, {{1, nth(100)}}});
     tested.open(1, {});
