@@ -2,6 +2,7 @@
 
 #include "outbox/timestamp.hpp"
 #include "servers/stream_search.hpp"
+#include "tasks/own_positions.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -87,8 +88,13 @@ awaitable<result<replayed_rows>> find_replayed_rows(servers::executors on,
     if (!letters) {
         co_return letters.error();
     }
+    const auto own = co_await own_positions::learn(on, settings);
     const std::function<void(const nats::scanned_message&)> visit =
-        [&found](const nats::scanned_message& one) { found.add_message(one.id); };
+        [&](const nats::scanned_message& one) {
+            if (own.has(one.position)) {
+                found.add_message(one.id);
+            }
+        };
     const servers::search_from from{of.stream_sequence.value_or(0),
                                     outbox::parse_timestamp(of.started_at)};
     const auto part = co_await servers::search_stream(std::move(on), settings, from, visit);

@@ -1,18 +1,14 @@
 #include "tasks/retry_fates.hpp"
 
-#include "audit/provenance.hpp"
 #include "core/occasion.hpp"
-#include "core/position.hpp"
-#include "postgres/catalog/inspector.hpp"
 #include "postgres/catalog/own_tables.hpp"
 #include "postgres/tables/dead_letter_desk.hpp"
-#include "servers/postgres_access.hpp"
 #include "servers/stream_search.hpp"
+#include "tasks/own_positions.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,10 +27,10 @@ constexpr std::chrono::seconds patience_with_letters{5};
 /// published. Anybody may give a message such an id.
 class retry_messages {
 public:
-    explicit retry_messages(std::optional<audit::known_history> known) : known_(std::move(known)) {}
+    explicit retry_messages(own_positions own) : own_(std::move(own)) {}
 
     void add(const nats::scanned_message& one) {
-        if (one.id.find(";retry-") == std::string_view::npos || !can_be_ours(one.position)) {
+        if (one.id.find(";retry-") == std::string_view::npos || !own_.has(one.position)) {
             return;
         }
         // Each of its forms: a message that came of a retry may have been published again.
@@ -56,31 +52,9 @@ public:
     }
 
 private:
-    [[nodiscard]] bool can_be_ours(std::string_view position) const {
-        return known_ ? audit::claim_of(position, *known_).what == audit::claim::fits
-                      : parse_position(position).has_value();
-    }
-
-    std::optional<audit::known_history> known_;
+    own_positions own_;
     std::unordered_map<std::string, std::uint64_t> last_;
 };
-
-/// Nothing where the role may not ask: then every position counts.
-awaitable<std::optional<audit::known_history>> history_of(servers::executors on,
-                                                          const config::settings& settings) {
-    auto replication = co_await servers::open_replication(on.loop, settings);
-    if (!replication) {
-        co_return std::nullopt;
-    }
-    auto now = co_await postgres::identify(*replication);
-    if (!now) {
-        co_return std::nullopt;
-    }
-    audit::known_history known;
-    known.line = std::move(now->line);
-    known.confirmed = lsn{now->wal_end.value + 1};
-    co_return known;
-}
 
 struct sorted_retries {
     std::vector<queued_retry> stored;
@@ -92,8 +66,8 @@ struct sorted_retries {
 awaitable<result<sorted_retries>> sort_retries(servers::executors on,
                                                const config::settings& settings,
                                                const std::vector<queued_retry>& queued) {
-    auto known = co_await history_of(on, settings);
-    retry_messages messages(std::move(known));
+    auto own = co_await own_positions::learn(on, settings);
+    retry_messages messages(std::move(own));
     servers::search_from from{queued.front().after_sequence, queued.front().asked_at};
     for (const auto& each : queued) {
         from.after = std::min(from.after, each.after_sequence);

@@ -14,8 +14,8 @@
 namespace walrelay::postgres {
 
 /// The slot's letters whose message would have had this id, or that of one of its republications,
-/// also those that were dropped or given up: id, state, when, table, reason. None where there is no
-/// table of letters.
+/// also those that were dropped or given up: id, state, when, table, reason, and whether it is this
+/// very id. None where there is no table of letters.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> letters_of_event(connection& sql,
                                                                        std::string slot,
                                                                        std::string message_id);

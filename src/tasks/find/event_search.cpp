@@ -304,7 +304,7 @@ event_search::outcome<> event_search::find_letters(event_trace& of) {
         const auto text = rows->text(row, 0);
         std::from_chars(text.data(), text.data() + text.size(), number);
         of.letters.push_back({number, rows->text(row, 1), rows->text(row, 2), rows->text(row, 3),
-                              rows->text(row, 4)});
+                              rows->text(row, 4), rows->flag(row, 5)});
     }
     co_return result<void>{};
 }

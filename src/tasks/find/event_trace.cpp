@@ -32,6 +32,13 @@ bool has_letter(const event_trace& trace, std::string_view state) {
     return std::ranges::find(trace.letters, state, &traced_letter::state) != trace.letters.end();
 }
 
+/// A row whose letter was never retried, or in vain: a message of this id is of another row.
+bool has_untried_letter(const event_trace& trace) {
+    return std::ranges::any_of(trace.letters, [](const traced_letter& each) {
+        return each.is_of_the_first && (each.state == "open" || each.state == "lost");
+    });
+}
+
 /// Where no message is. A letter whose retry was stored tells nothing of a message that is gone
 /// since.
 std::optional<verdict> judge_letters(const event_trace& trace) {
@@ -57,6 +64,9 @@ verdict judge(const event_trace& trace, const surroundings& around) {
     });
     if (first > 1) {
         return verdict::twice;
+    }
+    if (has_untried_letter(trace)) {
+        return verdict::set_aside;
     }
     if (all > 0) {
         return all == 1 ? verdict::once : verdict::again;

@@ -62,6 +62,8 @@ struct traced_letter {
     std::string dead_at = {};
     std::string table = {};
     std::string reason = {};
+    /// Of the row's first message, not of one that publishes it again.
+    bool is_of_the_first = false;
 };
 
 enum class verdict : std::uint8_t {

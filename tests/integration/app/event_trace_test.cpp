@@ -63,6 +63,17 @@ TEST_F(EventTrace, IsSetAsideOnlyWhereItsLetterIsOpen) {
     EXPECT_EQ(with_letter("retried"), verdict::missing) << "its message is gone since";
 }
 
+TEST_F(EventTrace, IsSetAsideAlsoWhereItsIdIsThatOfAnotherRowsMessage) {
+    trace_.messages = {{.sequence = 3, .id = "7", .position = "7.1.A.B.0"}};
+    EXPECT_EQ(judged(), verdict::once);
+    trace_.letters = {{.id = 7, .state = "open", .is_of_the_first = true}};
+    EXPECT_EQ(judged(), verdict::set_aside);
+    trace_.letters.front().state = "retried";
+    EXPECT_EQ(judged(), verdict::once);
+    trace_.letters = {{.id = 7, .state = "open"}};
+    EXPECT_EQ(judged(), verdict::once) << "what was to publish it again was set aside";
+}
+
 TEST_F(EventTrace, HasNoMessageInOneOfABranchThatWasLeft) {
     around_.confirmed = around_.wal_end;
     trace_.messages = {{.sequence = 3, .position = "7.1.A.B.0", .of_left_branch = true}};
