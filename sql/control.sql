@@ -34,8 +34,8 @@ BEGIN
             transaction   bigint NOT NULL
                 DEFAULT pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8,
             place         bigint NOT NULL DEFAULT 1,
-            -- 'own': what follows in the transaction is walrelay's. 'retry', 'replay': publish the
-            -- row.
+            -- 'own': walrelay has changed the rows of the ids in event; without any, all that
+            -- follows in the transaction is its own. 'retry', 'replay': publish the row.
             kind          text NOT NULL,
             -- Of the relay that is to obey; NULL is every relay.
             slot          text,

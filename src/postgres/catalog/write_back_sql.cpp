@@ -1,5 +1,6 @@
 #include "postgres/catalog/write_back_sql.hpp"
 
+#include "core/json_string.hpp"
 #include "core/sql_text.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,15 @@ void replace_all(std::string& text, std::string_view name, std::string_view by) 
 }
 
 }  // namespace
+
+std::string own_ids_json(const std::vector<std::string_view>& ids) {
+    std::string json = "[";
+    for (const auto id : ids) {
+        json += json.size() > 1 ? "," : "";
+        json += json_string(id);
+    }
+    return json + "]";
+}
 
 std::string_view key_column(const outbox_table& table) {
     return table.columns.id ? std::string_view{*table.columns.id} : "id";

@@ -7,15 +7,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace walrelay::postgres {
 
-/// Marks what follows in the transaction as walrelay's own, for every relay that reads it; the
-/// second ends the transaction and leaves walrelay.control empty.
-inline constexpr const char* mark_as_own_sql = "INSERT INTO walrelay.control (kind) VALUES ('own')";
+/// Marks the rows of these ids, a JSON array of texts $1, as changed by walrelay itself in this
+/// transaction, for every relay that reads it; the second ends the transaction and leaves
+/// walrelay.control empty.
+inline constexpr const char* mark_as_own_sql =
+    "INSERT INTO walrelay.control (kind, event) VALUES ('own', $1)";
 inline constexpr const char* empty_control_sql =
     "DELETE FROM walrelay.control WHERE transaction = "
     "pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8";
+
+/// $1 of mark_as_own_sql.
+[[nodiscard]] std::string own_ids_json(const std::vector<std::string_view>& ids);
 
 /// The column that identifies a row.
 [[nodiscard]] std::string_view key_column(const outbox_table& table);

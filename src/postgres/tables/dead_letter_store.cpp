@@ -268,7 +268,11 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
     const bool marked = std::ranges::any_of(letters, is_marked);
     std::vector<statement> all{{wait_for_others_sql}};
     if (marked) {
-        all.push_back({mark_as_own_sql});
+        std::vector<std::string_view> ids;
+        for (const auto& each : letters) {
+            ids.emplace_back(each.letter->key ? *each.letter->key : std::string_view());
+        }
+        all.push_back({mark_as_own_sql, {own_ids_json(ids)}});
     }
     for (const auto& each : letters) {
         const auto add = [&](statement insert) {
@@ -375,7 +379,9 @@ awaitable<answer> update(connection& sql, const letter_to_store& each) {
         const auto& status = *each.status;
         std::vector<statement> all{{wait_for_others_sql}};
         if (status.marked) {
-            all.push_back({mark_as_own_sql});
+            const auto& key = each.letter->key;
+            all.push_back(
+                {mark_as_own_sql, {own_ids_json({key ? *key : std::string_view(status.key)})}});
         }
         all.push_back({status.make_update("$1", "$2", "$3"),
                        {status.key, beginning_of(each.letter->reason, error_bytes),

@@ -221,13 +221,15 @@ awaitable<result<void>> outbox_writer::write_back(const outbox_table& table,
 awaitable<answer> outbox_writer::change_rows(const outbox_table& table, key_kind kind,
                                              const std::vector<written_row>& rows, bool retried) {
     std::vector<std::string> keys;
+    std::vector<std::string_view> ids;
     keys.reserve(rows.size());
     for (const auto& row : rows) {
         keys.push_back(kind.text_of(row.key));
+        ids.emplace_back(row.key);
     }
     std::vector<statement> all{{wait_for_others_sql}};
     if (kind.is_marked) {
-        all.push_back({mark_as_own_sql});
+        all.push_back({mark_as_own_sql, {own_ids_json(ids)}});
     }
     all.push_back({write_back_sql(table, kind.type, retried), {array_literal(keys)}});
     if (kind.is_marked) {

@@ -23,6 +23,10 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
         now.done.remark = not_proved;
         return {};
     }
+    if (said.kind == control_kind::own) {
+        now.in.own.mark(said);
+        return {};
+    }
     if (row.too_large_bytes > 0) {
         if (said.kind == control_kind::replay && said.slot == options_.slot) {
             return set_large_aside(row, said, now);
@@ -35,11 +39,10 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
     if (said.slot && *said.slot != options_.slot) {
         return {};
     }
-    if (said.kind == control_kind::own) {
-        now.in.own = true;
-    } else if (said.kind == control_kind::retry) {
+    if (said.kind == control_kind::retry) {
         return take_retry(said, now);
-    } else if (said.kind == control_kind::replay) {
+    }
+    if (said.kind == control_kind::replay) {
         return take_replay(said, now);
     }
     return {};

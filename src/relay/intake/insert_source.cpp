@@ -27,8 +27,11 @@ result<void> insert_source::take(const row_insert& row, const reading& now) {
         const table_name name{row.table->schema, row.table->name};
         return events_.set_stranger_aside(name, row, of_another_table(*row.table), now);
     }
-    if (owner->what != table_catalog::answer::kind::outbox ||
-        (now.in.own && is_moved_by_us(owner->index))) {
+    if (owner->what != table_catalog::answer::kind::outbox) {
+        return {};
+    }
+    if (now.in.own.any() && can_be_moved(owner->index) &&
+        now.in.own.has(events_.mappers()[owner->index].id_of(row))) {
         return {};
     }
     return events_.place(now, {owner->index, row});
@@ -37,7 +40,7 @@ result<void> insert_source::take(const row_insert& row, const reading& now) {
 /// An UPDATE that moves a row to another partition is a DELETE and an INSERT in the WAL. Asked only
 /// for transactions that carry walrelay's mark; a table that no write-back can move is no part of
 /// it.
-bool insert_source::is_moved_by_us(std::size_t table) const {
+bool insert_source::can_be_moved(std::size_t table) const {
     return table < options_.duties.size() && options_.duties[table].updates_rows &&
            tables_.catalog().is_partitioned(table);
 }

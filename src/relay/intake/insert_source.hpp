@@ -17,7 +17,7 @@ public:
     result<void> take(const row_insert& row, const reading& now);
 
 private:
-    [[nodiscard]] bool is_moved_by_us(std::size_t table) const;
+    [[nodiscard]] bool can_be_moved(std::size_t table) const;
 
     event_placer& events_;
     table_doubts& tables_;

@@ -4,6 +4,7 @@
 #include "core/change.hpp"
 #include "core/position.hpp"
 #include "relay/intake/frame_read.hpp"
+#include "relay/intake/own_rows.hpp"
 
 #include <optional>
 
@@ -18,8 +19,7 @@ struct open_transaction {
     std::optional<commit_position> at = {};
     std::optional<commit_position> last_event = {};
     std::optional<commit_position> last_published = {};
-    /// Walrelay's own: its updates are write-backs, also those that move rows.
-    bool own = false;
+    own_rows own = {};
 
     /// The next change of the transaction is of the WAL record that begins at `row`.
     void stand_at(lsn row) {

@@ -35,9 +35,6 @@ void update_source::watch(wal::decoder& decoder) const {
 }
 
 result<void> update_source::take(const row_update& row, const reading& now) {
-    if (now.in.own) {
-        return {};
-    }
     const auto owner = tables_.whose(*row.table, now);
     if (!owner) {
         return owner.error();
@@ -50,9 +47,13 @@ result<void> update_source::take(const row_update& row, const reading& now) {
     if (!rule || !publishes_again(*rule, row)) {
         return {};
     }
+    const row_insert as_it_is{row.table, row.fields, row.too_large_bytes};
+    if (now.in.own.any() && now.in.own.has(events_.mappers()[owner->index].id_of(as_it_is))) {
+        return {};
+    }
     const auto here = now.in.place();
     const auto occasion = republish_occasion(here, now.into.line());
-    const outbox_event event{owner->index, {row.table, row.fields, row.too_large_bytes}, occasion};
+    const outbox_event event{owner->index, as_it_is, occasion};
     if (now.into.covers(here) || row.too_large_bytes > 0 || is_whole(owner->index, row)) {
         return events_.place_at(here, now, event);
     }

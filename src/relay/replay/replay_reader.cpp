@@ -105,13 +105,16 @@ void replay_reader::take_insert(const row_insert& row, replay_read& done) {
         const auto said = read_control(row);
         const bool is_proved =
             verifier_.is_proved(said, catalog_.control_secret(), transaction_->begin.xid);
-        transaction_->own = transaction_->own || (is_proved && said.kind == control_kind::own);
+        if (is_proved && said.kind == control_kind::own) {
+            transaction_->own.mark(said);
+        }
         return;
     }
     if (owner.what == kind::outbox) {
-        const bool is_moved = transaction_->own && owner.index < source_.duties.size() &&
+        const bool is_moved = transaction_->own.any() && owner.index < source_.duties.size() &&
                               source_.duties[owner.index].updates_rows &&
-                              catalog_.is_partitioned(owner.index);
+                              catalog_.is_partitioned(owner.index) &&
+                              transaction_->own.has(mappers_[owner.index].id_of(row));
         if (!is_moved) {
             give(owner.index, row, done);
         }

@@ -46,6 +46,26 @@ TEST_P(Descendants, WriteBackThatMovesTheRowIsNotPublishedAgain) {
     bench.expect_relayed(event_ids(1, 101));
 }
 
+/// In the transaction of the write-back, which moves rows only of its own.
+TEST_P(Descendants, WhatATriggerWritesWhileARowIsMovedIsPublished) {
+    bench.execute(by_status);
+    bench.execute(
+        "CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.version < "
+        "100 THEN INSERT INTO outbox_events SELECT (e).* FROM (SELECT jsonb_populate_record(NEW, "
+        "jsonb_build_object('id', '00000000-0000-4000-8000-' || lpad((NEW.version + "
+        "100)::text, 12, '0'), 'version', NEW.version + 100, 'status', 'pending')) AS e) AS x; END "
+        "IF; RETURN NULL; END $$; CREATE TRIGGER follow AFTER INSERT ON finished FOR EACH ROW "
+        "EXECUTE FUNCTION follow()");
+    bench.set_outbox(with_statuses);
+    bench.start();
+    bench.execute(insert_events(1, 5));
+    ASSERT_TRUE(becomes("tableoid = 'finished'::regclass", "10")) << bench.relay().log();
+    bench.stop();
+    EXPECT_EQ(bench.messages().size(), 10U);
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+}
+
 TEST_P(Descendants, DeadLetterThatMovesTheRowIsNotPublishedAgain) {
     bench.execute(by_status);
     bench.set_outbox(with_statuses);

@@ -84,6 +84,17 @@ TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
                 ElementsAre(HasSubstr("publish a;republish")));
 }
 
+/// What a trigger of the outbox does to other rows in the same transaction is an event.
+TEST_F(RelayRepublish, LeavesNoMoreAloneThanTheRowsThatItHasWrittenBack) {
+    script_.frame(test::relation_frame(control_oid, "walrelay", "control",
+                                       {"kind", "event", "transaction", "proof"}));
+    script_.frame(test::insert_frame(
+        control_oid, {"own", R"(["c","a"])", test::control_transaction, test::proof_of_control()}));
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"b", "again", "{}"})),
+                ElementsAre(HasSubstr("publish b;republish")));
+}
+
 TEST_F(RelayRepublish, TakesNobodysWordForAWriteBackInATableOfTheName) {
     script_.frame(test::relation_frame(control_oid, "walrelay", "control", {"kind"}));
     script_.frame(test::insert_frame(control_oid, {"own"}));
