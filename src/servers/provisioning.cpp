@@ -285,6 +285,26 @@ awaitable<result<output_plugin>> provision(executors on, postgres::connection& s
     co_return plugin;
 }
 
+namespace {
+
+/// A first start with a snapshot of which nothing had to be published writes the witness, and ends
+/// before it has its slot: its next try begins anew. A slot that was made has its slot_start.
+awaitable<result<bool>> is_unfinished_start(postgres::connection& sql,
+                                            const config::settings& settings,
+                                            const witness& known) {
+    if (known.sequence > 0 || settings.postgres.snapshot == config::snapshot_mode::none) {
+        co_return false;
+    }
+    auto slot = settings.postgres.slot;
+    const auto start = co_await postgres::read_slot_start(sql, std::move(slot));
+    if (!start) {
+        co_return start.error();
+    }
+    co_return !start->has_value();
+}
+
+}  // namespace
+
 awaitable<result<std::optional<preflight::earlier_run>>> known_run(
     postgres::connection& sql, const config::settings& settings, const postgres_facts& facts,
     std::optional<preflight::earlier_run> of_stream) {
@@ -295,7 +315,14 @@ awaitable<result<std::optional<preflight::earlier_run>>> known_run(
         if (!kept && kept.error().code != errc::postgres_unsuitable) {
             co_return kept.error();
         }
-        if (kept && *kept) {
+        if (!kept || !*kept) {
+            co_return of_stream;
+        }
+        const auto unfinished = co_await is_unfinished_start(sql, settings, (*kept)->what);
+        if (!unfinished) {
+            co_return unfinished.error();
+        }
+        if (!*unfinished) {
             of_stream = preflight::earlier_run{relay::to_text((*kept)->what), false, false, true};
         }
     }

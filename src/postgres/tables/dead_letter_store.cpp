@@ -269,6 +269,7 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
     std::vector<statement> all{{wait_for_others_sql}};
     if (marked) {
         std::vector<std::string_view> ids;
+        ids.reserve(letters.size());
         for (const auto& each : letters) {
             ids.emplace_back(each.letter->key ? *each.letter->key : std::string_view());
         }

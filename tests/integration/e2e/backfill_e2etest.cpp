@@ -61,6 +61,20 @@ TEST_P(Backfill, PendingRowsComeFirstAndThenWhatIsWritten) {
     EXPECT_EQ(ids_in_stream(), event_ids(51, 150));
 }
 
+/// As a first start leaves it that had nothing to publish and ended before the slot had its name.
+TEST_P(Backfill, AStartThatEndedBeforeItHadItsSlotBeginsAnew) {
+    bench.set_postgres("snapshot = 'all'");
+    bench.start();
+    bench.stop();
+    drop_slot();
+    bench.execute("DELETE FROM walrelay.slot_start");
+    ASSERT_EQ(bench.session().value_of("SELECT max(sequence) FROM walrelay.witness"), "0");
+    bench.execute(insert_events(1, 5));
+    bench.start();
+    bench.execute(insert_events(6, 10));
+    bench.expect_relayed(event_ids(1, 10));
+}
+
 TEST_P(Backfill, AllRowsArePublishedWhileWritersGoOn) {
     insert_old(1, 3000, "new");
     bench.set_postgres("snapshot = 'all'");
