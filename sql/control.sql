@@ -1,5 +1,5 @@
 -- What walrelay says to its relays through the WAL, in the database of the outbox: that a dead letter
--- or a row of earlier is to be published again, or that a transaction is walrelay's own. A row is
+-- or a row of earlier is to be published again, or which rows walrelay itself has changed. A row is
 -- inserted and deleted in one transaction, so the table is always empty; with pgoutput the publication
 -- contains it.
 --

@@ -30,6 +30,10 @@ lineage postgres_adapter::line() const {
     return link_ ? link_->line : lineage{};
 }
 
+lsn postgres_adapter::wal_end() const {
+    return link_ ? link_->wal_end : lsn{};
+}
+
 void postgres_adapter::spawn(work what) const {
     asio::co_spawn(on_.loop, std::move(what), rethrow{});
 }

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] bool halt_is_kept() const { return halt_is_kept_; }
     /// Of the server that is connected; unknown without one.
     [[nodiscard]] lineage line() const;
+    /// Where its WAL ended when it was connected; 0 without one.
+    [[nodiscard]] lsn wal_end() const;
 
     void connect(const relay::connect_postgres& wanted, relay::known_before known) override;
     void close() override;

@@ -29,6 +29,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
          std::uint64_t of_epoch, ready_postgres& ready)
         : epoch(of_epoch),
           line(ready.session.server.line),
+          wal_end(ready.session.server.wal_end),
           stream(std::move(ready.stream)),
           rows(std::move(ready.rows)),
           sentinel(std::move(ready.sentinel)),
@@ -39,6 +40,7 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
 
     std::uint64_t epoch;
     lineage line;
+    lsn wal_end;
     /// One of these two.
     std::optional<postgres::replication_stream> stream;
     std::shared_ptr<tasks::backfill_source> rows;

@@ -23,9 +23,11 @@ struct known_history {
     /// Nobody else writes into the stream, so that walrelay's messages are in the order of their
     /// positions.
     bool in_order = true;
-    /// From where on the stream's messages are certainly of this configuration; nothing where that
-    /// is not known.
+    /// From where on rows were published by this configuration, as the stream's mark says; nothing
+    /// where it does not.
     std::optional<lsn> rules_since = {};
+    /// Whatever another configuration has published was committed before it.
+    lsn connected_at = {};
 };
 
 enum class claim : std::uint8_t {

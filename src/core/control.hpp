@@ -12,7 +12,7 @@ namespace walrelay {
 
 /// In the table's column `kind`.
 namespace control_kind {
-/// The rest of the transaction is walrelay's own: its updates are write-backs.
+/// Rows that the transaction changes are write-backs of walrelay's own (relay/intake/own_rows.hpp).
 inline constexpr std::string_view own = "own";
 /// The row of a dead letter is to be published again.
 inline constexpr std::string_view retry = "retry";

@@ -138,7 +138,8 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "The stream has lost messages, and an operator decided to go on without them.",
      "`walrelay verify` names the rows that are missing."},
     {"slot_place_unproved", log_severity::warning, "slot lsn",
-     "The slot stands after what walrelay.witness names, and the newest rows of the tables could "
+     "The slot stands after what walrelay.witness names, or after its beginning where there is no "
+     "witness, and the newest rows of the tables could "
      "not all be read, or the stream need not have their messages: it is not known whether "
      "somebody moved it past rows.",
      "Run `walrelay verify`; grant SELECT on the outbox tables, without row-level security."},

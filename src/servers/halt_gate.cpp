@@ -186,17 +186,25 @@ awaitable<result<void>> halt_gate::was_compared(postgres::connection& sql) {
     co_return co_await postgres::note_comparison(sql, std::move(slot), std::move(which));
 }
 
-awaitable<result<void>> halt_gate::streams(postgres::connection& sql) {
-    const auto& slot = settings_.postgres.slot;
+void halt_gate::has_passed() {
     skips_ = false;
     healed_ = false;
     asked_to_heal_ = false;
     said_ = false;
+}
+
+awaitable<result<void>> halt_gate::streams(postgres::connection& sql) {
+    const auto& slot = settings_.postgres.slot;
     if (passing_.empty()) {
+        has_passed();
         co_return result<void>{};
     }
     passed_ = std::exchange(passing_, {});
     const auto forgotten = co_await postgres::forget_halt(sql, slot, passed_);
+    if (forgotten || forgotten.error().code == errc::postgres_unsuitable) {
+        // Else the connection is gone, and the next one passes the same halt.
+        has_passed();
+    }
     if (forgotten && *forgotten) {
         log<"halt_removed">("the halt of slot " + slot + " is over and removed",
                             with<"slot">(slot));

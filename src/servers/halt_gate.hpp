@@ -61,6 +61,7 @@ private:
     [[nodiscard]] result<passage> judge(const postgres::kept_halt& halt);
     passage pass(passage how, const std::string& was, const std::string& why);
     passage heal(const std::string& was, const std::string& why);
+    void has_passed();
     void warn(const error& why, const std::string& consequence);
 
     const config::settings& settings_;

@@ -11,16 +11,17 @@
 
 namespace walrelay::postgres {
 
-/// Marks the rows of these ids, a JSON array of texts $1, as changed by walrelay itself in this
-/// transaction, for every relay that reads it; the second ends the transaction and leaves
-/// walrelay.control empty.
+/// Marks rows as changed by walrelay itself in this transaction, for every relay that reads it:
+/// $1 counts the marks of the transaction, $2 and $3 schema and name of the table, $4 own_ids_json.
+/// The second ends the transaction and leaves walrelay.control empty.
 inline constexpr const char* mark_as_own_sql =
-    "INSERT INTO walrelay.control (kind, event) VALUES ('own', $1)";
+    "INSERT INTO walrelay.control (place, kind, source_schema, source_table, event) VALUES ($1, "
+    "'own', $2, $3, $4)";
 inline constexpr const char* empty_control_sql =
     "DELETE FROM walrelay.control WHERE transaction = "
     "pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8";
 
-/// $1 of mark_as_own_sql.
+/// A JSON array of the texts of the column that is mapped as id.
 [[nodiscard]] std::string own_ids_json(const std::vector<std::string_view>& ids);
 
 /// The column that identifies a row.

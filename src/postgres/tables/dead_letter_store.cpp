@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -261,6 +262,31 @@ bool is_marked(const letter_to_store& each) {
     return each.status && each.status->marked;
 }
 
+std::string_view id_of(const letter_to_store& each) {
+    const auto& key = each.letter->key;
+    return key ? *key : std::string_view(each.status->key);
+}
+
+statement marking(std::size_t place, const table_name& table,
+                  const std::vector<std::string_view>& ids) {
+    return {mark_as_own_sql, {std::to_string(place), table.schema, table.name, own_ids_json(ids)}};
+}
+
+/// One for each table.
+void add_marks(const std::vector<letter_to_store>& letters, std::vector<statement>& all) {
+    std::map<std::pair<std::string, std::string>, std::vector<std::string_view>> ids;
+    for (const auto& each : letters) {
+        if (each.status) {
+            const auto& table = each.letter->source;
+            ids[{table.schema, table.name}].push_back(id_of(each));
+        }
+    }
+    std::size_t place = 0;
+    for (const auto& [table, of_table] : ids) {
+        all.push_back(marking(++place, {table.first, table.second}, of_table));
+    }
+}
+
 /// Marked as walrelay's own where that is needed.
 std::vector<statement> transaction_of(const std::vector<letter_to_store>& letters,
                                       const std::vector<letter_key>& keys,
@@ -268,12 +294,7 @@ std::vector<statement> transaction_of(const std::vector<letter_to_store>& letter
     const bool marked = std::ranges::any_of(letters, is_marked);
     std::vector<statement> all{{wait_for_others_sql}};
     if (marked) {
-        std::vector<std::string_view> ids;
-        ids.reserve(letters.size());
-        for (const auto& each : letters) {
-            ids.emplace_back(each.letter->key ? *each.letter->key : std::string_view());
-        }
-        all.push_back({mark_as_own_sql, {own_ids_json(ids)}});
+        add_marks(letters, all);
     }
     for (const auto& each : letters) {
         const auto add = [&](statement insert) {
@@ -380,9 +401,7 @@ awaitable<answer> update(connection& sql, const letter_to_store& each) {
         const auto& status = *each.status;
         std::vector<statement> all{{wait_for_others_sql}};
         if (status.marked) {
-            const auto& key = each.letter->key;
-            all.push_back(
-                {mark_as_own_sql, {own_ids_json({key ? *key : std::string_view(status.key)})}});
+            all.push_back(marking(1, each.letter->source, {id_of(each)}));
         }
         all.push_back({status.make_update("$1", "$2", "$3"),
                        {status.key, beginning_of(each.letter->reason, error_bytes),

@@ -229,7 +229,8 @@ awaitable<answer> outbox_writer::change_rows(const outbox_table& table, key_kind
     }
     std::vector<statement> all{{wait_for_others_sql}};
     if (kind.is_marked) {
-        all.push_back({mark_as_own_sql, {own_ids_json(ids)}});
+        all.push_back(
+            {mark_as_own_sql, {"1", table.table.schema, table.table.name, own_ids_json(ids)}});
     }
     all.push_back({write_back_sql(table, kind.type, retried), {array_literal(keys)}});
     if (kind.is_marked) {

@@ -24,7 +24,7 @@ result<void> control_source::take(const row_insert& row, const reading& now) {
         return {};
     }
     if (said.kind == control_kind::own) {
-        now.in.own.mark(said);
+        now.in.own.mark(said, tables_.catalog().outbox_of(said.source_schema, said.source_table));
         return {};
     }
     if (row.too_large_bytes > 0) {

@@ -7,7 +7,7 @@
 
 namespace walrelay::relay {
 
-void own_rows::mark(const control_row& said) {
+void own_rows::mark(const control_row& said, std::optional<std::size_t> table) {
     simdjson::dom::parser parser;
     simdjson::dom::array ids;
     if (!said.event ||
@@ -15,16 +15,23 @@ void own_rows::mark(const control_row& said) {
         all_ = true;
         return;
     }
+    if (!table) {
+        return;
+    }
     for (const simdjson::dom::element each : ids) {
         std::string_view id;
         if (each.get(id) == simdjson::SUCCESS) {
-            ids_.emplace(id);
+            ids_[*table].emplace(id);
         }
     }
 }
 
-bool own_rows::has(const field& id) const {
-    return all_ || (id && ids_.contains(*id));
+bool own_rows::has(std::size_t table, const field& id) const {
+    if (all_ || !id) {
+        return all_;
+    }
+    const auto of_table = ids_.find(table);
+    return of_table != ids_.end() && of_table->second.contains(*id);
 }
 
 }  // namespace walrelay::relay

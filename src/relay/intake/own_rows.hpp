@@ -6,7 +6,10 @@
 #include "core/change.hpp"
 #include "relay/intake/control_row.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -14,17 +17,18 @@ namespace walrelay::relay {
 
 class own_rows {
 public:
-    /// `said` is a proved row of the kind `own`. One that names no rows is of an earlier version,
-    /// or too large to be read: all of the transaction is walrelay's.
-    void mark(const control_row& said);
+    /// `said` is a proved row of the kind `own`, and `table` the one that it names, by its place in
+    /// the configuration; nothing where that is none. One that names no rows is of an earlier
+    /// version, or too large to be read: all of the transaction is walrelay's.
+    void mark(const control_row& said, std::optional<std::size_t> table);
     /// Whether anything was marked.
     [[nodiscard]] bool any() const { return all_ || !ids_.empty(); }
     /// `id` of the row as table_mapper::id_of gives it.
-    [[nodiscard]] bool has(const field& id) const;
+    [[nodiscard]] bool has(std::size_t table, const field& id) const;
 
 private:
     bool all_ = false;
-    std::set<std::string, std::less<>> ids_;
+    std::map<std::size_t, std::set<std::string, std::less<>>> ids_;
 };
 
 }  // namespace walrelay::relay

@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace walrelay::relay {
+
 void row_fates::condemn(commit_position where, condemnation reason) {
     condemned_.insert_or_assign(where, std::move(reason));
 }

@@ -99,6 +99,12 @@ table_catalog::answer table_catalog::find(const table_name& table, lsn commit) c
     return first.until == forever || commit < first.until ? first : found->second.later;
 }
 
+std::optional<std::size_t> table_catalog::outbox_of(const field& schema, const field& name) const {
+    const auto found =
+        find(table_name{std::string(schema.value_or("")), std::string(name.value_or(""))});
+    return found.what == answer::kind::outbox ? std::optional(found.index) : std::nullopt;
+}
+
 table_catalog::answer table_catalog::find_relation(const relation& table, lsn commit) const {
     const auto named = find(table_name{table.schema, table.name}, commit);
     if (table.oid == 0 || by_oid_.empty()) {

@@ -40,6 +40,10 @@ public:
     [[nodiscard]] answer find(const table_name& table, lsn commit = {}) const;
     /// The same for a table of the WAL: by its oid where the plugin tells it.
     [[nodiscard]] answer find_relation(const relation& table, lsn commit) const;
+    /// The table that a row of walrelay.control names, by its place in the configuration; nothing
+    /// where it is none.
+    [[nodiscard]] std::optional<std::size_t> outbox_of(const field& schema,
+                                                       const field& name) const;
     /// The name has been asked for with a fresh catalog and is none of ours.
     void settle_as_other(const table_name& table);
     /// The same for a name that was asked for alone. Only so many of them are kept: one that was

@@ -48,7 +48,8 @@ result<void> update_source::take(const row_update& row, const reading& now) {
         return {};
     }
     const row_insert as_it_is{row.table, row.fields, row.too_large_bytes};
-    if (now.in.own.any() && now.in.own.has(events_.mappers()[owner->index].id_of(as_it_is))) {
+    if (now.in.own.any() &&
+        now.in.own.has(owner->index, events_.mappers()[owner->index].id_of(as_it_is))) {
         return {};
     }
     const auto here = now.in.place();

@@ -31,12 +31,11 @@ void relay_machine::postgres_connected(std::uint64_t epoch, postgres_session ses
     if (has_begun()) {
         checkpoint_.miss_again();
     }
-    if (session.goes_on_without) {
-        // Also where nothing comes of this connection: the halt is passed.
-        checkpoint_.go_on_without_missing();
-    }
     if (epoch != postgres_.epoch() || !postgres_.is_connecting() || is_closing()) {
         return;
+    }
+    if (session.goes_on_without) {
+        checkpoint_.go_on_without_missing();
     }
     if (life_.is_draining()) {
         // Nothing more is read, so that there is nothing to confirm, and nothing to be judged.

@@ -106,7 +106,7 @@ void replay_reader::take_insert(const row_insert& row, replay_read& done) {
         const bool is_proved =
             verifier_.is_proved(said, catalog_.control_secret(), transaction_->begin.xid);
         if (is_proved && said.kind == control_kind::own) {
-            transaction_->own.mark(said);
+            transaction_->own.mark(said, catalog_.outbox_of(said.source_schema, said.source_table));
         }
         return;
     }
@@ -114,7 +114,7 @@ void replay_reader::take_insert(const row_insert& row, replay_read& done) {
         const bool is_moved = transaction_->own.any() && owner.index < source_.duties.size() &&
                               source_.duties[owner.index].updates_rows &&
                               catalog_.is_partitioned(owner.index) &&
-                              transaction_->own.has(mappers_[owner.index].id_of(row));
+                              transaction_->own.has(owner.index, mappers_[owner.index].id_of(row));
         if (!is_moved) {
             give(owner.index, row, done);
         }

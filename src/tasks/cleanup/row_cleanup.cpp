@@ -4,7 +4,6 @@
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "relay/machine/relay_words.hpp"
-#include "relay/machine/stream_owner.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
 
@@ -55,7 +54,7 @@ row_cleanup::row_cleanup(servers::executors on, const config::settings& settings
       delete_after_(table_.delete_after.value()),
       timer_(on_.loop),
       deletions_(table_.table),
-      rules_{relay::fingerprint_of({table_}), oid} {}
+      rules_{fingerprint_of_ids(table_), oid} {}
 
 void row_cleanup::close() {
     closed_ = true;
@@ -128,7 +127,7 @@ row_cleanup::outcome<> row_cleanup::recall_rules(std::shared_ptr<nats::cleanup_c
     }
     rules_.system_identifier = known.line.origin.system_identifier;
     rules_ =
-        rules_after(rules_, cursor->note(), known.rules_since.value_or(lsn{}), known.confirmed);
+        rules_after(rules_, cursor->note(), known.rules_since.value_or(lsn{}), known.connected_at);
     auto note = to_string(rules_);
     if (cursor->note() == note) {
         co_return result<void>{};
@@ -327,12 +326,13 @@ void row_cleanup::tell_older(const nats::passed_message& message) {
         return;
     }
     log<"cleanup_leaves_rows">(
-        fmt::format("the clean-up of {} deletes no row for {} of stream {}, the last at sequence "
-                    "{}, from before LSN {}: they were published by another message_id, or of "
-                    "another table of that name, and their ids may be those of other rows; delete "
-                    "the rows of then by hand",
-                    to_string(table_.table), counted(older, "message"), settings_.nats.stream,
-                    message.sequence, to_string(rules_.since)),
+        fmt::format(
+            "the clean-up of {} deletes no row for {} of stream {}, the last at sequence "
+            "{}, from before LSN {}: they may have been published by another message_id, or "
+            "of another table of that name, so that their ids can be those of other rows; "
+            "delete the rows of then by hand",
+            to_string(table_.table), counted(older, "message"), settings_.nats.stream,
+            message.sequence, to_string(rules_.since)),
         with<"table">(table_.table), with<"stream">(settings_.nats.stream), with<"messages">(older),
         with<"sequence">(message.sequence), with<"lsn">(rules_.since));
 }

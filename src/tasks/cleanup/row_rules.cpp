@@ -1,5 +1,7 @@
 #include "tasks/cleanup/row_rules.hpp"
 
+#include "relay/machine/stream_owner.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +23,18 @@ bool read_hexadecimal(std::string_view text, Number& into) {
 }
 
 }  // namespace
+
+std::string fingerprint_of_ids(const outbox_table& table) {
+    std::string part;
+    for (const std::string_view text :
+         {std::string_view(table.table.schema), std::string_view(table.table.name),
+          std::string_view(table.message_prefix), std::string_view(table.message_id),
+          std::string_view(table.columns.id ? *table.columns.id : std::string_view())}) {
+        part.append(text);
+        part += '\0';
+    }
+    return relay::fingerprint_of_texts({std::move(part)});
+}
 
 std::string to_string(const row_rules& rules) {
     return fmt::format("{}{}.{:x}.{:x}.{:x}", rules_word, rules.fingerprint, rules.table,
@@ -51,7 +65,7 @@ std::optional<row_rules> parse_row_rules(std::string_view text) {
 }
 
 row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
-                      lsn confirmed) {
+                      lsn wal_end) {
     if (!kept) {
         now.since = mark;
         return now;
@@ -62,13 +76,11 @@ row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn
     const auto before = parse_row_rules(*kept);
     if (!before) {
         // Somebody has written over it.
-        now.since = confirmed;
+        now.since = wal_end;
     } else if (before->system_identifier != now.system_identifier) {
         now.since = mark;  // messages of another server delete nothing anyway
-    } else if (before->table != now.table) {
-        now.since = std::max(before->since, confirmed);
-    } else if (before->fingerprint != now.fingerprint) {
-        now.since = std::max(before->since, mark);
+    } else if (before->table != now.table || before->fingerprint != now.fingerprint) {
+        now.since = std::max(before->since, wal_end);
     } else {
         now.since = before->since;
     }

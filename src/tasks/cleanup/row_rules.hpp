@@ -15,7 +15,7 @@
 namespace walrelay::tasks {
 
 struct row_rules {
-    /// relay::fingerprint_of the table alone.
+    /// fingerprint_of_ids.
     std::string fingerprint;
     /// pg_class.oid: one of the same name that was made since is another table.
     std::uint32_t table = 0;
@@ -31,12 +31,15 @@ struct row_rules {
 /// Nothing where it is no such text.
 [[nodiscard]] std::optional<row_rules> parse_row_rules(std::string_view text);
 
+/// The part of the configuration that decides which message stands for which row.
+[[nodiscard]] std::string fingerprint_of_ids(const outbox_table& table);
+
 /// `now` with its `since`. `kept`: what was kept with the consumer; nothing where there was none,
 /// empty where a version before this one made it, whose configuration is taken over. `mark`: from
-/// where on the stream's mark says that its messages are of this configuration. `confirmed`: how
-/// far the slot is, for a table that is another one now.
+/// where on the stream's mark says that its messages are of this configuration. `wal_end`: what
+/// another configuration, or another table, has published was committed before it.
 [[nodiscard]] row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
-                                    lsn confirmed);
+                                    lsn wal_end);
 
 /// Whether a message of this position can have been published by other rules.
 [[nodiscard]] bool came_before(const row_rules& rules, const commit_position& where);

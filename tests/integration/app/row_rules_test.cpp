@@ -9,7 +9,7 @@ namespace walrelay::tasks {
 namespace {
 
 constexpr lsn mark{0x200};
-constexpr lsn confirmed{0x900};
+constexpr lsn wal_end{0x900};
 
 row_rules now() {
     return {"0123456789abcdef", 16384, 7713434131630205156U};
@@ -20,7 +20,7 @@ row_rules since(lsn at) {
     return rules;
 }
 row_rules after(const row_rules& kept) {
-    return rules_after(now(), to_string(kept), mark, confirmed);
+    return rules_after(now(), to_string(kept), mark, wal_end);
 }
 
 TEST(RowRules, AreReadAsTheyWereWritten) {
@@ -35,11 +35,11 @@ TEST(RowRules, AreReadAsTheyWereWritten) {
 }
 
 TEST(RowRules, HoldFromWhereTheMarkSaysForANewConsumer) {
-    EXPECT_EQ(rules_after(now(), std::nullopt, mark, confirmed), since(mark));
+    EXPECT_EQ(rules_after(now(), std::nullopt, mark, wal_end), since(mark));
 }
 
 TEST(RowRules, AreTakenOverFromAVersionThatKeptNone) {
-    EXPECT_EQ(rules_after(now(), std::string(), mark, confirmed), since(lsn{}));
+    EXPECT_EQ(rules_after(now(), std::string(), mark, wal_end), since(lsn{}));
 }
 
 TEST(RowRules, HoldAsBeforeWhereNothingHasChanged) {
@@ -49,19 +49,30 @@ TEST(RowRules, HoldAsBeforeWhereNothingHasChanged) {
 TEST(RowRules, HoldOnlySinceTheyHaveChanged) {
     auto of_before = since(lsn{0x100});
     of_before.fingerprint = "fedcba9876543210";
-    EXPECT_EQ(after(of_before), since(mark));
-    of_before.since = lsn{0x300};
-    EXPECT_EQ(after(of_before), since(lsn{0x300}));
+    EXPECT_EQ(after(of_before), since(wal_end))
+        << "the slot need not have confirmed what is stored";
+    of_before.since = lsn{0xA00};
+    EXPECT_EQ(after(of_before), since(lsn{0xA00}));
+}
+
+TEST(RowRules, AreOfWhatMakesAnId) {
+    outbox_table table{.table = {"public", "orders"}, .message_id = "{id}"};
+    const auto before = fingerprint_of_ids(table);
+    table.republish = republish_rule{"status", "again"};
+    table.columns.version = "number";
+    EXPECT_EQ(fingerprint_of_ids(table), before);
+    table.message_id = "{reference}";
+    EXPECT_NE(fingerprint_of_ids(table), before);
 }
 
 TEST(RowRules, HoldFromNowOnWhereTheTableIsAnotherOne) {
     auto of_before = since(lsn{0x100});
     of_before.table = 16390;
-    EXPECT_EQ(after(of_before), since(confirmed));
+    EXPECT_EQ(after(of_before), since(wal_end));
 }
 
 TEST(RowRules, HoldFromNowOnWhereSomebodyHasWrittenOverThem) {
-    EXPECT_EQ(rules_after(now(), "of mine", mark, confirmed), since(confirmed));
+    EXPECT_EQ(rules_after(now(), "of mine", mark, wal_end), since(wal_end));
 }
 
 TEST(RowRules, OfAnotherServerSayNothingOfItsPositions) {

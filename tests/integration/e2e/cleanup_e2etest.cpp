@@ -122,7 +122,7 @@ TEST_P(Cleanup, AMessageOfAnotherMessageIdDeletesNothing) {
     ASSERT_TRUE(eventually(patience, [&] { return count("id >= 10", "orders") == "0"; }))
         << bench.relay().log();
     EXPECT_EQ(count("true", "orders"), "4");
-    EXPECT_NE(bench.relay().log().find("published by another message_id"), std::string::npos);
+    EXPECT_NE(bench.relay().log().find("by another message_id"), std::string::npos);
     // The place is kept, and what it was told.
     bench.stop();
     bench.start();

@@ -86,10 +86,16 @@ TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
 
 /// What a trigger of the outbox does to other rows in the same transaction is an event.
 TEST_F(RelayRepublish, LeavesNoMoreAloneThanTheRowsThatItHasWrittenBack) {
-    script_.frame(test::relation_frame(control_oid, "walrelay", "control",
-                                       {"kind", "event", "transaction", "proof"}));
-    script_.frame(test::insert_frame(
-        control_oid, {"own", R"(["c","a"])", test::control_transaction, test::proof_of_control()}));
+    script_.frame(test::relation_frame(
+        control_oid, "walrelay", "control",
+        {"kind", "source_schema", "source_table", "event", "transaction", "proof"}));
+    const auto mark = [&](const std::string& table, const std::string& ids) {
+        script_.frame(test::insert_frame(
+            control_oid,
+            {"own", "public", table, ids, test::control_transaction, test::proof_of_control()}));
+    };
+    mark("outbox", R"(["c","a"])");
+    mark("another", R"(["b"])");
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"b", "again", "{}"})),
                 ElementsAre(HasSubstr("publish b;republish")));
