@@ -264,8 +264,8 @@ TEST_P(DoneWhenStored, ARetryIsNotDoneByAMessageOfSomebodyElse) {
     const auto id = event_id(3) + ";retry-1-1";
     const auto subject = bench.name() + ".all";
     bench.broker().publish(subject, "{}", {{"Nats-Msg-Id", id}});
-    bench.broker().publish(subject, "{}", {{"Nats-Msg-Id", "of-another" + id},
-                                           {"Walrelay-Position", "1" + before}});
+    bench.broker().publish(
+        subject, "{}", {{"Nats-Msg-Id", "of-another" + id}, {"Walrelay-Position", "1" + before}});
     bench.start();
     settle();
     EXPECT_THAT(bench.command({"dead-letter", "list"}).output, HasSubstr("lost"));
