@@ -183,6 +183,11 @@ field table_mapper::id_of(const row_insert& row) {
     return used->kind == type_kind::bytea ? digits_of_bytea(text) : text;
 }
 
+std::string_view table_mapper::id_column_of(const row_insert& row) {
+    const auto& used = state_->columns_of(*row.table).playing(column_role::id);
+    return used ? std::string_view(row.table->columns[used->index].name) : std::string_view();
+}
+
 void table_mapper::keep_aggregates() {
     state_->keeps_aggregates = true;
 }

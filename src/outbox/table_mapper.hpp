@@ -53,6 +53,8 @@ public:
     /// The text of the column that plays the role of id; nothing for NULL, and without such a
     /// column. Lives as long as the row.
     [[nodiscard]] field id_of(const row_insert& row);
+    /// Its name; empty where the table has no such column.
+    [[nodiscard]] std::string_view id_column_of(const row_insert& row);
 
     /// What is wrong with mapping a table of these columns; empty if nothing. One sentence each.
     [[nodiscard]] std::vector<std::string> problems_with(const std::vector<column>& columns) const;

@@ -12,11 +12,12 @@
 namespace walrelay::postgres {
 
 /// Marks rows as changed by walrelay itself in this transaction, for every relay that reads it:
-/// $1 counts the marks of the transaction, $2 and $3 schema and name of the table, $4 own_ids_json.
-/// The second ends the transaction and leaves walrelay.control empty.
+/// $1 counts the marks of the transaction, $2 and $3 schema and name of the table, $4 own_ids_json,
+/// $5 key_column: a relay that maps another one as id finds its rows by none of these. The second
+/// ends the transaction and leaves walrelay.control empty.
 inline constexpr const char* mark_as_own_sql =
-    "INSERT INTO walrelay.control (place, kind, source_schema, source_table, event) VALUES ($1, "
-    "'own', $2, $3, $4)";
+    "INSERT INTO walrelay.control (place, kind, source_schema, source_table, event, subject) "
+    "VALUES ($1, 'own', $2, $3, $4, $5)";
 inline constexpr const char* empty_control_sql =
     "DELETE FROM walrelay.control WHERE transaction = "
     "pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8";

@@ -267,23 +267,31 @@ std::string_view id_of(const letter_to_store& each) {
     return key ? *key : std::string_view(each.status->key);
 }
 
-statement marking(std::size_t place, const table_name& table,
+statement marking(std::size_t place, const dead_letter_status& status,
                   const std::vector<std::string_view>& ids) {
-    return {mark_as_own_sql, {std::to_string(place), table.schema, table.name, own_ids_json(ids)}};
+    return {mark_as_own_sql,
+            {std::to_string(place), status.table.schema, status.table.name, own_ids_json(ids),
+             status.key_column}};
 }
 
 /// One for each table.
 void add_marks(const std::vector<letter_to_store>& letters, std::vector<statement>& all) {
-    std::map<std::pair<std::string, std::string>, std::vector<std::string_view>> ids;
+    struct marked_rows {
+        const dead_letter_status* of = nullptr;
+        std::vector<std::string_view> ids = {};
+    };
+    std::map<std::pair<std::string, std::string>, marked_rows> tables;
     for (const auto& each : letters) {
         if (each.status) {
-            const auto& table = each.letter->source;
-            ids[{table.schema, table.name}].push_back(id_of(each));
+            const auto& table = each.status->table;
+            auto& rows = tables[{table.schema, table.name}];
+            rows.of = &*each.status;
+            rows.ids.push_back(id_of(each));
         }
     }
     std::size_t place = 0;
-    for (const auto& [table, of_table] : ids) {
-        all.push_back(marking(++place, {table.first, table.second}, of_table));
+    for (const auto& [table, rows] : tables) {
+        all.push_back(marking(++place, *rows.of, rows.ids));
     }
 }
 
@@ -401,7 +409,7 @@ awaitable<answer> update(connection& sql, const letter_to_store& each) {
         const auto& status = *each.status;
         std::vector<statement> all{{wait_for_others_sql}};
         if (status.marked) {
-            all.push_back(marking(1, each.letter->source, {id_of(each)}));
+            all.push_back(marking(1, status, {id_of(each)}));
         }
         all.push_back({status.make_update("$1", "$2", "$3"),
                        {status.key, beginning_of(each.letter->reason, error_bytes),

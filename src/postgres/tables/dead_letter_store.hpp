@@ -22,7 +22,9 @@ namespace walrelay::postgres {
 /// What is changed in the row of a dead letter, in the transaction that stores it.
 struct dead_letter_status {
     table_name table;
+    /// By which the row is found, and in which column.
     std::string key;
+    std::string key_column = {};
     /// Makes the UPDATE from the names of three parameters: key, error (text), attempts (int).
     std::function<std::string(std::string_view key, std::string_view why,
                               std::string_view attempts)>

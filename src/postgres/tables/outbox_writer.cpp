@@ -229,8 +229,9 @@ awaitable<answer> outbox_writer::change_rows(const outbox_table& table, key_kind
     }
     std::vector<statement> all{{wait_for_others_sql}};
     if (kind.is_marked) {
-        all.push_back(
-            {mark_as_own_sql, {"1", table.table.schema, table.table.name, own_ids_json(ids)}});
+        all.push_back({mark_as_own_sql,
+                       {"1", table.table.schema, table.table.name, own_ids_json(ids),
+                        std::string(key_column(table))}});
     }
     all.push_back({write_back_sql(table, kind.type, retried), {array_literal(keys)}});
     if (kind.is_marked) {
@@ -352,6 +353,7 @@ awaitable<result<std::optional<dead_letter_status>>> outbox_writer::status_of(
     status.emplace();
     status->table = table.table;
     status->key = kind->text_of(*row.letter->key);
+    status->key_column = key_column(table);
     status->marked = kind->is_marked;
     status->make_update = [&table, type = kind->type](std::string_view of, std::string_view why,
                                                       std::string_view attempts) {

@@ -31,7 +31,7 @@ result<void> insert_source::take(const row_insert& row, const reading& now) {
         return {};
     }
     if (now.in.own.any() && can_be_moved(owner->index) &&
-        now.in.own.has(owner->index, events_.mappers()[owner->index].id_of(row))) {
+        now.in.own.has(owner->index, events_.mappers()[owner->index], row)) {
         return {};
     }
     return events_.place(now, {owner->index, row});

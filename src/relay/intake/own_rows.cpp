@@ -18,20 +18,26 @@ void own_rows::mark(const control_row& said, std::optional<std::size_t> table) {
     if (!table) {
         return;
     }
+    auto& rows = tables_[*table];
+    rows.id_column = said.subject.value_or("");
     for (const simdjson::dom::element each : ids) {
         std::string_view id;
         if (each.get(id) == simdjson::SUCCESS) {
-            ids_[*table].emplace(id);
+            rows.ids.emplace(id);
         }
     }
 }
 
-bool own_rows::has(std::size_t table, const field& id) const {
-    if (all_ || !id) {
+bool own_rows::has(std::size_t table, outbox::table_mapper& mapper, const row_insert& row) const {
+    const auto of_table = tables_.find(table);
+    if (all_ || of_table == tables_.end()) {
         return all_;
     }
-    const auto of_table = ids_.find(table);
-    return of_table != ids_.end() && of_table->second.contains(*id);
+    if (of_table->second.id_column != mapper.id_column_of(row)) {
+        return true;
+    }
+    const auto id = mapper.id_of(row);
+    return id && of_table->second.ids.contains(*id);
 }
 
 }  // namespace walrelay::relay

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/change.hpp"
+#include "outbox/table_mapper.hpp"
 #include "relay/intake/control_row.hpp"
 
 #include <cstddef>
@@ -22,13 +23,20 @@ public:
     /// version, or too large to be read: all of the transaction is walrelay's.
     void mark(const control_row& said, std::optional<std::size_t> table);
     /// Whether anything was marked.
-    [[nodiscard]] bool any() const { return all_ || !ids_.empty(); }
-    /// `id` of the row as table_mapper::id_of gives it.
-    [[nodiscard]] bool has(std::size_t table, const field& id) const;
+    [[nodiscard]] bool any() const { return all_ || !tables_.empty(); }
+    /// `mapper` is that of the table. Where it maps another column as id than the relay that has
+    /// marked the rows, each row of the table counts.
+    [[nodiscard]] bool has(std::size_t table, outbox::table_mapper& mapper,
+                           const row_insert& row) const;
 
 private:
+    struct rows_of_table {
+        std::string id_column;
+        std::set<std::string, std::less<>> ids;
+    };
+
     bool all_ = false;
-    std::map<std::size_t, std::set<std::string, std::less<>>> ids_;
+    std::map<std::size_t, rows_of_table> tables_;
 };
 
 }  // namespace walrelay::relay

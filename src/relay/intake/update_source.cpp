@@ -49,7 +49,7 @@ result<void> update_source::take(const row_update& row, const reading& now) {
     }
     const row_insert as_it_is{row.table, row.fields, row.too_large_bytes};
     if (now.in.own.any() &&
-        now.in.own.has(owner->index, events_.mappers()[owner->index].id_of(as_it_is))) {
+        now.in.own.has(owner->index, events_.mappers()[owner->index], as_it_is)) {
         return {};
     }
     const auto here = now.in.place();

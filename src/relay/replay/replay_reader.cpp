@@ -114,7 +114,7 @@ void replay_reader::take_insert(const row_insert& row, replay_read& done) {
         const bool is_moved = transaction_->own.any() && owner.index < source_.duties.size() &&
                               source_.duties[owner.index].updates_rows &&
                               catalog_.is_partitioned(owner.index) &&
-                              transaction_->own.has(owner.index, mappers_[owner.index].id_of(row));
+                              transaction_->own.has(owner.index, mappers_[owner.index], row);
         if (!is_moved) {
             give(owner.index, row, done);
         }

@@ -25,11 +25,12 @@ bool read_hexadecimal(std::string_view text, Number& into) {
 }  // namespace
 
 std::string fingerprint_of_ids(const outbox_table& table) {
+    const auto id = table.columns.id.value_or("id");
     std::string part;
     for (const std::string_view text :
          {std::string_view(table.table.schema), std::string_view(table.table.name),
           std::string_view(table.message_prefix), std::string_view(table.message_id),
-          std::string_view(table.columns.id ? *table.columns.id : std::string_view())}) {
+          std::string_view(id)}) {
         part.append(text);
         part += '\0';
     }
@@ -66,19 +67,17 @@ std::optional<row_rules> parse_row_rules(std::string_view text) {
 
 row_rules rules_after(row_rules now, const std::optional<std::string>& kept, lsn mark,
                       lsn wal_end) {
-    if (!kept) {
-        now.since = mark;
+    if (kept && kept->empty()) {
         return now;
     }
-    if (kept->empty()) {
-        return now;
-    }
-    const auto before = parse_row_rules(*kept);
-    if (!before) {
-        // Somebody has written over it.
-        now.since = wal_end;
-    } else if (before->system_identifier != now.system_identifier) {
-        now.since = mark;  // messages of another server delete nothing anyway
+    const auto before = kept ? parse_row_rules(*kept) : std::nullopt;
+    const bool is_new = !kept || (before && before->system_identifier != now.system_identifier);
+    if (is_new) {
+        // Of another server its messages delete nothing anyway, and the mark may still have an LSN
+        // of its.
+        now.since = std::min(mark, wal_end);
+    } else if (!before) {
+        now.since = wal_end;  // somebody has written over it
     } else if (before->table != now.table || before->fingerprint != now.fingerprint) {
         now.since = std::max(before->since, wal_end);
     } else {

@@ -60,6 +60,7 @@ TEST(RowRules, AreOfWhatMakesAnId) {
     const auto before = fingerprint_of_ids(table);
     table.republish = republish_rule{"status", "again"};
     table.columns.version = "number";
+    table.columns.id = "id";
     EXPECT_EQ(fingerprint_of_ids(table), before);
     table.message_id = "{reference}";
     EXPECT_NE(fingerprint_of_ids(table), before);
@@ -79,6 +80,8 @@ TEST(RowRules, OfAnotherServerSayNothingOfItsPositions) {
     auto of_before = since(lsn{0x99900});
     of_before.system_identifier = 1;
     EXPECT_EQ(after(of_before), since(mark));
+    EXPECT_EQ(rules_after(now(), to_string(of_before), lsn{0x99900}, wal_end), since(wal_end))
+        << "nor does the mark, until the stream has been compared";
 }
 
 TEST(RowRules, AreOlderThanWhatWasCommittedSince) {

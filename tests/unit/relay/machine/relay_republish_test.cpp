@@ -37,6 +37,17 @@ protected:
         script.frame(test::begin_frame(lsn{0x100}));
     }
     void SetUp() override { begin(script_); }
+    void control_is_described() {
+        script_.frame(test::relation_frame(
+            control_oid, "walrelay", "control",
+            {"kind", "source_schema", "source_table", "event", "subject", "transaction", "proof"}));
+    }
+    /// As a write-back does that changes these rows.
+    void mark(const std::string& table, const std::string& ids, const std::string& id_column) {
+        script_.frame(
+            test::insert_frame(control_oid, {"own", "public", table, ids, id_column,
+                                             test::control_transaction, test::proof_of_control()}));
+    }
     /// An UPDATE that left a large value alone, and whose message is the stream's last.
     void expect_passed_over(const std::string& final_id) {
         relay_script again{with_republish()};
@@ -86,19 +97,18 @@ TEST_F(RelayRepublish, LeavesItsOwnWriteBacksAlone) {
 
 /// What a trigger of the outbox does to other rows in the same transaction is an event.
 TEST_F(RelayRepublish, LeavesNoMoreAloneThanTheRowsThatItHasWrittenBack) {
-    script_.frame(test::relation_frame(
-        control_oid, "walrelay", "control",
-        {"kind", "source_schema", "source_table", "event", "transaction", "proof"}));
-    const auto mark = [&](const std::string& table, const std::string& ids) {
-        script_.frame(test::insert_frame(
-            control_oid,
-            {"own", "public", table, ids, test::control_transaction, test::proof_of_control()}));
-    };
-    mark("outbox", R"(["c","a"])");
-    mark("another", R"(["b"])");
+    control_is_described();
+    mark("outbox", R"(["c","a"])", "id");
+    mark("another", R"(["b"])", "id");
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"a", "again", "{}"})), IsEmpty());
     EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"b", "again", "{}"})),
                 ElementsAre(HasSubstr("publish b;republish")));
+}
+
+TEST_F(RelayRepublish, LeavesTheTableAloneWhereAnotherRelayNamesItsRowsByAnotherColumn) {
+    control_is_described();
+    mark("outbox", R"(["17"])", "number");
+    EXPECT_THAT(script_.frame(test::update_frame(table_oid, {}, {"b", "again", "{}"})), IsEmpty());
 }
 
 TEST_F(RelayRepublish, TakesNobodysWordForAWriteBackInATableOfTheName) {
