@@ -140,8 +140,7 @@ result<void> cleanup_cursor::state::read_note() {
     }
     const std::string_view text =
         info->Config->Description == nullptr ? "" : info->Config->Description;
-    const auto length = purpose.size() + before_note.size();
-    note = std::string(text.substr(std::min(length, text.size())));
+    note = note_in(text);
     return {};
 }
 
@@ -386,6 +385,17 @@ void cleanup_cursor::close() {
     const std::lock_guard lock(state_->guard);
     state_->closed = true;
     natsConnection_Close(state_->connection.get());
+}
+
+std::string note_in(std::string_view description) {
+    if (description == purpose) {
+        return {};
+    }
+    if (description.starts_with(purpose) &&
+        description.substr(purpose.size()).starts_with(before_note)) {
+        return std::string(description.substr(purpose.size() + before_note.size()));
+    }
+    return "of somebody else: " + std::string(description);
 }
 
 std::string consumer_name(const std::vector<std::string>& words) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace walrelay::nats {
@@ -55,8 +56,7 @@ public:
     /// Errors: as of stream_scan::open; broker_unsuitable where the account may not have consumers,
     /// and where the stream does not use limits retention.
     [[nodiscard]] result<void> open();
-    /// What `keep_note` has kept in the consumer's description; empty where that never was, nothing
-    /// where `open` has made the consumer.
+    /// note_in its description; nothing where `open` has made the consumer.
     [[nodiscard]] const std::optional<std::string>& note() const;
     /// Errors: as of `open`.
     [[nodiscard]] result<void> keep_note(std::string note);
@@ -78,6 +78,10 @@ private:
     struct state;
     std::unique_ptr<state> state_;
 };
+
+/// What cleanup_cursor::keep_note has kept in the description of a consumer; empty in one that a
+/// version made which kept none. A description of anybody else's gives a text that no note has.
+[[nodiscard]] std::string note_in(std::string_view description);
 
 /// A name of a consumer that says what it is for, in characters that NATS takes. Different words
 /// make different names.

@@ -120,6 +120,10 @@ row_cleanup::outcome<> row_cleanup::walk(std::shared_ptr<nats::cleanup_cursor> c
 
 row_cleanup::outcome<> row_cleanup::recall_rules(std::shared_ptr<nats::cleanup_cursor> cursor) {
     const auto known = known_();
+    if (closed_ || known.connected_at == lsn{}) {
+        // What is known of no server is not to be kept.
+        co_return error{errc::postgres_lost, "PostgreSQL was lost while the clean-up began"};
+    }
     if (!known.rules_since && settings_.nats.sole_writer) {
         co_return error{errc::broker_unavailable, "it is not known yet which messages of stream " +
                                                       settings_.nats.stream +

@@ -1,5 +1,7 @@
 #include "tasks/cleanup/row_rules.hpp"
 
+#include "nats/requests/cleanup_cursor.hpp"
+
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -74,6 +76,17 @@ TEST(RowRules, HoldFromNowOnWhereTheTableIsAnotherOne) {
 
 TEST(RowRules, HoldFromNowOnWhereSomebodyHasWrittenOverThem) {
     EXPECT_EQ(rules_after(now(), "of mine", mark, wal_end), since(wal_end));
+}
+
+/// No text, or another one, is not that of a version which kept none.
+TEST(RowRules, AreTakenOverFromNobodyElsesDescription) {
+    const std::string purpose = "rows of walrelay's outbox that are due for deletion";
+    EXPECT_EQ(nats::note_in(purpose), "");
+    EXPECT_EQ(nats::note_in(purpose + "; " + to_string(since(mark))), to_string(since(mark)));
+    for (const auto& other : {std::string(), std::string("x"), purpose + "!", "my " + purpose,
+                              to_string(since(mark))}) {
+        EXPECT_EQ(rules_after(now(), nats::note_in(other), mark, wal_end), since(wal_end)) << other;
+    }
 }
 
 TEST(RowRules, OfAnotherServerSayNothingOfItsPositions) {
