@@ -39,12 +39,24 @@ asio::awaitable<void> postgres_adapter::keep_witness(link_handle over,
             driver_.witness_stored(wanted.epoch, opened.error());
             co_return;
         }
+        // A lock on its row holds the slot back, which is to be told.
+        const auto set = co_await opened->query("SET lock_timeout = '3s'");
+        if (over->closed) {
+            co_return;
+        }
+        if (!set) {
+            driver_.witness_stored(wanted.epoch, set.error());
+            co_return;
+        }
         over->for_witness = std::move(*opened);
     }
     auto slot = settings_.postgres.slot;
     auto outboxes = servers::published_tables_of(settings_);
     const auto stored = co_await postgres::store_witness(
         *over->for_witness, std::move(slot), std::move(wanted.what), std::move(outboxes));
+    if (!stored) {
+        over->for_witness.reset();
+    }
     driver_.witness_stored(wanted.epoch, stored);
 }
 

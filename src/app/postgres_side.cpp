@@ -336,6 +336,14 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
+    if (facts.in_recovery && facts.slot && facts.slot->synced) {
+        co_return error{errc::postgres_unavailable,
+                        "slot " + settings.postgres.slot +
+                            " is a copy that this standby keeps in step with its primary: it can "
+                            "be used once the standby is promoted",
+                        "let postgres.conninfo name the primary "
+                        "(target_session_attrs=read-write) to relay at once"};
+    }
     if (!facts.slot) {
         // What is refused later would leave a slot behind, which keeps WAL.
         const auto letters = co_await servers::read_dead_letters(sql, settings, facts);

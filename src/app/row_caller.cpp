@@ -8,12 +8,28 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace walrelay::app {
 
 namespace asio = boost::asio;
 using asio::awaitable;
+
+namespace {
+
+/// A minute after they were seen in their tables.
+result<void> still_awaited(std::optional<wall_time> oldest) {
+    if (!oldest) {
+        return {};
+    }
+    return error{errc::postgres_unavailable,
+                 "rows of the look before have not come yet (PostgreSQL decodes a large "
+                 "transaction, the relay waits for something, or nothing comes over the "
+                 "replication connection: pg_stat_replication shows it)"};
+}
+
+}  // namespace
 
 awaitable<void> row_caller::call(std::uint64_t epoch) {
     if (own_now().monotonic < due_) {
@@ -51,7 +67,7 @@ awaitable<result<void>> row_caller::begin(std::uint64_t epoch, postgres::connect
     epoch_.reset();
     // In this order: what is committed after the moment must be heard.
     if (!driver_.hear_new_rows(epoch)) {
-        co_return result<void>{};
+        co_return still_awaited(driver_.oldest_awaited_row());
     }
     auto begun = co_await rows_.begin(sql);
     if (begun) {

@@ -31,8 +31,8 @@ awaitable<letters_rest> ask_for_letters(postgres::connection& sql, const std::st
     auto letters = co_await postgres::read_open_letters(sql, slot);
     const auto ended = now();
     const bool none = letters && (!*letters || (*letters)->newest.empty());
-    board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended);
     letters_rest rest{pauses_of_a_count * (ended.monotonic - started)};
+    board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended, rest.at_least);
     rest.at_most =
         none ? std::max<std::chrono::steady_clock::duration>(rest.at_least, rest_where_none_is)
              : rest.at_least;

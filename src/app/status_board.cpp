@@ -10,8 +10,10 @@
 namespace walrelay::app {
 namespace {
 
-/// An answer that is older says nothing of now.
+/// An answer that is older says nothing of now, where the next one comes within that time.
 constexpr std::chrono::seconds facts_hold{60};
+/// What is looked at every minute takes its time as well.
+constexpr std::chrono::seconds findings_hold{180};
 constexpr std::size_t marks_of_a_minute = 61;
 constexpr std::size_t samples_of_15_minutes = 900;
 
@@ -55,8 +57,10 @@ wall_time wall_time_of(const instant& then, const instant& now) {
 }  // namespace
 
 template <class Facts>
-void status_board::asked<Facts>::answer(std::optional<Facts> found, instant now) {
+void status_board::asked<Facts>::answer(std::optional<Facts> found, instant now,
+                                        std::chrono::steady_clock::duration for_so_long) {
     facts = std::move(found);
+    holds = for_so_long;
     if (facts) {
         at = now.monotonic;
     }
@@ -68,7 +72,7 @@ http::polled<Facts> status_board::asked<Facts>::shown(instant now, bool is_there
         return {};
     }
     const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now.monotonic - *at);
-    return {is_there && age < facts_hold ? facts : std::nullopt, age};
+    return {is_there && age < holds ? facts : std::nullopt, age};
 }
 
 status_board::status_board(const config::settings& settings, std::string version, instant started)
@@ -114,27 +118,28 @@ void status_board::slot_was_read(std::optional<slot_usage> usage, instant now) {
         clock_offset_ = usage->server_time - now.wall;
     }
     forecast_.add(now.monotonic, usage ? usage->safe_wal_bytes : std::nullopt);
-    slot_.answer(std::move(usage), now);
+    slot_.answer(std::move(usage), now, facts_hold);
 }
 
 void status_board::stream_was_read(std::optional<stream_usage> usage, instant now) {
-    stream_.answer(usage, now);
+    stream_.answer(usage, now, facts_hold);
 }
 
 void status_board::holder_was_read(std::optional<slot_holder> holder, instant now) {
-    holder_.answer(std::move(holder), now);
+    holder_.answer(std::move(holder), now, facts_hold);
 }
 
-void status_board::letters_were_read(std::optional<open_letters> found, instant now) {
-    letters_.answer(std::move(found), now);
+void status_board::letters_were_read(std::optional<open_letters> found, instant now,
+                                     std::chrono::steady_clock::duration rest) {
+    letters_.answer(std::move(found), now, rest + facts_hold);
 }
 
 void status_board::findings_were_read(std::optional<std::vector<finding>> found, instant now) {
-    findings_.answer(std::move(found), now);
+    findings_.answer(std::move(found), now, findings_hold);
 }
 
 void status_board::kept_positions_were_read(std::optional<kept_positions> found, instant now) {
-    kept_.answer(std::move(found), now);
+    kept_.answer(std::move(found), now, findings_hold);
 }
 
 void status_board::kept_position_was_dropped(kept_kind what, giving_way why) {

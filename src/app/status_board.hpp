@@ -61,7 +61,9 @@ public:
     void slot_was_read(std::optional<slot_usage> usage, instant now);
     void stream_was_read(std::optional<stream_usage> usage, instant now);
     void holder_was_read(std::optional<slot_holder> holder, instant now);
-    void letters_were_read(std::optional<open_letters> found, instant now);
+    /// `rest` is the pause before they are counted again.
+    void letters_were_read(std::optional<open_letters> found, instant now,
+                           std::chrono::steady_clock::duration rest);
     void findings_were_read(std::optional<std::vector<finding>> found, instant now);
     void kept_positions_were_read(std::optional<kept_positions> found, instant now);
     /// Counted over all lives of the relay.
@@ -83,8 +85,11 @@ private:
     struct asked {
         std::optional<Facts> facts;
         std::optional<monotonic_time> at;
+        /// Until the next answer is overdue.
+        std::chrono::steady_clock::duration holds{};
 
-        void answer(std::optional<Facts> found, instant now);
+        void answer(std::optional<Facts> found, instant now,
+                    std::chrono::steady_clock::duration for_so_long);
         [[nodiscard]] http::polled<Facts> shown(instant now, bool is_there) const;
     };
     /// What is counted, at one moment.

@@ -159,6 +159,10 @@ bool relay_driver::hear_new_rows(std::uint64_t epoch) {
     return machine_.hear_new_rows(epoch);
 }
 
+std::optional<wall_time> relay_driver::oldest_awaited_row() const {
+    return machine_.oldest_awaited_row();
+}
+
 std::optional<std::size_t> relay_driver::new_rows_heard() const {
     return machine_.new_rows_heard();
 }

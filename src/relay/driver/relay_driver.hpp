@@ -95,6 +95,7 @@ public:
     void dead_letters_stored(std::uint64_t epoch, const result<void>& done);
     /// See relay_machine.
     [[nodiscard]] bool hear_new_rows(std::uint64_t epoch);
+    [[nodiscard]] std::optional<wall_time> oldest_awaited_row() const;
     [[nodiscard]] std::optional<std::size_t> new_rows_heard() const;
     void new_rows_called(std::uint64_t epoch, const roll& asked);
     void rows_looked_for(std::uint64_t epoch, const result<std::vector<roll_row>>& missing);

@@ -101,7 +101,11 @@ result<void> event_placer::place_at(commit_position here, const reading& now,
 }
 
 bool event_placer::is_set_aside(commit_position here, const reading& now) const {
-    if (now.into.covers(here)) {
+    if (auto& into = now.into; into.covers(here)) {
+        // What cannot be read has no id: its place alone tells that the stream ends with it.
+        if (into.claim() && into.claim()->where.at == here) {
+            into.claim_is_met();
+        }
         return true;
     }
     if (!fates_.is_dead(here)) {

@@ -120,6 +120,11 @@ public:
     /// `what` is for the log.
     void dead_letters_stored(std::uint64_t epoch, instant now);
     void dead_letters_failed(std::uint64_t epoch, const error& why, instant now);
+    /// When the oldest of the rows was made that were seen in the tables and that the slot has
+    /// still to bring; nothing where none is awaited.
+    [[nodiscard]] std::optional<wall_time> oldest_awaited_row() const {
+        return startup_check_.oldest_awaited();
+    }
     /// Rows that are committed from now on are to be called later, see startup_check: whether that
     /// is the moment for it.
     [[nodiscard]] bool hear_new_rows(std::uint64_t epoch);
@@ -310,8 +315,11 @@ private:
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
     [[nodiscard]] bool has_room() const;
-    /// For those who watch.
-    [[nodiscard]] bool is_reading_paused() const { return postgres_.is_up() && !lane_->has_room(); }
+    /// For those who watch: something has to end first, be it the window, write-backs that wait for
+    /// a lock, or an open question.
+    [[nodiscard]] bool is_reading_paused() const {
+        return life_.is_running() && postgres_.is_up() && !has_room();
+    }
     void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
                         instant now);
     void tell_of_vanished(const table_name& table);

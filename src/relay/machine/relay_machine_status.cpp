@@ -56,8 +56,9 @@ relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag
         return relay_state::snapshot;
     }
     const bool is_far_behind = lag && *lag > far_behind;
-    return is_far_behind || !watch_.has_caught_up() ? relay_state::catching_up
-                                                    : relay_state::streaming;
+    const bool stands = is_reading_paused() && lane_->empty();
+    return is_far_behind || stands || !watch_.has_caught_up() ? relay_state::catching_up
+                                                              : relay_state::streaming;
 }
 
 std::optional<std::chrono::microseconds> relay_machine::lag_at(instant now) const {
@@ -72,7 +73,14 @@ std::optional<std::chrono::microseconds> relay_machine::lag_at(instant now) cons
                    : std::optional(std::max(none, now.wall - oldest->committed_at));
     }
     // What the slot has and nobody has read yet can be of any age.
-    return postgres_.is_up() && watch_.has_caught_up() ? std::optional(none) : std::nullopt;
+    const bool reads = postgres_.is_up() && !is_reading_paused();
+    if (!reads || !watch_.has_caught_up()) {
+        return std::nullopt;
+    }
+    // A connection over which nothing comes looks like a database in which nothing happens: rows
+    // that were seen in the tables and did not come tell the two apart.
+    const auto awaited = startup_check_.oldest_awaited();
+    return awaited ? std::max(none, now.wall - *awaited) : none;
 }
 
 relay_status relay_machine::status(instant now) const {

@@ -100,6 +100,11 @@ void roll_call::begin(const roll& asked) {
     open_ = !missing_.empty();
 }
 
+std::optional<wall_time> roll_call::oldest_awaited() const {
+    const auto oldest = std::ranges::min_element(missing_, {}, &roll_row::created_at);
+    return open_ && oldest != missing_.end() ? std::optional(oldest->created_at) : std::nullopt;
+}
+
 void roll_call::hear() {
     hear_no_more();
     hears_ = !open_;

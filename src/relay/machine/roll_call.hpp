@@ -95,6 +95,8 @@ public:
     void start_over();
     /// Whether somebody is still asked for.
     [[nodiscard]] bool is_open() const { return open_; }
+    /// When the oldest of those was made, on the database's clock.
+    [[nodiscard]] std::optional<wall_time> oldest_awaited() const;
     /// Every row that is asked for was committed before it; 0 where nobody was asked yet.
     [[nodiscard]] lsn until() const { return until_; }
     /// The slot has brought the row of this id.

@@ -55,6 +55,14 @@ awaitable<result<void>> table_writes::open(std::optional<postgres::outbox_writer
     if (!sql) {
         co_return sql.error();
     }
+    if (&writer == &for_fetches_) {
+        // Nothing is read on before a row is fetched: somebody's lock is told, and not waited out
+        // in silence.
+        const auto set = co_await sql->query("SET lock_timeout = '5s'");
+        if (!set) {
+            co_return set.error();
+        }
+    }
     auto tables = servers::published_tables_of(settings_);
     auto opened = co_await postgres::outbox_writer::begin(std::move(*sql), std::move(tables),
                                                           settings_.postgres.slot);

@@ -69,6 +69,21 @@ TEST_P(Tableless, NothingIsTwiceAfterACrash) {
     bench.stop();
 }
 
+/// It cannot be read any more that it is the stream's last message: its place in the WAL tells.
+TEST_P(Tableless, TheStreamsLastMessageMayBeTooLargeByNow) {
+    bench.set_delivery("confirm_delay = \"1h\"\n");
+    bench.start();
+    emit_event("a", "\"" + std::string(100'000, 'x') + "\"");
+    ASSERT_TRUE(bench.wait_for_messages(1));
+    bench.kill_9();
+    bench.set_delivery("max_row_bytes = \"64KiB\"\n");
+    bench.start();
+    emit_event("b");
+    expect_ids({"a", "b"});
+    EXPECT_EQ(letters("id::text"), "");
+    bench.stop();
+}
+
 TEST_P(Tableless, WhatCannotBeReadBecomesADeadLetter) {
     bench.start();
     emit("no JSON");

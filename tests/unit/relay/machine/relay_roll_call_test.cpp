@@ -410,6 +410,21 @@ TEST_F(RelayThatHears, MissesARowThatDoesNotCome) {
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})), Contains("look_for_rows c"));
 }
 
+/// Nothing comes over the connection any more, and nobody ends it.
+TEST_F(RelayThatHears, IsAsFarBehindAsTheRowThatDoesNotCome) {
+    script_.acks(1);
+    script_.frame(test::keepalive_frame(lsn{first + 8}));
+    const auto lag = [&] { return script_.machine().status({{}, wall_time(90s)}).lag; };
+    EXPECT_EQ(lag(), 0s);
+    auto asked = called({"a", "c"});
+    asked.rows.back().created_at = wall_time(30s);
+    script_.new_rows_are_called(asked);
+    EXPECT_EQ(lag(), 60s);
+    script_.transaction(first + 100, {"c"});
+    script_.acks(2);
+    EXPECT_EQ(lag(), 0s);
+}
+
 TEST_F(RelayThatHears, MissesNothingWhereAllHaveCome) {
     script_.new_rows_are_called(called({"a"}));
     EXPECT_THAT(script_.frame(test::keepalive_frame(lsn{second})),

@@ -80,6 +80,18 @@ TEST_F(RelayWriteBack, ReadsUpToTheTailHoweverManyRowsWaitBeforeIt) {
     EXPECT_TRUE(script_.machine().wants_frames());
 }
 
+TEST_F(RelayWriteBack, SaysThatItDoesNotReadWhileTooManyRowsWait) {
+    begin(2, commit_position{lsn{200}, lsn{1}, 0});
+    script_.transaction(100, std::vector<std::string>(write_backs::awaited_rows, "a"));
+    script_.transaction(200, {"b"});
+    const auto standing = script_.machine().status({});
+    EXPECT_TRUE(standing.reading_paused);
+    EXPECT_FALSE(standing.lag) << "what the slot has can be of any age";
+    EXPECT_EQ(standing.state, relay_state::catching_up);
+    script_.rows_are_written_back();
+    EXPECT_FALSE(script_.machine().status({}).reading_paused);
+}
+
 /// As one of a table without on_published: nothing is read any more that could tell of the rows.
 TEST_F(RelayWriteBack, WritesBackWhatWaitedAlsoWhereTheTailsRowIsNotWrittenBack) {
     begin(2, commit_position{lsn{200}, lsn{1}, 0});

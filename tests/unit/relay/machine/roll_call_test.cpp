@@ -50,6 +50,20 @@ TEST(RollCall, AsksForNobodyWhomItHasHeard) {
     EXPECT_FALSE(call.wants_rows());
 }
 
+TEST(RollCall, TellsSinceWhenSomebodyIsAwaited) {
+    roll_call call;
+    EXPECT_FALSE(call.oldest_awaited());
+    auto asked = rows({{0, "a", at(2)}, {0, "b", at(1)}});
+    asked.is_exact = true;
+    call.begin(asked);
+    EXPECT_EQ(call.oldest_awaited(), at(1));
+    call.delivered("b");
+    EXPECT_EQ(call.oldest_awaited(), at(2));
+    call.delivered("a");
+    static_cast<void>(call.slot_has_come_to(end));
+    EXPECT_FALSE(call.oldest_awaited());
+}
+
 TEST(RollCall, KnowsNothingOfWhatTheLastLookDidNotShow) {
     for (const auto& later : {std::vector<recent_message>{}, {{"b", at(20), 2}}}) {
         auto call = after_two_messages();
