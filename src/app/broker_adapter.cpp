@@ -39,7 +39,8 @@ result<void> broker_adapter::publish(const relay::outgoing& what) {
     if (!connection_) {
         return {};
     }
-    return connection_->publish(*what.content, what.token.index, what.expected_last_sequence);
+    return connection_->publish(*what.content, what.token.index, what.expected_last_sequence,
+                                what.may_batch);
 }
 
 bool broker_adapter::is_full() {
@@ -70,12 +71,19 @@ void broker_adapter::read_stored(relay::read_stored wanted) {
     spawn(look_at_stored(std::move(wanted)));
 }
 
+void broker_adapter::take_reply(const nats::reply& answer) {
+    const auto& stream = settings_.nats.stream;
+    const auto outcome =
+        answer.number == 0
+            ? relay::parse_publish_reply(answer.body, stream)
+            : relay::parse_batch_reply(answer.body, stream, {answer.number, answer.ends_batch});
+    if (outcome) {
+        driver_.reply_arrived({answer.epoch, answer.index}, *outcome);
+    }
+}
+
 nats::connection_events broker_adapter::events(std::uint64_t epoch) {
-    return {[this](const nats::reply& answer) {
-                driver_.reply_arrived(
-                    {answer.epoch, answer.index},
-                    relay::parse_publish_reply(answer.body, settings_.nats.stream));
-            },
+    return {[this](const nats::reply& answer) { take_reply(answer); },
             [this] { driver_.replies_ended(); }, [this] { driver_.settle(); },
             [this, epoch](const error& why) { driver_.broker_failed(epoch, why); },
             [this, epoch](std::string_view answer) {

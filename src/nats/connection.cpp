@@ -106,6 +106,7 @@ asio::awaitable<result<std::unique_ptr<connection>>> connection::open(
         co_return looked.error();
     }
     options.leader = looked->stream ? looked->stream->leader : "";
+    options.batches = options.batches && looked->stream && looked->stream->allows_batches;
     auto linked = co_await publish_link::open(executor, options, epoch, std::move(events));
     if (!linked) {
         co_return linked.error();
@@ -164,8 +165,9 @@ asio::awaitable<void> connection::look_at_account() {
 }
 
 result<void> connection::publish(const message& content, std::uint64_t index,
-                                 std::optional<std::uint64_t> expected_last_sequence) {
-    return link_->publish(content, index, expected_last_sequence);
+                                 std::optional<std::uint64_t> expected_last_sequence,
+                                 bool may_batch) {
+    return link_->publish(content, index, expected_last_sequence, may_batch);
 }
 
 const std::string& connection::server_name() const {

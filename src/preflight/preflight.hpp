@@ -37,6 +37,8 @@ struct expectations {
     std::optional<std::uint64_t> stream_max_bytes = {};
     /// The subjects that it has then.
     std::vector<std::string> stream_subjects = {};
+    /// Messages share fast batches where the stream takes them.
+    bool batches = false;
 };
 
 /// How it is known that walrelay has run before on a stream.

@@ -31,7 +31,8 @@ preflight::expectations expectations_of(const config::settings& settings) {
             settings.delivery.on_poison == config::poison_policy::dead_letter,
             api_prefix_of(settings),
             settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt,
-            settings.nats.subjects};
+            settings.nats.subjects,
+            settings.delivery.batch == config::batch_policy::fast};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {
@@ -48,7 +49,7 @@ relay::relay_options relay_options_of(const config::settings& settings) {
     options.slot = settings.postgres.slot;
     options.stream = settings.nats.stream;
     options.lane = {delivery.window_messages, delivery.window_bytes.bytes, delivery.ack_timeout,
-                    settings.nats.sole_writer};
+                    settings.nats.sole_writer, delivery.batch == config::batch_policy::fast};
     options.backoff = {delivery.backoff_initial, delivery.backoff_max};
     options.confirm_delay = delivery.confirm_delay;
     options.max_attempts = delivery.max_attempts;
@@ -87,6 +88,7 @@ nats::connect_options nats_options_of(const config::settings& settings) {
     options.tls_cert = from.tls.cert;
     options.tls_key = from.tls.key;
     options.tls_handshake_first = from.tls.handshake_first;
+    options.batches = settings.delivery.batch == config::batch_policy::fast;
     return options;
 }
 
@@ -96,6 +98,7 @@ nats::stream_definition stream_definition_of(const config::settings& settings) {
     if (from.max_bytes) {
         definition.max_bytes = from.max_bytes->bytes;
     }
+    definition.allows_batches = settings.delivery.batch == config::batch_policy::fast;
     return definition;
 }
 
