@@ -33,14 +33,22 @@ void count_in(Array& counts, Index index) {
 
 void relay_watch::reply(const lane& lane, publish_token token, const publish_outcome& outcome,
                         instant now) {
-    const auto sent = lane.sent(token);
-    if (sent.content == nullptr) {
-        return;
-    }
     if (outcome.kind != outcome_class::stored) {
-        not_stored(outcome.kind);
+        if (lane.sent(token).content != nullptr) {
+            not_stored(outcome.kind);
+        }
         return;
     }
+    const auto before = std::min<std::uint64_t>(outcome.together - 1, token.index);
+    for (auto each = before + 1; each > 0; --each) {
+        const publish_token one{token.epoch, token.index - (each - 1)};
+        if (const auto sent = lane.sent(one); sent.content != nullptr) {
+            stored(sent, outcome.sequence - (each - 1), now);
+        }
+    }
+}
+
+void relay_watch::stored(const lane::sent_message& sent, std::uint64_t sequence, instant now) {
     using std::chrono::duration_cast;
     using std::chrono::microseconds;
     counts_.publish_to_ack.add(duration_cast<microseconds>(now.monotonic - sent.at));
@@ -55,7 +63,7 @@ void relay_watch::reply(const lane& lane, publish_token token, const publish_out
     }
     if (observer_ != nullptr) {
         const auto since = duration_cast<microseconds>(now.monotonic - sent.at);
-        observer_->acked({*sent.content, now.wall - since, now.wall, outcome.sequence});
+        observer_->acked({*sent.content, now.wall - since, now.wall, sequence});
     }
 }
 
