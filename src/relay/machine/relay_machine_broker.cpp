@@ -14,6 +14,12 @@
 namespace walrelay::relay {
 namespace {
 
+/// Met while the stream was to be made.
+bool is_of_postgres(errc code) {
+    return code == errc::postgres_unavailable || code == errc::postgres_refused ||
+           code == errc::postgres_lost || code == errc::postgres_unsuitable;
+}
+
 error has_vanished(const std::string& stream) {
     return {errc::broker_lost, "stream " + stream + " vanished while it was looked at"};
 }
@@ -326,8 +332,18 @@ void relay_machine::lose_broker(const error& why, instant now, outlook then) {
         halt(why, now);
         return;
     }
-    watch_.broker_lost(why);
     const auto delay = broker_.lost(now.monotonic);
+    if (is_of_postgres(why.code)) {
+        // A stream is made only where the database shows that none was there before.
+        watch_.broker_waits_for_postgres(why);
+        log<"postgres_lost">(clause_of(to_string(why)) + "; trying again in " +
+                                 seconds_text(delay) + ": stream " + options_.stream +
+                                 " is not created before PostgreSQL is there",
+                             with<"error">(why.code), with<"retry_seconds">(delay));
+        close_when_drained(now);
+        return;
+    }
+    watch_.broker_lost(why);
     log<"broker_lost">(
         clause_of(to_string(why)) + "; trying again in " + seconds_text(delay) +
             (then == outlook::in_doubt ? ", which tells whether anything is lost"

@@ -40,7 +40,10 @@ relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag
         return relay_state::draining;
     }
     if (!broker_.is_up()) {
-        return watch_.broker_trouble() ? relay_state::waiting_broker : relay_state::starting;
+        const bool lacks_postgres = watch_.postgres_trouble() && !postgres_.is_up();
+        return watch_.broker_trouble() ? relay_state::waiting_broker
+               : lacks_postgres        ? relay_state::waiting_postgres
+                                       : relay_state::starting;
     }
     if (!postgres_.is_up()) {
         return watch_.postgres_trouble() ? relay_state::waiting_postgres

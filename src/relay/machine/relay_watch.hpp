@@ -51,6 +51,11 @@ public:
 
     void broker_lost(const error& why);
     void postgres_lost(const error& why);
+    /// The broker is well; what is to be made there waits for PostgreSQL, which is lost.
+    void broker_waits_for_postgres(const error& why) {
+        postgres_lost(why);
+        broker_trouble_.reset();
+    }
     /// Another consumer holds the slot: PostgreSQL itself is well.
     void stands_by() { postgres_trouble_.reset(); }
 

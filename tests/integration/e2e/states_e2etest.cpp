@@ -200,6 +200,31 @@ TEST_F(States, PostgresIsAway) {
     all_tell(relay, "streaming", true, true);
 }
 
+TEST_F(States, PostgresIsAwayAtTheStart) {
+    // The stream is made only after a look at the database.
+    ASSERT_FALSE(bench.broker().state(bench.stream_name()));
+    for (const bool is_made : {false, true}) {
+        SCOPED_TRACE(is_made ? "the stream is there" : "the stream is missing");
+        postgres.stop(postgres_stop::fast);
+        answering_relay relay(bench, is_made ? "second" : "first");
+        all_tell(relay, "waiting_postgres", false, false);
+        EXPECT_TRUE(has(relay.process().log(), "[postgres_lost ")) << relay.process().log();
+        EXPECT_FALSE(has(relay.process().log(), "[broker_lost ")) << relay.process().log();
+        const auto metrics = relay.get("/metrics").body;
+        EXPECT_FALSE(has(metrics,
+                         "walrelay_reconnects_total{side=\"postgres\","
+                         "reason=\"unavailable\"} 0\n"))
+            << metrics;
+        EXPECT_TRUE(has(metrics,
+                        "walrelay_reconnects_total{side=\"nats\","
+                        "reason=\"unavailable\"} 0\n"))
+            << metrics;
+        postgres.start();
+        all_tell(relay, "streaming", true, true);
+        ASSERT_EQ(relay.process().stop(patience), 0);
+    }
+}
+
 TEST_F(States, Halted) {
     bench.set_delivery("on_halt = 'stay'");
     bench.execute("ALTER TABLE outbox_events RENAME TO elsewhere");

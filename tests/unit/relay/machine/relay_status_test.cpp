@@ -113,6 +113,30 @@ TEST_F(RelayStatus, WaitsForTheBrokerAsTheLeaderThatItIs) {
     EXPECT_TRUE(status().reason.empty());
 }
 
+TEST_F(RelayStatus, WaitsForPostgresWhereOnlyThatKeepsTheStreamFromBeingMade) {
+    const auto lost = [](const auto& losses, lost_reason why) {
+        return losses[static_cast<std::size_t>(why)];
+    };
+    script.start();
+    script.broker_fails(errc::broker_unavailable);
+    is(relay_state::waiting_broker, false);
+    script.passes(1s);
+    script.broker_fails(errc::postgres_unavailable);
+    is(relay_state::waiting_postgres, false);
+    EXPECT_FALSE(status().reason.empty());
+    const auto counts = machine.counts();
+    EXPECT_EQ(lost(counts.broker_losses, lost_reason::unavailable), 1U) << "the first one";
+    EXPECT_EQ(lost(counts.postgres_losses, lost_reason::unavailable), 1U);
+    script.passes(5s);
+    script.broker_fails(errc::broker_unavailable);
+    is(relay_state::waiting_broker, false);
+    script.passes(5s);
+    script.broker_connects(0);
+    script.postgres_connects();
+    catches_up();
+    is(relay_state::streaming, true);
+}
+
 TEST_F(RelayStatus, WaitsForABrokerThatTakesConnectionsUntilItTakesAMessage) {
     connect();
     script.transaction(800, {"a"});
