@@ -3,21 +3,26 @@
 #include "postgres/session/handshake.hpp"
 #include "postgres/session/server_error.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace walrelay::postgres {
 namespace {
 
 constexpr const char* mark_sql = "SELECT pg_catalog.set_config('walrelay.session', 'mine', false)";
+constexpr const char* arrive_sql = "SELECT 1";
 constexpr const char* borrow_sql =
     "BEGIN; SELECT pg_catalog.set_config('walrelay.session', 'another', true)";
 constexpr const char* session_setting_sql =
     "SELECT pg_catalog.current_setting('walrelay.session', true)";
 
-error keeps_no_session() {
+error keeps_no_session(bool takes_transactions) {
     return {errc::postgres_refused,
-            "a pooler answers in PostgreSQL's place and lends its connections for single "
-            "transactions: what a session sets is lost, so that values could be read wrongly",
+            fmt::format(
+                "a pooler answers in PostgreSQL's place and lends its connections for single {}: "
+                "what a session sets is lost, so that values could be read wrongly",
+                takes_transactions ? "transactions" : "statements"),
             "connect past the pooler, or to a pool of it whose mode is session, in "
             "postgres.conninfo"};
 }
@@ -45,17 +50,23 @@ boost::asio::awaitable<result<void>> require_own_session(
     other->attach_socket();
     const auto left = deadline - std::chrono::steady_clock::now();
     other->expire_after(std::chrono::duration_cast<std::chrono::milliseconds>(left));
-    const auto borrowed = co_await run_statement(other, query_protocol::simple, borrow_sql, {});
-    if (borrowed.has_error()) {
-        co_return cannot_be_tried(words_of(borrowed.error()));
+    const auto arrived = co_await run_statement(other, query_protocol::simple, arrive_sql, {});
+    if (arrived.has_error()) {
+        co_return cannot_be_tried(words_of(arrived.error()));
     }
+    const auto borrowed = co_await run_statement(other, query_protocol::simple, borrow_sql, {});
     const auto seen = co_await run_statement(mine, query_protocol::simple, session_setting_sql, {});
     other->close();
     if (seen.has_error()) {
         co_return cannot_be_tried(words_of(seen.error()));
     }
+    if (borrowed.has_error() && borrowed.error().sqlstate.empty()) {
+        co_return cannot_be_tried(words_of(borrowed.error()));
+    }
+    // A query passes before and after, and no transaction: they are taken apart into statements.
+    const bool takes_transactions = !borrowed.has_error();
     const bool is_kept = !seen->empty() && seen->text(0, 0) == "mine";
-    co_return is_kept ? result<void>{} : keeps_no_session();
+    co_return is_kept&& takes_transactions ? result<void>{} : keeps_no_session(takes_transactions);
 }
 
 }  // namespace walrelay::postgres

@@ -1,17 +1,10 @@
 // Connections through pgbouncer: which of them keep what a session sets.
 #include "postgres_fixture.hpp"
-#include "support/child_process.hpp"
-#include "support/eventually.hpp"
-#include "support/free_port.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/pgbouncer.hpp"
 
 #include <gmock/gmock.h>
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <memory>
+#include <optional>
 
 namespace walrelay::test {
 namespace {
@@ -23,43 +16,22 @@ using testing::HasSubstr;
 
 class Pooler : public postgres_fixture {
 protected:
-    /// pgbouncer in front of the server; it does not run as root.
-    void pool(const std::string& mode, int size = 5) {
-        const auto file = folder_.path() / "pgbouncer.ini";
-        std::ofstream(file) << "[databases]\n* = host=127.0.0.1 port=" << server().port()
-                            << " user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
-                            << "listen_port = " << port_
-                            << "\nauth_type = any\npool_mode = " << mode
-                            << "\ndefault_pool_size = " << size
-                            << "\nunix_socket_dir =\nquery_wait_timeout = 2\n";
-        std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
-        const auto someone = geteuid() == 0 ? std::optional(find_account("nobody")) : std::nullopt;
-        process_ = std::make_unique<child_process>(command{.program = "pgbouncer",
-                                                           .arguments = {file.string()},
-                                                           .run_as = someone,
-                                                           .folder = folder_.path(),
-                                                           .name = "pgbouncer"});
-        ASSERT_TRUE(eventually(30s, [&] {
-            return process_->standard_error().find("process up") != std::string::npos;
-        })) << process_->standard_error();
-    }
+    void pool(const std::string& mode, int size = 5) { pool_.emplace(server().port(), mode, size); }
     [[nodiscard]] result<connection> open(connection_kind kind) {
-        return run(connection::open(context_.get_executor(),
-                                    {.conninfo = "host=127.0.0.1 user=postgres dbname=" +
-                                                 database_ + " port=" + std::to_string(port_),
-                                     .kind = kind,
-                                     .timeout = 10s}));
+        return run(
+            connection::open(context_.get_executor(),
+                             {.conninfo = "host=127.0.0.1 user=postgres dbname=" + database_ +
+                                          " port=" + std::to_string(pool_->port()),
+                              .kind = kind,
+                              .timeout = 10s}));
     }
     [[nodiscard]] std::string refusal(connection_kind kind) {
         const auto opened = open(kind);
         return opened ? "connected" : to_string(opened.error());
     }
 
-    std::uint16_t port_ = free_port();
-
 private:
-    temporary_folder folder_{"pgbouncer"};
-    std::unique_ptr<child_process> process_;
+    std::optional<pgbouncer> pool_;
 };
 
 TEST_F(Pooler, ThatKeepsSessionsIsFineForQueries) {
@@ -85,9 +57,26 @@ TEST_F(Pooler, ThatLendsConnectionsForTransactionsIsRefused) {
     EXPECT_NE(other.value_of("SHOW search_path"), "pg_catalog");
 }
 
+TEST_F(Pooler, ThatLendsConnectionsForStatementsIsRefused) {
+    pool("statement");
+    const auto opened = open(connection_kind::sql);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::postgres_refused) << "it is the same at the next try";
+    EXPECT_THAT(to_string(opened.error()),
+                HasSubstr("lends its connections for single statements"));
+    EXPECT_THAT(to_string(opened.error()), HasSubstr("connect past the pooler"));
+}
+
 TEST_F(Pooler, WithOneConnectionIsRefusedInEitherMode) {
     pool("transaction", 1);
     EXPECT_NE(refusal(connection_kind::sql), "connected");
+}
+
+TEST_F(Pooler, ThatKeepsSessionsAndHasNoConnectionLeftIsTriedAgain) {
+    pool("session", 1);
+    const auto opened = open(connection_kind::sql);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, errc::postgres_unavailable) << to_string(opened.error());
 }
 
 TEST_F(Pooler, ThatTakesNoReplicationIsNamed) {
