@@ -14,12 +14,14 @@ struct rule {
     outlook what;
 };
 
-constexpr std::array<rule, 31> rules = {{
+constexpr std::array<rule, 32> rules = {{
     {"08", outlook::passes},  // connection
     {sqlstate::read_only, outlook::waits},
-    {"25", outlook::passes},               // state of a transaction, its time-outs
-    {"40", outlook::passes},               // serialization, deadlock
-    {"53", outlook::waits},                // disk, memory, connections, limits
+    {"25", outlook::passes},  // state of a transaction, its time-outs
+    {"40", outlook::passes},  // serialization, deadlock
+    // max_replication_slots, temp_file_limit: lasts until they are raised, as for `walrelay check`.
+    {sqlstate::configuration_limit_exceeded, outlook::decided_by_operator},
+    {"53", outlook::waits},                // disk, memory, connections
     {"55", outlook::passes},               // a lock, or an object in use
     {"57", outlook::passes},               // an operator or a time-out has intervened
     {"58", outlook::waits},                // the system below the server

@@ -129,12 +129,12 @@ TEST(Refusal, SortsWhatPassesWhatWaitsAndWhatSomebodyMustDecide) {
         {outlook::passes,
          {"", "08006", "25P03", "25P04", "40001", "40P01", "55P03", "55006", "57014", "57P01",
           "57P05", "72000", "HV00N", "XX000", "ZZ999"}},
-        {outlook::waits, {"25006", "53100", "53200", "53300", "53400", "58030"}},
+        {outlook::waits, {"25006", "53100", "53200", "53300", "58030"}},
         {outlook::of_a_row,
          {"22001", "22P02", "23502", "23505", "23514", "27000", "44000", "P0001", "P0004"}},
         {outlook::decided_by_operator,
          {"0A000", "21000", "26000", "28000", "2F003", "38001", "39004", "3D000", "3F000", "42501",
-          "42P01", "54000"}}};
+          "42P01", "53400", "54000"}}};
     for (const auto& each : all) {
         const bool refused =
             each.what == outlook::of_a_row || each.what == outlook::decided_by_operator;
@@ -144,6 +144,19 @@ TEST(Refusal, SortsWhatPassesWhatWaitsAndWhatSomebodyMustDecide) {
             const auto of_a_query = explain({code, "no"}, {.role = "relay"});
             EXPECT_EQ(of_a_query.code, refused ? errc::postgres_unsuitable : errc::postgres_lost)
                 << code;
+        }
+    }
+}
+
+TEST(Refusal, IsSortedTheSameWhereverASlotIsMadeOrRead) {
+    for (const auto action :
+         {server_action::create_slot, server_action::start_streaming, server_action::stream}) {
+        for (const auto* const code :
+             {"53100", "53200", "53300", "53400", "40001", "57P01", "54000"}) {
+            const auto failure = explain({code, "no"}, {.action = action, .slot = "s"});
+            EXPECT_EQ(failure.code,
+                      comes_back(code) ? errc::postgres_unsuitable : errc::postgres_lost)
+                << code << ": " << failure.what;
         }
     }
 }
