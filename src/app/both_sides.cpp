@@ -52,7 +52,7 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
     const auto tried =
         co_await (*broker)->try_publishes(std::move(subjects), outbox::subject_limit_bytes);
     co_await (*broker)->try_reading();
-    co_await (*broker)->look_at_account();
+    co_await (*broker)->look_at_account(settings.nats.replicas);
     found = preflight::broker_findings(expected, (*broker)->facts());
     const auto& facts = (*broker)->facts();
     if (const auto none = relay::leaves_no_room(facts, settings.nats.stream)) {

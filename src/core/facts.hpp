@@ -422,14 +422,22 @@ struct reading_trial {
     bool one_for_each_request = false;
 };
 
-/// What JetStream lets the account have, and what is used of it; -1 is unlimited.
+/// What JetStream lets the account have for a stream as walrelay makes it, and what is used of it;
+/// -1 is unlimited.
 struct account_limits {
     std::int64_t streams_max = -1;
     std::int64_t streams = 0;
-    std::int64_t storage_max = -1;
+    std::int64_t consumers_max = -1;  // of each stream
+    std::int64_t storage_max = -1;    // 0 is none at all
     std::uint64_t storage = 0;
+    /// What max_bytes of its streams come to; nothing where the server does not tell it.
+    std::optional<std::uint64_t> reserved = {};
     std::int64_t stream_bytes_max = -1;
     bool needs_max_bytes = false;
+    /// How often a byte of the stream counts: once where there are tiers, else for each replica.
+    std::int64_t copies = 1;
+    /// The account has tiers and this one, which the stream would need, is none of them.
+    std::string missing_tier = {};
 };
 
 struct broker_facts {

@@ -1,6 +1,7 @@
 #include "nats/connection.hpp"
 
 #include "nats/publish/publish_probe.hpp"
+#include "nats/requests/account_info.hpp"
 #include "nats/requests/connect_call.hpp"
 #include "nats/requests/handles.hpp"
 #include "nats/requests/stream_reader.hpp"
@@ -70,12 +71,13 @@ asio::awaitable<reading_trial> read_on_worker(connect_options options, std::uint
     co_return read_last(options, last);
 }
 
-asio::awaitable<std::optional<account_limits>> look_at_account_on_worker(connect_options options) {
+asio::awaitable<std::optional<account_limits>> look_at_account_on_worker(connect_options options,
+                                                                         std::int64_t replicas) {
     // Who may not ask is not answered.
     constexpr std::chrono::milliseconds patience{1000};
     options.timeout = std::min(options.timeout, patience);
     const auto over = connect_blocking(options);
-    co_return over ? read_account(over->get(), options) : std::nullopt;
+    co_return over ? read_account(over->get(), options, replicas) : std::nullopt;
 }
 
 asio::awaitable<result<broker_facts>> look_on_worker(connect_options options) {
@@ -156,9 +158,9 @@ asio::awaitable<void> connection::try_reading() {
     }
 }
 
-asio::awaitable<void> connection::look_at_account() {
+asio::awaitable<void> connection::look_at_account(std::int64_t replicas) {
     if (!facts_.stream) {
-        auto looking = look_at_account_on_worker(options_);
+        auto looking = look_at_account_on_worker(options_, replicas);
         facts_.account =
             co_await asio::co_spawn(blocking_, std::move(looking), asio::use_awaitable);
     }

@@ -60,9 +60,9 @@ public:
     /// facts how that went.
     [[nodiscard]] boost::asio::awaitable<void> try_reading();
 
-    /// Asks what the account may have, where the stream is still to be made, and keeps it in the
-    /// facts; what is not told stays unknown.
-    [[nodiscard]] boost::asio::awaitable<void> look_at_account();
+    /// Asks what the account may have for a stream of so many replicas, where it is still to be
+    /// made, and keeps it in the facts; what is not told stays unknown.
+    [[nodiscard]] boost::asio::awaitable<void> look_at_account(std::int64_t replicas);
 
     /// Buffers one publish. The reply comes through on_reply with `index`. With
     /// `expected_last_sequence` the broker takes it only after that sequence. Errors: those of

@@ -7,6 +7,7 @@
 #include "preflight/transport.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <string_view>
 
@@ -76,6 +77,29 @@ void look_at_clean_up(const expectations& wanted, const stream_facts& stream,
                               " shorter, or max_age longer: " + edit(wanted, "--max-age=..."));
         }
     }
+}
+
+/// With other writers the ids alone tell what is there already, for as long as they are remembered.
+void look_at_duplicates(const expectations& wanted, const stream_facts& stream,
+                        findings_list& found) {
+    using std::chrono::duration_cast;
+    using std::chrono::milliseconds;
+    constexpr milliseconds by_default = std::chrono::minutes(2);
+    const auto needed = std::max(by_default, 2 * wanted.ack_timeout);
+    const auto has = duration_cast<milliseconds>(stream.duplicate_window);
+    if (wanted.sole_writer || has >= needed) {
+        return;
+    }
+    found.warning(
+        "duplicate_window_short",
+        "stream " + wanted.stream + " remembers a message id for " + std::to_string(has.count()) +
+            " ms (duplicate_window), and nats.sole_writer is false: a row that is sent again "
+            "after a longer outage of the broker or of walrelay can be in it twice",
+        edit(wanted, "--dupe-window=" + std::to_string(needed.count() / 1000) + "s") +
+            ", or more; a server whose limit is lower refuses that: raise "
+            "duplicate_window there before (jetstream { limits { duplicate_window } } in "
+            "nats-server.conf)" +
+            (stream.max_age.count() > 0 ? "; max_age of the stream is to be no shorter" : ""));
 }
 
 /// Streams that are made for something else.
@@ -299,6 +323,54 @@ void look_at_reading(const expectations& wanted, const reading_trial& trial, fin
     }
 }
 
+std::string counted_bytes(std::int64_t count) {
+    return std::to_string(count) + " bytes";
+}
+
+/// What of the account's limit is left for the stream. Servers that do not tell what its other
+/// streams reserve tell at least what they hold.
+std::int64_t bytes_left(const account_limits& has) {
+    const auto held = static_cast<std::int64_t>(has.storage);
+    const auto taken = has.reserved ? static_cast<std::int64_t>(*has.reserved) : held;
+    return held >= has.storage_max ? 0 : std::max<std::int64_t>(has.storage_max - taken, 0);
+}
+
+template <class Forbid>
+void look_at_bytes(const expectations& wanted, const account_limits& has, const Forbid& forbid,
+                   findings_list& found) {
+    // A stream without a limit reserves nothing, and wants room for a byte all the same.
+    const auto asked = static_cast<std::int64_t>(wanted.stream_max_bytes.value_or(1));
+    const auto of_stream = wanted.stream_max_bytes ? "nats.max_bytes is " + counted_bytes(asked)
+                                                   : std::string("nats.max_bytes is not set");
+    if (has.stream_bytes_max >= 0 && asked > has.stream_bytes_max) {
+        forbid(of_stream + ", and the account lets a stream have " +
+                   counted_bytes(has.stream_bytes_max),
+               "make nats.max_bytes smaller");
+        return;
+    }
+    if (has.storage_max < 0) {
+        return;
+    }
+    const auto left = bytes_left(has);
+    const auto has_left = ", and the account has " + counted_bytes(left) + " of its " +
+                          counted_bytes(has.storage_max) + " left";
+    const auto fix =
+        std::string(wanted.stream_max_bytes ? "make nats.max_bytes smaller, or " : "") +
+        "raise max_storage of the account";
+    if (asked > left) {
+        forbid(of_stream + has_left, fix);
+    } else if (asked > left / has.copies) {
+        // Source: nats-server, server/jetstream.go (checkBytesLimits) from 2.9 to 2.14.
+        found.warning("stream_outgrows_account",
+                      of_stream + ", which the account counts for each of " +
+                          std::to_string(has.copies) + " replicas" + has_left + ": stream " +
+                          wanted.stream +
+                          " is refused messages before it is full, and most versions of "
+                          "nats-server do not create it",
+                      fix);
+    }
+}
+
 /// Whether the account has room for the stream that is still to be made.
 void look_at_account(const expectations& wanted, const account_limits& has, findings_list& found) {
     const auto forbid = [&](const std::string& why, const std::string& fix) {
@@ -306,31 +378,45 @@ void look_at_account(const expectations& wanted, const account_limits& has, find
             "stream_not_creatable",
             "stream " + wanted.stream + " does not exist yet, and cannot be created: " + why, fix);
     };
-    const auto bytes = [](std::int64_t count) { return std::to_string(count) + " bytes"; };
+    if (!has.missing_tier.empty()) {
+        forbid("the account has limits for each number of replicas, and none for " +
+                   has.missing_tier + " (nats.replicas)",
+               "set nats.replicas to one that the account has (nats account info), or add tier " +
+                   has.missing_tier + " to it");
+        return;
+    }
     if (has.streams_max >= 0 && has.streams >= has.streams_max) {
         forbid("the account has all the streams that it may have (max_streams = " +
                    std::to_string(has.streams_max) + ")",
                "raise max_streams of the account, or name a stream in nats.stream that nothing "
                "else writes to (nats stream ls)");
     }
-    if (!wanted.stream_max_bytes) {
-        if (has.needs_max_bytes) {
-            forbid("the account takes no stream without a limit of bytes (max_bytes_required)",
-                   "set nats.max_bytes");
-        }
+    if (!wanted.stream_max_bytes && has.needs_max_bytes) {
+        forbid("the account takes no stream without a limit of bytes (max_bytes_required)",
+               "set nats.max_bytes");
         return;
     }
-    const auto asked = static_cast<std::int64_t>(*wanted.stream_max_bytes);
-    const auto left = has.storage_max - static_cast<std::int64_t>(has.storage);
-    if (has.stream_bytes_max >= 0 && asked > has.stream_bytes_max) {
-        forbid("nats.max_bytes is " + bytes(asked) + ", and the account lets a stream have " +
-                   bytes(has.stream_bytes_max),
-               "make nats.max_bytes smaller");
-    } else if (has.storage_max >= 0 && asked > left) {
-        forbid("nats.max_bytes is " + bytes(asked) + ", and the account has " + bytes(left) +
-                   " of its " + bytes(has.storage_max) + " left",
-               "make nats.max_bytes smaller, or raise max_storage of the account");
+    look_at_bytes(wanted, has, forbid, found);
+}
+
+/// The server counts them for each stream, so those who read the one of walrelay take some.
+void look_at_consumers(const expectations& wanted, const account_limits& has,
+                       findings_list& found) {
+    const bool cleans_up = std::ranges::any_of(
+        wanted.tables, [](const outbox_table& table) { return table.delete_after.has_value(); });
+    const std::int64_t own = cleans_up ? 2 : 1;
+    if (has.consumers_max < 0 || has.consumers_max > own) {
+        return;
     }
+    found.warning(
+        "stream_read_one_by_one",
+        "the account lets a stream have " + std::to_string(has.consumers_max) +
+            " consumers (max_consumers), and walrelay takes " + std::to_string(own) +
+            (cleans_up ? ", one of them for delete_after" : " for as long as it reads the stream") +
+            ": beside those of others, healing, verify and the clean-up need a request for each "
+            "message of stream " +
+            wanted.stream,
+        "raise max_consumers of the account (nats account info)");
 }
 
 }  // namespace
@@ -370,6 +456,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
     }
     if (!facts.stream && facts.account) {
         look_at_account(wanted, *facts.account, found);
+        look_at_consumers(wanted, *facts.account, found);
     }
     if (!facts.stream) {
         if (!wanted.stream_subjects.empty()) {
@@ -383,6 +470,7 @@ std::vector<finding> broker_findings(const expectations& wanted, const broker_fa
     look_at_policies(wanted, *facts.stream, found);
     look_at_room(wanted, *facts.stream, found);
     look_at_clean_up(wanted, *facts.stream, found);
+    look_at_duplicates(wanted, *facts.stream, found);
     look_at_subjects(wanted, facts.stream->subjects, true, found);
     return found.take();
 }

@@ -8,6 +8,7 @@
 #include "core/finding.hpp"
 #include "core/outbox_table.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ struct expectations {
     std::vector<std::string> stream_subjects = {};
     /// Messages share fast batches where the stream takes them.
     bool batches = false;
+    /// After which a message that was not acked is sent again.
+    std::chrono::milliseconds ack_timeout{0};
 };
 
 /// How it is known that walrelay has run before on a stream.

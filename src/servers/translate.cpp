@@ -32,7 +32,8 @@ preflight::expectations expectations_of(const config::settings& settings) {
             api_prefix_of(settings),
             settings.nats.max_bytes ? std::optional(settings.nats.max_bytes->bytes) : std::nullopt,
             settings.nats.subjects,
-            settings.delivery.batch == config::batch_policy::fast};
+            settings.delivery.batch == config::batch_policy::fast,
+            settings.delivery.ack_timeout};
 }
 
 relay::stream_owner owner_of(const config::settings& settings, const postgres_facts& facts) {

@@ -26,7 +26,6 @@ using message_handle = std::unique_ptr<natsMsg, deleter<natsMsg_Destroy>>;
 using jetstream_handle = std::unique_ptr<jsCtx, deleter<jsCtx_Destroy>>;
 using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerInfo_Destroy>>;
 using message_data_handle = std::unique_ptr<jsMsgMetaData, deleter<jsMsgMetaData_Destroy>>;
-using account_info_handle = std::unique_ptr<jsAccountInfo, deleter<jsAccountInfo_Destroy>>;
 using stream_info_handle = std::unique_ptr<jsStreamInfo, deleter<jsStreamInfo_Destroy>>;
 using consumer_info_handle = std::unique_ptr<jsConsumerInfo, deleter<jsConsumerInfo_Destroy>>;
 

@@ -321,31 +321,6 @@ result<broker_facts> read_broker(natsConnection* connection, const connect_optio
     return facts;
 }
 
-std::optional<account_limits> read_account(natsConnection* connection,
-                                           const connect_options& options) {
-    auto call = open_jetstream(connection, options);
-    jsAccountInfo* raw = nullptr;
-    if (!call || js_GetAccountInfo(&raw, call->context.get(), &call->options, nullptr) != NATS_OK) {
-        return std::nullopt;
-    }
-    const account_info_handle info(raw);
-    const auto told = [](const jsAccountLimits& limits, std::int64_t streams, std::uint64_t bytes) {
-        return account_limits{limits.MaxStreams > 0 ? limits.MaxStreams : -1,
-                              streams,
-                              limits.MaxStore > 0 ? limits.MaxStore : -1,
-                              bytes,
-                              limits.StoreMaxStreamBytes > 0 ? limits.StoreMaxStreamBytes : -1,
-                              limits.MaxBytesRequired};
-    };
-    for (int index = 0; index < info->TiersLen; ++index) {
-        const auto& tier = *info->Tiers[index];
-        if (std::string_view(tier.Name) == "R1") {
-            return told(tier.Limits, tier.Streams, tier.Store);
-        }
-    }
-    return told(info->Limits, info->Streams, info->Store);
-}
-
 result<void> make_stream(natsConnection* connection, const connect_options& options,
                          const stream_definition& definition) {
     auto call = open_jetstream(connection, options);

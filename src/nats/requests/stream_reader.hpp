@@ -22,11 +22,6 @@ namespace walrelay::nats {
                                                const connect_options& options,
                                                subscription_handle& incoming);
 
-/// What JetStream lets the account have: of its tier of one replica where it has tiers. Nothing
-/// where that is not told.
-[[nodiscard]] std::optional<account_limits> read_account(natsConnection* connection,
-                                                         const connect_options& options);
-
 /// Errors as above; broker_unsuitable with the server's words where the definition is refused.
 [[nodiscard]] result<void> make_stream(natsConnection* connection, const connect_options& options,
                                        const stream_definition& definition);

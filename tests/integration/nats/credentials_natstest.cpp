@@ -66,6 +66,24 @@ TEST_F(Credentials, OfAPipeOrOfTooMuchAreAnErrorAtOnce) {
     EXPECT_THAT(to_string(a_device.error()), HasSubstr("not an ordinary file"));
 }
 
+TEST_F(Credentials, OfAnAccountWithTiersShowTheLimitsOfTheOneThatCounts) {
+    const auto tiered = issue_credentials(
+        {}, R"("tiered_limits":{"R1":{"disk_storage":1048576,"streams":1,"consumer":4},)"
+            R"("R3":{"disk_storage":3145728,"streams":7,"consumer":2}})");
+    use_server({.settings = {tiered.server_settings}});
+    auto opened = open(with_file(tiered.file));
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    auto& over = **opened;
+    const auto told = [&](std::int64_t replicas) {
+        return account_of(over, replicas).value_or(account_limits{});
+    };
+    EXPECT_EQ(told(3).streams_max, 7);
+    EXPECT_EQ(told(3).storage_max, 3145728);
+    EXPECT_EQ(told(3).consumers_max, 2);
+    EXPECT_EQ(told(1).streams_max, 1);
+    EXPECT_EQ(told(5).missing_tier, "R5");
+}
+
 TEST_F(Credentials, OfAStrangerAreRefused) {
     const auto linked = open_link(with_file(issue_credentials().file));
     ASSERT_FALSE(linked);

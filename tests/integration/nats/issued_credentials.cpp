@@ -117,6 +117,12 @@ std::string json_web_token(const key_pair& issuer, const key_pair& subject,
     return text + "." + issuer.sign(text);
 }
 
+std::string claims_of_account(const std::string& jetstream) {
+    return R"({"limits":{"subs":-1,"data":-1,"payload":-1,"imports":-1,"exports":-1,)"
+           R"("wildcards":true,"conn":-1,"leaf":-1)" +
+           (jetstream.empty() ? "" : "," + jetstream) + R"(},"type":"account","version":2})";
+}
+
 std::string credentials_file(const key_pair& account, const std::string& more) {
     const key_pair user(role::user);
     const auto of_user = json_web_token(account, user,
@@ -131,23 +137,24 @@ std::string credentials_file(const key_pair& account, const std::string& more) {
 }  // namespace
 
 issued_credentials issue_credentials(
-    std::optional<std::chrono::system_clock::time_point> user_expires) {
+    std::optional<std::chrono::system_clock::time_point> user_expires,
+    const std::string& jetstream) {
     const key_pair authority(role::operator_);
     const key_pair account(role::account);
     const auto of_authority =
         json_web_token(authority, authority, R"({"type":"operator","version":2})");
-    const auto of_account = json_web_token(
-        authority, account,
-        R"({"limits":{"subs":-1,"data":-1,"payload":-1,"imports":-1,"exports":-1,"wildcards":true,)"
-        R"("conn":-1,"leaf":-1},"type":"account","version":2})");
+    const auto of_account = json_web_token(authority, account, claims_of_account(jetstream));
     std::string end;
     if (user_expires) {
         end = ",\"exp\":" + std::to_string(std::chrono::system_clock::to_time_t(*user_expires));
     }
     issued_credentials issued;
+    const key_pair system(role::account);
+    const auto of_system = json_web_token(authority, system, claims_of_account(""));
     issued.server_settings = "operator: \"" + of_authority +
-                             "\"\nresolver: MEMORY\nresolver_preload: { " + account.name() +
-                             ": \"" + of_account + "\" }\n";
+                             "\"\nsystem_account: " + system.name() +
+                             "\nresolver: MEMORY\nresolver_preload: { " + account.name() + ": \"" +
+                             of_account + "\", " + system.name() + ": \"" + of_system + "\" }\n";
     issued.file = credentials_file(account, end);
     issued.next_file = credentials_file(account, "");
     return issued;

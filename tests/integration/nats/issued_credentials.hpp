@@ -17,7 +17,9 @@ struct issued_credentials {
 };
 
 /// The server ends connections of a user whose time is over. Throws std::runtime_error.
+/// `jetstream`: more of the account's limits, as a claim has them, e.g. `"disk_storage":-1`.
 [[nodiscard]] issued_credentials issue_credentials(
-    std::optional<std::chrono::system_clock::time_point> user_expires = {});
+    std::optional<std::chrono::system_clock::time_point> user_expires = {},
+    const std::string& jetstream = "");
 
 }  // namespace walrelay::test

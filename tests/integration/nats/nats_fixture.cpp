@@ -61,6 +61,18 @@ result<void> nats_fixture::create_stream(nats::connection& over,
     return run(over.create_stream(std::move(definition)));
 }
 
+std::optional<account_limits> nats_fixture::account_of(nats::connection& over,
+                                                       std::int64_t replicas) {
+    const auto looking = [](nats::connection* at,
+                            std::int64_t for_replicas) -> boost::asio::awaitable<result<void>> {
+        co_await at->look_at_account(for_replicas);
+        co_return result<void>{};
+    };
+    const auto looked = run(looking(&over, replicas));
+    EXPECT_TRUE(looked);
+    return over.facts().account;
+}
+
 std::unique_ptr<nats::connection> nats_fixture::open_with_stream() {
     reader_ = std::make_unique<stream_reader>(server_->url());
     reader_->create({.name = "S", .subjects = {"s.>"}});

@@ -35,6 +35,9 @@ protected:
     [[nodiscard]] result<std::unique_ptr<nats::publish_link>> open_link(nats::connect_options how);
     [[nodiscard]] result<void> create_stream(nats::connection& over,
                                              nats::stream_definition definition);
+    /// What the account may have for a stream of so many replicas; nothing where that is not told.
+    [[nodiscard]] std::optional<account_limits> account_of(nats::connection& over,
+                                                           std::int64_t replicas);
     /// A connection to the stream S with the subject s.>, which is made first.
     [[nodiscard]] std::unique_ptr<nats::connection> open_with_stream();
     /// Fails the test if `done` does not hold within 30 seconds.

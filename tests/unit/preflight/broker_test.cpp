@@ -110,6 +110,75 @@ TEST(BrokerPreflight, KnowsWhatTheAccountHasLeftForAStreamThatIsToBeMade) {
     EXPECT_THAT(look_at_account({.storage_max = 2000, .storage = 1000}, 1000), IsEmpty());
 }
 
+TEST(BrokerPreflight, CountsWhatOtherStreamsOfTheAccountReserve) {
+    auto found = look_at_account({.storage_max = 2000, .storage = 0, .reserved = 1500}, 1000);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("500 bytes of its 2000 bytes left"));
+    EXPECT_FALSE(can_start(found));
+    // They reserve all of it: there is no room for a stream without a limit either.
+    found = look_at_account({.storage_max = 2000, .storage = 0, .reserved = 2000});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what, HasSubstr("nats.max_bytes is not set"));
+    EXPECT_THAT(look_at_account({.storage_max = 2000, .reserved = 1000}, 1000), IsEmpty());
+    found = look_at_account({.storage_max = 0}, 1000);
+    ASSERT_THAT(found, SizeIs(1)) << "an account without any room on disk";
+}
+
+TEST(BrokerPreflight, CountsEachReplicaWhereTheAccountDoes) {
+    EXPECT_THAT(look_at_account({.storage_max = 3000, .copies = 3}, 1000), IsEmpty());
+    const auto found = look_at_account({.storage_max = 2999, .copies = 3}, 1000);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_outgrows_account");
+    EXPECT_THAT(found[0].what, HasSubstr("each of 3 replicas"));
+    EXPECT_TRUE(can_start(found)) << "some servers make it all the same";
+    EXPECT_FALSE(can_start(look_at_account({.storage_max = 999, .copies = 3}, 1000)));
+}
+
+TEST(BrokerPreflight, NamesTheTierThatTheAccountLacks) {
+    const auto found = look_at_account({.missing_tier = "R3"});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_not_creatable");
+    EXPECT_THAT(found[0].what, HasSubstr("none for R3"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("nats.replicas"));
+}
+
+TEST(BrokerPreflight, KnowsHowManyConsumersTheStreamMayHaveBeforeItIsMade) {
+    EXPECT_THAT(look_at_account({.consumers_max = 2}), IsEmpty());
+    auto found = look_at_account({.consumers_max = 1});
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "stream_read_one_by_one");
+    EXPECT_THAT(found[0].what, HasSubstr("max_consumers"));
+    EXPECT_TRUE(can_start(found));
+    broker_facts facts;
+    facts.account.emplace().consumers_max = 2;
+    auto expected = wanted();
+    expected.tables[0].delete_after = std::chrono::hours(1);
+    found = broker_findings(expected, facts);
+    EXPECT_THAT(found.front().what, HasSubstr("one of them for delete_after"));
+}
+
+TEST(BrokerPreflight, WarnsOfIdsThatAreForgottenTooSoonWhereTheyAloneTell) {
+    using std::chrono_literals::operator""s;
+    auto facts = good();
+    auto expected = wanted();
+    expected.ack_timeout = 5s;
+    facts.stream->duplicate_window = 30s;
+    EXPECT_THAT(broker_findings(expected, facts), IsEmpty()) << "positions tell";
+    expected.sole_writer = false;
+    auto found = broker_findings(expected, facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].code.text(), "duplicate_window_short");
+    EXPECT_TRUE(can_start(found));
+    EXPECT_THAT(found[0].remedy, HasSubstr("--dupe-window=120s"));
+    EXPECT_THAT(found[0].remedy, HasSubstr("nats-server.conf")) << "its limit can be lower";
+    facts.stream->duplicate_window = 120s;
+    EXPECT_THAT(broker_findings(expected, facts), IsEmpty());
+    expected.ack_timeout = 90s;
+    found = broker_findings(expected, facts);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].remedy, HasSubstr("--dupe-window=180s"));
+}
+
 TEST(BrokerPreflight, AsksTheApiOfADomainForTheStream) {
     auto expected = wanted();
     expected.api = "$JS.hub.API";
