@@ -60,9 +60,9 @@ awaitable<std::optional<stream_facts>> look_at_broker(servers::executors on,
             {finding_severity::error, "no_room_for_messages", none->what, none->remedy});
     }
     if (!facts.stream) {
-        const auto others = co_await servers::streams_in_the_way(on.blocking, settings);
-        if (!others.empty()) {
-            found.push_back(preflight::subjects_are_taken(expected, others));
+        auto taken = co_await servers::subjects_of_others(on.blocking, settings);
+        if (taken) {
+            found.push_back(std::move(*taken));
         }
     }
     if (!tried) {

@@ -96,8 +96,13 @@ awaitable<result<std::optional<stream_facts>>> look_at_stream(servers::executors
     }
     const auto& facts = (*broker)->facts();
     if (!facts.stream) {
+        co_await (*broker)->look_at_account(settings.nats.replicas);
         if (const auto forbids = servers::forbids_to_make(settings, facts)) {
             co_return *forbids;
+        }
+        const auto taken = co_await servers::subjects_of_others(on.blocking, settings);
+        if (taken) {
+            co_return error{errc::broker_unsuitable, taken->what, taken->remedy};
         }
     }
     if (policy == servers::missing_stream::leave && facts.stream) {
@@ -228,18 +233,31 @@ awaitable<void> allow_batches(servers::executors on, const config::settings& set
     }
 }
 
-awaitable<result<void>> make_all(servers::executors on, postgres::connection& sql,
-                                 const config::settings& settings, const postgres_facts& facts,
-                                 bool run_makes_slot, init_options options) {
-    log<"init_step">("nothing stands in the way: creating what is missing");
-    const auto policy =
-        options.new_stream ? servers::missing_stream::make_anew : servers::missing_stream::create;
-    const auto stream = co_await look_at_stream(on, settings, policy);
-    if (!stream) {
-        co_return stream.error();
+/// Where others may write as well, no mark tells whose the stream is.
+awaitable<void> mark_stream(servers::executors on, const config::settings& settings,
+                            const postgres_facts& facts,
+                            const std::optional<stream_facts>& stream) {
+    if (!settings.nats.sole_writer) {
+        co_return;
     }
-    if (*stream) {
-        co_await allow_batches(on, settings, **stream);
+    auto description = stream ? stream->description : std::string();
+    auto owner = servers::owner_of(settings, facts);
+    const auto marked =
+        co_await servers::claim_stream(on.blocking, settings, owner, owner, std::move(description));
+    if (!marked) {
+        log<"stream_not_marked">(to_string(marked.error()), with<"stream">(settings.nats.stream),
+                                 with<"error">(marked.error().code));
+    }
+}
+
+/// What is made beside the stream, which is there now.
+awaitable<result<output_plugin>> make_rest(servers::executors on, postgres::connection& sql,
+                                           const config::settings& settings,
+                                           const postgres_facts& facts,
+                                           const std::optional<stream_facts>& stream,
+                                           bool run_makes_slot, init_options options) {
+    if (stream) {
+        co_await allow_batches(on, settings, *stream);
     }
     const auto plugin = co_await make_slot_or_leave_it(on, sql, settings, facts, run_makes_slot);
     if (!plugin) {
@@ -257,25 +275,10 @@ awaitable<result<void>> make_all(servers::executors on, postgres::connection& sq
         log<"init_step">("slot " + settings.postgres.slot +
                          " is there and stays as it is; a halt of it is ended by walrelay resume");
     }
-    if (*stream && (options.new_stream || !facts.slot)) {
-        co_await note_beginning(on, sql, settings, **stream, new_slot);
+    if (stream && (options.new_stream || !facts.slot)) {
+        co_await note_beginning(on, sql, settings, *stream, new_slot);
     }
-    if (settings.nats.sole_writer) {
-        auto description = *stream ? (*stream)->description : std::string();
-        auto owner = servers::owner_of(settings, facts);
-        const auto marked = co_await servers::claim_stream(on.blocking, settings, owner, owner,
-                                                           std::move(description));
-        if (!marked) {
-            log<"stream_not_marked">(to_string(marked.error()),
-                                     with<"stream">(settings.nats.stream),
-                                     with<"error">(marked.error().code));
-        }
-    }
-    log<"init_done">("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) +
-                         "), stream " + settings.nats.stream + "; start with walrelay run",
-                     with<"slot">(settings.postgres.slot), with<"plugin">(*plugin),
-                     with<"stream">(settings.nats.stream));
-    co_return result<void>{};
+    co_return *plugin;
 }
 
 /// Where the configuration leaves it open: that of a change that broke off, else the other one than
@@ -441,6 +444,47 @@ awaitable<result<bool>> leaves_slot_to_run(postgres::connection& sql,
             .has_value();
 }
 
+/// Begins with the stream: what an account may have is known for sure only once it is there.
+awaitable<result<void>> make_all(servers::executors on, postgres::connection& sql,
+                                 const config::settings& settings, postgres_facts facts,
+                                 const std::optional<stream_facts>& seen, init_options options) {
+    log<"init_step">("nothing stands in the way: creating what is missing");
+    const auto policy =
+        options.new_stream ? servers::missing_stream::make_anew : servers::missing_stream::create;
+    const auto stream = co_await look_at_stream(on, settings, policy);
+    if (!stream) {
+        co_return stream.error();
+    }
+    const bool uses_publication = preflight::choose_plugin(servers::expectations_of(settings),
+                                                           facts) == output_plugin::pgoutput;
+    const bool is_completed =
+        co_await servers::complete_control(sql, settings, facts, uses_publication);
+    if (is_completed) {
+        // Some things can only be tried with the table.
+        auto completed = co_await inspect_all(on, sql, settings, seen, options.new_slot);
+        if (!completed) {
+            co_return completed.error();
+        }
+        facts = std::move(*completed);
+    }
+    const auto run_makes_slot =
+        co_await leaves_slot_to_run(sql, settings, facts, seen, options.new_slot);
+    if (!run_makes_slot) {
+        co_return run_makes_slot.error();
+    }
+    const auto plugin =
+        co_await make_rest(on, sql, settings, facts, *stream, *run_makes_slot, options);
+    if (!plugin) {
+        co_return plugin.error();
+    }
+    co_await mark_stream(on, settings, facts, *stream);
+    log<"init_done">("ready: slot " + settings.postgres.slot + " (" + to_string(*plugin) +
+                         "), stream " + settings.nats.stream + "; start with walrelay run",
+                     with<"slot">(settings.postgres.slot), with<"plugin">(*plugin),
+                     with<"stream">(settings.nats.stream));
+    co_return result<void>{};
+}
+
 awaitable<int> create_all(servers::executors on, const config::settings& settings,
                           init_options options) {
     // Everything is looked at before anything is made, so that a refusal leaves nothing there.
@@ -458,28 +502,11 @@ awaitable<int> create_all(servers::executors on, const config::settings& setting
     if (refused) {
         co_return fail(*refused);
     }
-    const bool new_slot = options.new_slot;
-    auto facts = co_await inspect_all(on, *sql, settings, *stream, new_slot);
+    auto facts = co_await inspect_all(on, *sql, settings, *stream, options.new_slot);
     if (!facts) {
         co_return fail(facts.error());
     }
-    const bool uses_publication = preflight::choose_plugin(servers::expectations_of(settings),
-                                                           *facts) == output_plugin::pgoutput;
-    const bool completed =
-        co_await servers::complete_control(*sql, settings, *facts, uses_publication);
-    if (completed) {
-        // Some things can only be tried with the table.
-        facts = co_await inspect_all(on, *sql, settings, *stream, new_slot);
-        if (!facts) {
-            co_return fail(facts.error());
-        }
-    }
-    const auto run_makes_slot =
-        co_await leaves_slot_to_run(*sql, settings, *facts, *stream, new_slot);
-    if (!run_makes_slot) {
-        co_return fail(run_makes_slot.error());
-    }
-    const auto made = co_await make_all(on, *sql, settings, *facts, *run_makes_slot, options);
+    const auto made = co_await make_all(on, *sql, settings, std::move(*facts), *stream, options);
     if (!made) {
         co_return fail(made.error());
     }

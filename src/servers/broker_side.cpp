@@ -213,11 +213,14 @@ boost::asio::awaitable<result<broker_facts>> facts_of_broker(boost::asio::any_io
                                              boost::asio::use_awaitable);
 }
 
-boost::asio::awaitable<std::vector<std::string>> streams_in_the_way(
+boost::asio::awaitable<std::optional<finding>> subjects_of_others(
     boost::asio::any_io_executor blocking, const config::settings& settings) {
     auto looking = look_for_streams(nats_options_of(settings), settings.nats.subjects);
-    co_return co_await boost::asio::co_spawn(blocking, std::move(looking),
-                                             boost::asio::use_awaitable);
+    const auto others =
+        co_await boost::asio::co_spawn(blocking, std::move(looking), boost::asio::use_awaitable);
+    co_return others.empty()
+        ? std::nullopt
+        : std::optional(preflight::subjects_are_taken(expectations_of(settings), others));
 }
 
 boost::asio::awaitable<result<std::optional<bool>>> allow_batches(

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace walrelay::servers {
@@ -66,9 +67,9 @@ struct wanted_messages {
 [[nodiscard]] std::optional<error> forbids_to_make(const config::settings& settings,
                                                    const broker_facts& facts);
 
-/// Those that have some of nats.subjects: beside them the configured one cannot be made. None where
-/// the broker does not tell.
-[[nodiscard]] boost::asio::awaitable<std::vector<std::string>> streams_in_the_way(
+/// Where other streams have some of nats.subjects: beside them the configured one cannot be made.
+/// Nothing where the broker does not tell.
+[[nodiscard]] boost::asio::awaitable<std::optional<finding>> subjects_of_others(
     boost::asio::any_io_executor blocking, const config::settings& settings);
 
 /// Where delivery.batch asks for it and the stream does not take fast batches yet, lets it. Nothing

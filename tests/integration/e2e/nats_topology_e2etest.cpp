@@ -5,6 +5,7 @@
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
 #include "support/nats_cluster.hpp"
+#include "support/stream_follower.hpp"
 
 #include <gmock/gmock.h>
 
@@ -235,6 +236,105 @@ TEST(LimitedAccount, IsKnownBeforeTheStreamIsMade) {
     bench.execute(insert_events(1, 10));
     EXPECT_TRUE(bench.wait_for_messages(10));
     bench.stop();
+}
+
+nats_options with_account(const std::string& limits) {
+    return {.settings = {"accounts { A { jetstream: { " + limits +
+                             " }, users: [ { user: a, password: a } ] } }",
+                         "no_auth_user: a", "max_payload: 64KB"}};
+}
+
+/// Limits of the kind that a hosted account has, all at once.
+TEST(HostedAccount, IsEnoughForAllThatWalrelayDoes) {
+    nats_server broker(with_account(
+        "max_streams: 1, max_consumers: 2, max_file: 32MB, disk_max_stream_bytes: 16MB, "
+        "max_bytes_required: true"));
+    relay_bench bench(shared_postgres(), broker, "pgoutput");
+    bench.create_table();
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{event_type}'\n"
+        "delete_after = '0s'\n");
+    const auto nothing_is_made = [&] {
+        return !bench.broker().state(bench.stream_name()) && !bench.slot("plugin") &&
+               bench.session().value_of("SELECT to_regclass('walrelay.control') IS NULL") == "t";
+    };
+    for (const auto* const too_much : {"", "max_bytes = '20MiB'\n", "max_bytes = '40MiB'\n"}) {
+        bench.set_nats(too_much);
+        const auto refused = bench.command({"init"});
+        EXPECT_EQ(refused.exit_code, 3) << refused.output << refused.errors;
+        EXPECT_THAT(refused.errors, HasSubstr("cannot be created")) << too_much;
+        EXPECT_TRUE(nothing_is_made()) << too_much;
+    }
+    bench.set_nats("max_bytes = '8MiB'\n");
+    const auto made = bench.command({"init"});
+    ASSERT_EQ(made.exit_code, 0) << made.output << made.errors;
+    bench.start();
+    bench.execute(insert_events(1, 200));
+    ASSERT_TRUE(bench.wait_for_messages(200));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of("SELECT count(*) FROM outbox_events") == "0";
+    })) << bench.relay().log();
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+    const auto checked = bench.command({"check"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
+    bench.stop();
+}
+
+TEST(LimitedAccount, SaysThatItsConsumersAreTaken) {
+    nats_server broker(with_account("max_consumers: 1"));
+    relay_bench bench(shared_postgres(), broker, "pgoutput");
+    bench.create_table();
+    const auto before = bench.command({"check"});
+    EXPECT_THAT(before.output, AllOf(HasSubstr("max_consumers"), HasSubstr("1 consumers")))
+        << "before the stream is made";
+    bench.start();
+    bench.execute(insert_events(1, 20));
+    ASSERT_TRUE(bench.confirms_messages(20));
+    const stream_follower reader(broker.url(), bench.stream_name(), [](const stored_message&) {});
+    const auto checked = bench.command({"check", "--json"});
+    EXPECT_THAT(checked.output, HasSubstr("\"stream_read_one_by_one\""));
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << "slower: " << verified.output << verified.errors;
+    bench.stop();
+}
+
+/// nats-server knows them from 2.10 on, and ignores them before.
+TEST(StreamWithConsumerLimits, IsReadAndCleanedUp) {
+    nats_server broker;
+    relay_bench bench(shared_postgres(), broker, "pgoutput");
+    const auto& name = bench.stream_name();
+    bench.create_table();
+    bench.broker().create(name, R"({"name": ")" + name + R"(", "subjects": [")" + name +
+                                    R"(.>"], "storage": "file", "consumer_limits": )"
+                                    R"({"inactive_threshold": 1000000000, "max_ack_pending": 2}})");
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{event_type}'\n"
+        "delete_after = '0s'\n");
+    bench.start();
+    bench.execute(insert_events(1, 200));
+    ASSERT_TRUE(bench.wait_for_messages(200));
+    EXPECT_TRUE(eventually(patience, [&] {
+        return bench.session().value_of("SELECT count(*) FROM outbox_events") == "0";
+    })) << bench.relay().log();
+    const auto verified = bench.command({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+    bench.stop();
+}
+
+TEST(DuplicateWindow, ThatIsShortIsToldWhereOthersMayWrite) {
+    // The limit of the server is also what its streams have by default.
+    nats_server broker({.jetstream_settings = "limits { duplicate_window: \"30s\" }"});
+    relay_bench bench(shared_postgres(), broker, "pgoutput");
+    bench.create_table();
+    bench.start();
+    bench.stop();
+    const auto positions_tell = bench.command({"check", "--json"});
+    EXPECT_THAT(positions_tell.output, Not(HasSubstr("duplicate_window_short")));
+    bench.set_nats("sole_writer = false\n");
+    const auto checked = bench.command({"check", "--json"});
+    EXPECT_THAT(checked.output, AllOf(HasSubstr("duplicate_window_short"), HasSubstr("30000 ms"),
+                                      HasSubstr("jetstream { limits { duplicate_window } }")));
 }
 
 class UnusableStream : public testing::Test {

@@ -70,7 +70,9 @@ const std::vector<std::string> for_check{"%.>",
                                          "$JS.API.CONSUMER.MSG.NEXT.%.*",
                                          "$JS.API.CONSUMER.DELETE.%.*"};
 const std::vector<std::string> for_init{"$JS.API.STREAM.INFO.%", "$JS.API.STREAM.MSG.GET.%",
-                                        "$JS.API.STREAM.CREATE.%", "$JS.API.STREAM.UPDATE.%"};
+                                        "$JS.API.STREAM.CREATE.%", "$JS.API.STREAM.UPDATE.%",
+                                        // Not needed, and asked where there is no stream.
+                                        "$JS.API.INFO", "$JS.API.STREAM.NAMES"};
 const std::vector<std::string> for_run{"%.>",
                                        "$JS.API.STREAM.INFO.%",
                                        "$JS.API.STREAM.MSG.GET.%",
