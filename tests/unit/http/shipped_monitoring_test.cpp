@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -66,6 +67,25 @@ TEST(ShippedMonitoring, EveryAlertHasASectionInTheRunbook) {
     const auto sections = all_in(read("docs/monitoring.md"), "\n### (Walrelay[A-Za-z]+)\n");
     EXPECT_FALSE(alerts.empty());
     EXPECT_EQ(alerts, sections);
+}
+
+/// Of a person who reads it at night: each section leads to the end, and in the order that loses
+/// nothing.
+TEST(ShippedMonitoring, EverySectionSaysWhatToLookAtToKeepToHealAndToProve) {
+    const auto page = read("docs/monitoring.md");
+    for (const auto& alert : all_in(read("monitoring/alerts.yaml"), "alert: ([A-Za-z]+)")) {
+        const auto begin = page.find("\n### " + alert + "\n");
+        ASSERT_NE(begin, std::string::npos) << alert;
+        const auto end = std::min(page.find("\n### ", begin + 1), page.find("\n## ", begin + 1));
+        const auto section = page.substr(begin, end - begin);
+        std::size_t before = 0;
+        for (const auto* const step : {"\nLook: ", "\nKeep", "\nHeal: ", "\nProve: "}) {
+            const auto at = section.find(step);
+            ASSERT_NE(at, std::string::npos) << alert << " lacks" << step;
+            EXPECT_GT(at, before) << alert << ": not in this place:" << step;
+            before = at;
+        }
+    }
 }
 
 TEST(ShippedMonitoring, EveryAlertIsTestedWithAndWithoutItsCause) {
