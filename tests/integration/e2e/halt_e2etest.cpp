@@ -4,6 +4,9 @@
 #include "support/eventually.hpp"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <regex>
 #include <sstream>
 
@@ -245,6 +248,36 @@ TEST_P(Halt, IsHealedByTheRelayThatStays) {
     advance_under_the_relay();
     ASSERT_TRUE(bench.relay().wait_for_log("staying", patience));
     ASSERT_EQ(bench.command({"resume", "--heal"}).exit_code, 0);
+    ASSERT_TRUE(bench.wait_for_messages(2));
+    EXPECT_TRUE(is_forgotten());
+    bench.stop();
+    EXPECT_EQ(ids_in_order(), event_ids(1, 2));
+}
+
+/// What kubernetes/heal-job.yaml gives the program, with the bench's configuration in the place of
+/// the pod's.
+TEST_P(Halt, IsHealedByTheJobForKubernetes) {
+    std::ifstream file(WALRELAY_KUBERNETES "/heal-job.yaml");
+    const std::string job{std::istreambuf_iterator<char>(file), {}};
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(job, found, std::regex("\n +args: \\[(.*)\\]\n"))) << job;
+    std::vector<std::string> arguments;
+    std::istringstream list(found[1]);
+    for (std::string each; std::getline(list >> std::ws, each, ',');) {
+        arguments.push_back(each == "/etc/walrelay/walrelay.toml"
+                                ? (bench.folder() / "walrelay.toml").string()
+                                : each);
+    }
+    bench.set_delivery("on_halt = 'stay'");
+    bench.start();
+    advance_under_the_relay();
+    ASSERT_TRUE(bench.relay().wait_for_log("staying", patience));
+    const auto elsewhere = std::filesystem::path(bench.folder()) / "elsewhere";
+    std::filesystem::create_directory(elsewhere);
+    const auto healed = run_to_end(
+        {.program = WALRELAY_BINARY, .arguments = arguments, .folder = elsewhere, .name = "job"},
+        patience);
+    ASSERT_EQ(healed.exit_code, 0) << healed.output << healed.errors;
     ASSERT_TRUE(bench.wait_for_messages(2));
     EXPECT_TRUE(is_forgotten());
     bench.stop();
