@@ -12,6 +12,7 @@
 #include "servers/postgres_access.hpp"
 #include "servers/run_to_end.hpp"
 #include "servers/translate.hpp"
+#include "tasks/dead_letter/letter_content.hpp"
 #include "tasks/retry_fates.hpp"
 
 #include <fmt/format.h>
@@ -158,41 +159,74 @@ awaitable<int> show(postgres::connection& sql, const tasks::dead_letter_request&
     print_letter(*letter);
     print_members("headers", *headers);
     print_members("row", *columns);
+    if (columns->empty()) {
+        fmt::print(
+            "    no content: the row was above delivery.max_row_bytes; once that is raised, "
+            "walrelay "
+            "dead-letter retry {} reads the row from its table again\n",
+            id);
+    }
     co_return exit_done;
+}
+
+/// Where a retry could not be written, or no relay would see it.
+awaitable<result<void>> prepare_retry(postgres::connection& sql, const config::settings& settings) {
+    const auto complete =
+        co_await complete_dead_letters(sql, servers::published_tables_of(settings));
+    if (!complete) {
+        co_return complete.error();
+    }
+    const auto& of = settings.postgres;
+    co_return co_await check_slot_for_retries(sql, of.slot, of.publication);
+}
+
+/// Those that were retried, and those that could not be.
+int print_retries(const tasks::dead_letter_request& request, const postgres::row_set& retried,
+                  const std::vector<tasks::empty_letter>& empty) {
+    for (std::size_t row = 0; row < retried.size(); ++row) {
+        fmt::print("queued dead letter {} for retry as {}\n", retried.text(row, 0),
+                   one_line(retried.text(row, 1)));
+    }
+    for (const auto& each : empty) {
+        fmt::print(stderr,
+                   "dead letter {} stays open and was not retried: the row was above "
+                   "delivery.max_row_bytes, so that it has no content, and {}; fix: {}\n",
+                   each.id, one_line(each.why), one_line(each.fix));
+    }
+    if (request.all && retried.empty() && empty.empty()) {
+        fmt::print("no dead letters that were never retried, or whose retry failed\n");
+    }
+    auto others = request;
+    std::erase_if(others.ids, [&](std::int64_t id) {
+        return std::ranges::find(empty, id, &tasks::empty_letter::id) != empty.end();
+    });
+    const auto code = exit_code_of(others, retried);
+    return empty.empty() ? code : int{exit_findings};
 }
 
 awaitable<int> retry(servers::executors on, postgres::connection& sql,
                      const tasks::dead_letter_request& request, const config::settings& settings) {
-    const auto& of = settings.postgres;
-    const auto complete =
-        co_await complete_dead_letters(sql, servers::published_tables_of(settings));
-    if (!complete) {
-        co_return fail(complete.error());
-    }
-    const auto possible = co_await check_slot_for_retries(sql, of.slot, of.publication);
+    const auto possible = co_await prepare_retry(sql, settings);
     if (!possible) {
         co_return fail(possible.error());
+    }
+    auto which = selection_of(request);
+    const auto empty = co_await tasks::read_contents(on, settings, sql, std::move(which));
+    if (!empty) {
+        co_return fail(empty.error());
     }
     std::optional<std::uint64_t> sequence;
     const auto stream = co_await servers::glance_at_stream(on.blocking, settings);
     if (stream && *stream) {
         sequence = (*stream)->usage.last_sequence;
     }
-    auto which = selection_of(request);
-    const auto rows = co_await retry_dead_letters(sql, of.slot, sequence, std::move(which));
+    which = selection_of(request);
+    const auto rows =
+        co_await retry_dead_letters(sql, settings.postgres.slot, sequence, std::move(which));
     if (!rows) {
         co_return fail(rows.error());
     }
-    for (std::size_t row = 0; row < rows->size(); ++row) {
-        fmt::print("queued dead letter {} for retry as {}\n", rows->text(row, 0),
-                   one_line(rows->text(row, 1)));
-    }
-    if (request.all && rows->empty()) {
-        fmt::print(
-            "no dead letters that were never retried, or whose retry failed; letters of rows above "
-            "delivery.max_row_bytes have no content to retry\n");
-    }
-    co_return exit_code_of(request, *rows);
+    co_return print_retries(request, *rows, *empty);
 }
 
 /// Whether the operator says yes to what cannot be undone.

@@ -127,6 +127,19 @@ SELECT row_number() OVER (ORDER BY id), 'retry', $1, id, retries, source_schema,
   FROM chosen ORDER BY id
 )sql";
 
+/// {0}: of all that are asked for at once, only those.
+constexpr const char* contentless_format = R"sql(
+SELECT letter.id, letter.source_schema, letter.source_table, coalesce(letter.message_id, '')
+  FROM {1}
+ WHERE letter.id IN {2} AND letter.event IS NULL AND letter.retries >= 0
+   AND (NOT $6::bool OR {0})
+ ORDER BY letter.id
+)sql";
+
+constexpr const char* fill_sql =
+    "UPDATE walrelay.dead_letter SET event = $2::json "
+    "WHERE id = $1::bigint AND event IS NULL AND retries >= 0";
+
 /// In the same transaction: what was written there is in the WAL. Gives id and occasion of each.
 constexpr const char* retried_sql = R"sql(
 WITH gone AS (
@@ -273,6 +286,35 @@ awaitable<result<row_set>> retry_dead_letters(connection& sql, std::string slot,
                               of_control ? own_table::control : own_table::dead_letter);
     }
     co_return std::move(*rows);
+}
+
+awaitable<result<std::vector<contentless_letter>>> letters_without_content(
+    connection& sql, std::string slot, dead_letter_selection which) {
+    const auto owner = co_await find_letter_owner(sql, std::move(slot));
+    if (!owner) {
+        co_return owner.error();
+    }
+    auto statement = fmt::format(contentless_format, awaits_retry_sql, letters_sql,
+                                 chosen_sql(awaits_retry_sql));
+    const auto rows = co_await run(sql, std::move(statement), parameters_of(*owner, which));
+    if (!rows) {
+        co_return rows.error();
+    }
+    fact_reader facts(*rows);
+    std::vector<contentless_letter> all;
+    for (std::size_t row = 0; row < rows->size(); ++row) {
+        all.push_back({facts.number<std::int64_t>(row, 0),
+                       {rows->text(row, 1), rows->text(row, 2)},
+                       rows->text(row, 3)});
+    }
+    co_return facts.failure() ? result<std::vector<contentless_letter>>(*facts.failure())
+                              : std::move(all);
+}
+
+awaitable<result<void>> fill_dead_letter(connection& sql, std::int64_t id, std::string event) {
+    std::vector<std::string> parameters{std::to_string(id), std::move(event)};
+    const auto done = co_await run(sql, fill_sql, std::move(parameters));
+    co_return done ? result<void>{} : done.error();
 }
 
 awaitable<result<bool>> knows_table(connection& sql, table_name table) {

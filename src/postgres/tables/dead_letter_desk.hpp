@@ -70,11 +70,25 @@ enum class listed_letters {
 
 /// Writes the row of each letter through walrelay.control into the WAL, for the relay of the slot
 /// to publish, and notes the retry, in one transaction. `all` are those that were never retried, or
-/// whose retry failed or was lost.
+/// whose retry failed or was lost. One without content is passed over.
 /// `sequence` is the stream's last one, where it is known. Gives id and occasion of each, by id.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> retry_dead_letters(
     connection& sql, std::string slot, std::optional<std::uint64_t> sequence,
     dead_letter_selection which);
+
+/// Of a row that was above delivery.max_row_bytes.
+struct contentless_letter {
+    std::int64_t id = 0;
+    table_name source = {};
+    std::string message_id = {};  // empty where the row has none
+};
+/// Those that retry_dead_letters passes over, by id.
+[[nodiscard]] boost::asio::awaitable<result<std::vector<contentless_letter>>>
+letters_without_content(connection& sql, std::string slot, dead_letter_selection which);
+/// Gives a letter that has none its row, in the form of dead_letter::event.
+[[nodiscard]] boost::asio::awaitable<result<void>> fill_dead_letter(connection& sql,
+                                                                    std::int64_t id,
+                                                                    std::string event);
 
 /// A retry of which nobody has seen yet what became of it.
 struct queued_retry {

@@ -49,6 +49,55 @@ TEST_P(LargeRow, IsSetAsideWithoutItsContentAndTheOthersGoOn) {
     EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
 }
 
+/// Its content is where it always was.
+TEST_P(LargeRow, IsPublishedByARetryOnceItMayBeSoLarge) {
+    bench.set_delivery("max_row_bytes = '100KiB'\n");
+    bench.start();
+    insert_of(bench, 300'000);
+    bench.execute(insert_events(1, 1));
+    ASSERT_TRUE(bench.wait_for_messages(1)) << bench.relay().log();
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
+    const auto early = bench.command({"dead-letter", "retry", "--all"});
+    EXPECT_EQ(early.exit_code, 1) << early.output << early.errors;
+    EXPECT_NE(early.errors.find("dead letter 1 stays open and was not retried"), std::string::npos)
+        << early.errors;
+    EXPECT_NE(early.errors.find("raise delivery.max_row_bytes above that"), std::string::npos)
+        << early.errors;
+    const auto shown = bench.command({"dead-letter", "show", "1"});
+    EXPECT_NE(shown.output.find("no content: the row was above"), std::string::npos)
+        << shown.output;
+    bench.stop();
+    bench.set_delivery("max_row_bytes = '1MiB'\n");
+    bench.start();
+    const auto retried = bench.command({"dead-letter", "retry", "--all"});
+    EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+    EXPECT_EQ(retried.output, "queued dead letter 1 for retry as retry-1-1\n");
+    ASSERT_TRUE(bench.wait_for_messages(2)) << bench.relay().log();
+    EXPECT_GT(bench.broker().read(bench.stream_name(), 1).front().body.size(), 300'000U);
+    EXPECT_EQ(bench.command({"dead-letter", "list", "--open"}).output, "no open dead letters\n");
+    EXPECT_EQ(bench.command({"verify"}).exit_code, 0);
+    bench.stop();
+}
+
+TEST_P(LargeRow, ThatIsGoneIsSaidToBeGoneAndItsLetterCanBeDropped) {
+    bench.set_delivery("max_row_bytes = '100KiB'\n");
+    bench.start();
+    insert_of(bench, 300'000);
+    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end())) << bench.relay().log();
+    bench.execute("DELETE FROM outbox_events");
+    const auto retried = bench.command({"dead-letter", "retry", "1", "7"});
+    EXPECT_EQ(retried.exit_code, 1);
+    EXPECT_NE(retried.errors.find("its row is not in public.outbox_events any more"),
+              std::string::npos)
+        << retried.errors;
+    EXPECT_EQ(retried.errors.find("there is no dead letter 1"), std::string::npos);
+    EXPECT_NE(retried.errors.find("there is no dead letter 7"), std::string::npos);
+    EXPECT_NE(retried.errors.find("walrelay dead-letter drop 1"), std::string::npos);
+    EXPECT_EQ(bench.command({"dead-letter", "drop", "1"}).exit_code, 0);
+    EXPECT_EQ(bench.command({"dead-letter", "list", "--open"}).output, "no open dead letters\n");
+    bench.stop();
+}
+
 /// Before its rows are read, one of which may be the end of the process.
 TEST_P(LargeRow, IsOfATransactionThatTheNextStartNames) {
     bench.start();

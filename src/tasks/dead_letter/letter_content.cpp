@@ -1,0 +1,169 @@
+#include "tasks/dead_letter/letter_content.hpp"
+
+#include "outbox/id_inverse.hpp"
+#include "servers/postgres_access.hpp"
+#include "tasks/replay/table_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace walrelay::tasks {
+namespace {
+
+using boost::asio::awaitable;
+
+class content_reader {
+public:
+    content_reader(servers::executors on, const config::settings& settings)
+        : on_(std::move(on)), settings_(settings) {}
+
+    /// The row as JSON; empty, with `why` and `fix`, where it is not to be had.
+    [[nodiscard]] awaitable<result<std::string>> read(const postgres::contentless_letter& letter,
+                                                      empty_letter& without);
+
+private:
+    /// Null where the configuration has no such table.
+    [[nodiscard]] awaitable<result<table_rows*>> rows_of(const table_name& table);
+    [[nodiscard]] awaitable<result<std::string>> read_row(table_rows& in,
+                                                          const std::string& condition,
+                                                          std::string_view id,
+                                                          empty_letter& without);
+
+    servers::executors on_;
+    const config::settings& settings_;
+    std::optional<postgres::connection> sql_;
+    std::map<table_name, std::unique_ptr<table_rows>> tables_;
+};
+
+std::string drop_of(std::int64_t letter) {
+    return fmt::format("walrelay dead-letter drop {}", letter);
+}
+
+awaitable<result<table_rows*>> content_reader::rows_of(const table_name& table) {
+    const auto known = std::ranges::find(settings_.outbox, table, &outbox_table::table);
+    if (known == settings_.outbox.end() || known->is_tableless()) {
+        co_return nullptr;
+    }
+    if (!sql_) {
+        auto opened = co_await servers::open_sql(on_.loop, settings_);
+        if (!opened) {
+            co_return opened.error();
+        }
+        sql_.emplace(std::move(*opened));
+    }
+    auto& rows = tables_[table];
+    if (!rows) {
+        auto name = table;
+        auto opened = co_await table_rows::open(settings_, *sql_, std::move(name));
+        if (!opened) {
+            co_return opened.error();
+        }
+        rows = std::move(*opened);
+    }
+    co_return rows.get();
+}
+
+awaitable<result<std::string>> content_reader::read(const postgres::contentless_letter& letter,
+                                                    empty_letter& without) {
+    const auto rows = co_await rows_of(letter.source);
+    if (!rows) {
+        co_return rows.error();
+    }
+    if (*rows == nullptr) {
+        without.why = to_string(letter.source) + " is no table of the configuration";
+        without.fix =
+            "run this with the configuration that has it; or, to go on without the row: " +
+            drop_of(letter.id);
+        co_return std::string();
+    }
+    without.why = "its row is not in " + to_string(letter.source) + " any more";
+    without.fix = "have its writer write the event again; then: " + drop_of(letter.id);
+    if (letter.message_id.empty()) {
+        without.why = "it has no message id by which its row could be found";
+        co_return std::string();
+    }
+    auto id = outbox::row_of_message(letter.message_id).id;
+    id = id.substr(0, id.rfind(";replay-"));
+    for (const auto& condition : (*rows)->conditions_of(id)) {
+        auto content = co_await read_row(**rows, condition, id, without);
+        // A condition that no row can meet is refused.
+        if (!content && content.error().code != errc::configuration_invalid) {
+            co_return content.error();
+        }
+        if (content && !content->empty()) {
+            co_return content;
+        }
+    }
+    co_return std::string();
+}
+
+awaitable<result<std::string>> content_reader::read_row(table_rows& in,
+                                                        const std::string& condition,
+                                                        std::string_view id,
+                                                        empty_letter& without) {
+    auto shape = in.shape();
+    auto ids = co_await postgres::ids_of_rows(*sql_, std::move(shape), condition);
+    if (!ids || ids->size() != 1) {
+        co_return ids ? result<std::string>(std::string()) : ids.error();
+    }
+    std::string event;
+    const auto take = [&](relay::replayed_row&& row) {
+        if (row.row.too_large_bytes > 0) {
+            without.why =
+                fmt::format("its row has {} bytes, and delivery.max_row_bytes is {}",
+                            row.row.too_large_bytes, settings_.delivery.max_row_bytes.bytes);
+            without.fix = fmt::format(
+                "raise delivery.max_row_bytes above that, for the relay as well, and start that "
+                "again; then: walrelay dead-letter retry {}",
+                without.id);
+        } else if (row.unmappable) {
+            without.why = row.unmappable->what;
+            without.fix = row.unmappable->remedy;
+        } else if (row.content->id == id) {
+            event = std::move(row.event);
+        }
+    };
+    auto wanted = std::move(*ids);
+    const auto read = co_await in.read(*sql_, std::move(wanted), take);
+    co_return read ? result<std::string>(std::move(event)) : read.error();
+}
+
+}  // namespace
+
+awaitable<result<std::vector<empty_letter>>> read_contents(servers::executors on,
+                                                           const config::settings& settings,
+                                                           postgres::connection& sql,
+                                                           postgres::dead_letter_selection which) {
+    auto slot = settings.postgres.slot;
+    const auto letters =
+        co_await postgres::letters_without_content(sql, std::move(slot), std::move(which));
+    if (!letters) {
+        co_return letters.error();
+    }
+    content_reader reader(std::move(on), settings);
+    std::vector<empty_letter> without;
+    for (const auto& letter : *letters) {
+        empty_letter still{letter.id};
+        auto content = co_await reader.read(letter, still);
+        if (!content) {
+            co_return content.error();
+        }
+        if (content->empty()) {
+            without.push_back(std::move(still));
+            continue;
+        }
+        const auto filled =
+            co_await postgres::fill_dead_letter(sql, letter.id, std::move(*content));
+        if (!filled) {
+            co_return filled.error();
+        }
+    }
+    co_return without;
+}
+
+}  // namespace walrelay::tasks
