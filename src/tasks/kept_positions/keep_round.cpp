@@ -58,7 +58,8 @@ awaitable<void> keep_round::run() {
             is_well("look");
             failures_ = 0;
             pause = std::max(pause, rest_after_moving());
-            pause = has_none_ && !rules_.keep ? std::max(pause, where_none_is) : pause;
+            pause =
+                sight_ == kept_sight::none && !rules_.keep ? std::max(pause, where_none_is) : pause;
         } else {
             sql_.reset();
             watch_.saw(std::nullopt);
@@ -131,7 +132,8 @@ keep_round::outcome<> keep_round::look() {
     if (closed_) {
         co_return result<void>{};
     }
-    has_none_ = found->all.empty() && found->replays.empty();
+    const bool is_none = found->all.empty() && found->replays.empty();
+    sight_ = is_none ? kept_sight::none : kept_sight::some;
     watch_.saw(*found);
     const auto plan = relay::plan_keeping(rules_, *found, marks_);
     tell(plan.trouble);

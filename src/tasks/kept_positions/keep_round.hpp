@@ -8,6 +8,7 @@
 #include "core/kept_position.hpp"
 #include "postgres/session/connection.hpp"
 #include "relay/keep/keep_plan.hpp"
+#include "tasks/kept_positions/keep_words.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -78,8 +79,7 @@ private:
     std::string system_;
     int holder_;
     relay::keep_rules rules_;
-    /// At the last look; false before the first.
-    bool has_none_ = false;
+    kept_sight sight_ = kept_sight::unknown;
     std::optional<postgres::connection> sql_;
     boost::asio::steady_timer timer_;
     std::vector<relay::trail_mark> marks_;

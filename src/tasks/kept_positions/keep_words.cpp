@@ -1,4 +1,6 @@
 // What keep_round says in the log.
+#include "tasks/kept_positions/keep_words.hpp"
+
 #include "config/read.hpp"
 #include "log/log.hpp"
 #include "tasks/kept_positions/keep_round.hpp"
@@ -64,19 +66,30 @@ bool keep_round::is_news(const std::string& about, const std::string& text) {
     return std::exchange(told_[about], text) != text;
 }
 
-/// A connection that ends, and the relay before that lets go of its lock, are usual and pass.
+std::optional<failed_look> say_of_failed_look(kept_sight sight, bool is_wanted, int failures,
+                                              const error& why) {
+    if (is_wanted || sight == kept_sight::some) {
+        // A connection that ends, and the relay before that lets go of its lock, are usual and
+        // pass.
+        return failed_look{"positions for a replay are not looked after: " + to_string(why),
+                           failures > 1};
+    }
+    if (sight == kept_sight::none) {
+        return std::nullopt;
+    }
+    return failed_look{"whether positions are kept for a replay is not known: " + to_string(why)};
+}
+
 void keep_round::tell(const error& why) {
     ++failures_;
-    // Whoever could have made one meanwhile had no server to make it on, either.
-    const bool is_away = why.code == errc::postgres_lost || why.code == errc::postgres_unavailable;
-    if (has_none_ && !rules_.keep && is_away) {
+    const auto said = say_of_failed_look(sight_, rules_.keep.has_value(), failures_, why);
+    if (!said) {
         return;
     }
-    const auto text = "positions for a replay are not looked after: " + to_string(why);
-    if (failures_ == 1) {
-        log<"kept_positions_retried">(text, with<"error">(why.code));
-    } else if (is_news("look", text)) {
-        log<"kept_positions_failed">(text, with<"error">(why.code));
+    if (!said->is_warning) {
+        log<"kept_positions_retried">(said->text, with<"error">(why.code));
+    } else if (is_news("look", said->text)) {
+        log<"kept_positions_failed">(said->text, with<"error">(why.code));
     }
 }
 
