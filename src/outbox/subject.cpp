@@ -100,18 +100,45 @@ result<void> check_subject(const text_template& subject) {
     return {};
 }
 
-std::string subject_pattern(const text_template& subject) {
+std::string subject_pattern(const text_template& subject, const known_values& value_of) {
     std::string pattern;
-    for (const auto& each : tokens_of(subject)) {
-        if (!pattern.empty()) {
-            pattern += '.';
+    std::size_t token_at = 0;
+    bool is_known = true;
+    const auto end_token = [&] {
+        if (!is_known) {
+            pattern.replace(token_at, std::string::npos, "*");
         }
-        pattern += each.has_name ? "*" : each.literal;
+        is_known = true;
+    };
+    for (const auto& part : subject.parts()) {
+        for (const char byte : part.literal) {
+            if (byte == '.') {
+                end_token();
+                token_at = pattern.size() + 1;
+            }
+            pattern += byte;
+        }
+        if (part.names.empty()) {
+            continue;
+        }
+        const bool is_column = part.key_of(0).empty();
+        const auto value = is_column ? value_of(part.names.front()) : std::nullopt;
+        is_known = is_known && value && !value->empty();
+        if (is_known) {
+            const bool is_last = &part == &subject.parts().back();
+            (is_last ? append_subject_tail : append_subject_token)(pattern, *value);
+        }
     }
-    if (subject.ends_with_name()) {
+    const bool ends_open = !is_known && subject.ends_with_name();
+    end_token();
+    if (ends_open) {
         pattern.back() = '>';
     }
     return pattern;
+}
+
+std::string subject_pattern(const text_template& subject) {
+    return subject_pattern(subject, [](std::string_view) { return std::nullopt; });
 }
 
 }  // namespace walrelay::outbox

@@ -6,6 +6,8 @@
 #include "core/error.hpp"
 #include "outbox/text_template.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,13 @@ void append_subject_tail(std::string& subject, std::string_view value);
 
 /// Checks the literal text of a subject. Errors: configuration_invalid.
 [[nodiscard]] result<void> check_subject(const text_template& subject);
+
+/// The text of a column of which it is known, by the name in the template.
+using known_values = std::function<std::optional<std::string_view>(std::string_view name)>;
+
+/// As below; but tokens whose names are all known are as a row of these values has them.
+[[nodiscard]] std::string subject_pattern(const text_template& subject,
+                                          const known_values& value_of);
 
 /// The subject with `*` in place of each token that holds a name, and `>` in place of the last one
 /// where a name ends it.

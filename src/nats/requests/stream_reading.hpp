@@ -50,7 +50,11 @@ public:
         : connection_(connection), options_(options), incoming_(incoming) {}
 
     /// From now on only messages whose subject is like this one; `>` is all.
-    void read_only(std::string subject) { subject_ = std::move(subject); }
+    void read_only(std::string subject) {
+        subject_ = std::move(subject);
+        // nats-server 2.9 refuses a consumer of a subject that the stream does not have.
+        refused_.clear();
+    }
 
     /// Calls `visit` with each message until it fails. Gives the sequence of a message after the
     /// last one where one was met, else 0. Errors: those of `visit`; broker_lost where the

@@ -30,6 +30,8 @@ struct stream_scan::state {
     stream_facts facts;
     std::string subject = ">";
     std::uint64_t last_sequence = 0;
+    /// Of the sequences that are to be read; nothing: the stream's own.
+    std::optional<std::uint64_t> end;
     std::uint64_t read_to = 0;
 
     [[nodiscard]] result<void> connect();
@@ -172,7 +174,7 @@ result<void> stream_scan::state::read_on(std::optional<reading_span>& span,
         return last.error();
     }
     if (!span) {
-        span.emplace(last_sequence + 1, *last);
+        span.emplace(last_sequence + 1, end ? std::min(*last, *end - 1) : *last);
     }
     const auto read = reading->read(*span, visit);
     return read ? result<void>() : read.error();
@@ -193,6 +195,12 @@ std::uint64_t stream_scan::read_to() const {
 
 void stream_scan::begin_at(std::uint64_t sequence) {
     state_->last_sequence = sequence - 1;
+    state_->end.reset();
+}
+
+void stream_scan::read_between(std::uint64_t begin, std::uint64_t end) {
+    begin_at(begin);
+    state_->end = end;
 }
 
 void stream_scan::read_only(const std::string& subject) {
@@ -218,12 +226,18 @@ result<std::uint64_t> stream_scan::first_since(wall_time time) {
     return first;
 }
 
-result<std::string> stream_scan::id_at(std::uint64_t sequence) {
+result<std::optional<known_message>> stream_scan::message_of(std::uint64_t sequence) {
     const auto found = message_at(state_->jetstream().get(), state_->options.stream, sequence);
     if (!found) {
         return state_->explained(found.error());
     }
-    return *found ? std::string(header_of(found->get(), "Nats-Msg-Id")) : std::string();
+    if (!*found) {
+        return std::optional<known_message>();
+    }
+    auto* const one = found->get();
+    return std::optional(known_message{std::string(header_of(one, "Nats-Msg-Id")),
+                                       natsMsg_GetSubject(one),
+                                       to_wall_time(natsMsg_GetTime(one))});
 }
 
 result<std::optional<consumer_place>> stream_scan::place_of(const std::string& consumer) {

@@ -26,6 +26,13 @@ struct scanned_message {
     wall_time stored = {};
 };
 
+/// One message, kept.
+struct known_message {
+    std::string id = {};  // Nats-Msg-Id; empty where it has none
+    std::string subject = {};
+    wall_time stored = {};
+};
+
 /// How far a consumer of the stream has come, as its leader says.
 struct consumer_place {
     /// All up to this sequence that it is to get are acked, and delivered.
@@ -51,25 +58,27 @@ public:
     /// As of `open`.
     [[nodiscard]] const stream_facts& facts() const;
 
-    /// Begins (again) with the message of this sequence.
+    /// Begins (again) with the message of this sequence, and goes to the stream's last one.
     void begin_at(std::uint64_t sequence);
+    /// The same, and ends before the message of sequence `end`.
+    void read_between(std::uint64_t begin, std::uint64_t end);
     /// From now on only messages whose subject is like this one; `>` is all.
     void read_only(const std::string& subject);
     /// The sequence of the first message that was stored at this time or later, as far as times
     /// ascend with sequences; after the last one where there is none. Errors: broker_unavailable.
     [[nodiscard]] result<std::uint64_t> first_since(wall_time time);
-    /// The Nats-Msg-Id of the message; empty where there is none. Errors: broker_unavailable.
-    [[nodiscard]] result<std::string> id_at(std::uint64_t sequence);
+    /// Nothing where there is no such message. Errors: broker_unavailable.
+    [[nodiscard]] result<std::optional<known_message>> message_of(std::uint64_t sequence);
     /// Nothing if there is no such consumer. Errors: as for `read`.
     [[nodiscard]] result<std::optional<consumer_place>> place_of(const std::string& consumer);
 
     /// Calls `visit` with every message that came after those that were read before, up to the last
-    /// sequence that the stream has now, until it fails; all of them were visited where it succeeds
-    /// (see stream_reading). Connects again where the connection ends. Uses a consumer of its own
-    /// without acknowledgements, in the broker's memory, which it deletes at the end; should this
-    /// program die meanwhile, the broker does so after a minute. Errors: broker_unavailable and
-    /// broker_lost where the rest of the stream is unknown, broker_unsuitable (no permission), and
-    /// those of `visit`.
+    /// sequence that the stream has now, or to the end that was set, until it fails; all of them
+    /// were visited where it succeeds (see stream_reading). Connects again where the connection
+    /// ends. Uses a consumer of its own without acknowledgements, in the broker's memory, which it
+    /// deletes at the end; should this program die meanwhile, the broker does so after a minute.
+    /// Errors: broker_unavailable and broker_lost where the rest of the stream is unknown,
+    /// broker_unsuitable (no permission), and those of `visit`.
     [[nodiscard]] result<void> read(
         const std::function<result<void>(const scanned_message&)>& visit);
 

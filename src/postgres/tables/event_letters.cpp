@@ -17,7 +17,8 @@ SELECT letter.id,
             WHEN letter.retries = -1 THEN 'dropped'
             ELSE {0} END,
        pg_catalog.date_trunc('second', letter.dead_at),
-       letter.source_schema || '.' || letter.source_table, letter.reason, letter.message_id = $3
+       letter.source_schema || '.' || letter.source_table, letter.reason, letter.message_id = $3,
+       letter.subject, letter.committed_at
   FROM {1}
  WHERE {2} AND (letter.message_id = $3
                OR (pg_catalog.starts_with(letter.message_id, $3 || ';')

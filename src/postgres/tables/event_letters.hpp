@@ -14,8 +14,9 @@
 namespace walrelay::postgres {
 
 /// The slot's letters whose message would have had this id, or that of one of its republications,
-/// also those that were dropped or given up: id, state, when, table, reason, and whether it is this
-/// very id. None where there is no table of letters.
+/// also those that were dropped or given up: id, state, when, table, reason, whether it is this
+/// very id, subject (NULL where it is not known) and when its transaction was committed. None where
+/// there is no table of letters.
 [[nodiscard]] boost::asio::awaitable<result<row_set>> letters_of_event(connection& sql,
                                                                        std::string slot,
                                                                        std::string message_id);

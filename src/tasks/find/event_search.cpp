@@ -2,6 +2,8 @@
 
 #include "core/position.hpp"
 #include "core/sql_text.hpp"
+#include "outbox/subject.hpp"
+#include "outbox/text_template.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/event_letters.hpp"
 #include "postgres/tables/halt_store.hpp"
@@ -16,7 +18,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace walrelay::tasks {
@@ -38,6 +42,30 @@ error no_message(std::uint64_t sequence, const std::string& stream) {
 error no_aggregate(const std::string& text) {
     return {errc::configuration_invalid, "--aggregate " + text + " is not TYPE/ID",
             "write the aggregate's type, a slash and its id"};
+}
+
+/// Empty where others can have it, too.
+std::string subject_of_aggregate(const outbox_table& table, const std::string& type,
+                                 const std::string& id) {
+    const auto form = outbox::text_template::parse("subject", table.subject);
+    if (!form) {
+        return "";
+    }
+    const auto type_column = table.columns.aggregate_type.value_or("aggregate_type");
+    const auto id_column = table.columns.aggregate_id.value_or("aggregate_id");
+    const auto pattern = [&](bool with_type, bool with_id) {
+        return outbox::subject_pattern(
+            *form, [&](std::string_view name) -> std::optional<std::string_view> {
+                if (with_type && (name == "aggregate_type" || name == type_column)) {
+                    return type;
+                }
+                const bool is_id = name == "aggregate_id" || name == id_column;
+                return with_id && is_id ? std::optional<std::string_view>(id) : std::nullopt;
+            });
+    };
+    auto subject = pattern(true, true);
+    const bool is_told = subject != pattern(true, false) && subject != pattern(false, true);
+    return is_told ? subject : "";
 }
 
 error no_table() {
@@ -121,14 +149,15 @@ result<void> event_search::begin_with_the_message() {
         }
         return {};
     }
-    auto id = stream_->id_at(*options_.sequence);
-    if (!id) {
-        return id.error();
+    auto message = stream_->message_of(*options_.sequence);
+    if (!message) {
+        return message.error();
     }
-    if (id->empty()) {
+    if (!*message || (*message)->id.empty()) {
         return no_message(*options_.sequence, settings_.nats.stream);
     }
-    found_.events.push_back({std::string(first_id_of(*id))});
+    found_.events.push_back({std::string(first_id_of((*message)->id))});
+    seen_subjects_.push_back((*message)->subject);
     return {};
 }
 
@@ -184,14 +213,16 @@ event_search::outcome<> event_search::begin_with_the_aggregate() {
     if (tables_.empty()) {
         co_return no_table();
     }
+    const auto type = options_.aggregate.substr(0, slash);
+    const auto aggregate = options_.aggregate.substr(slash + 1);
     for (const auto& in : tables_) {
         const auto table =
             std::ranges::find(settings_.outbox, in->shape().table, &outbox_table::table);
         const auto condition =
             quote_identifier(table->columns.aggregate_type.value_or("aggregate_type")) + " = " +
-            quote_literal(options_.aggregate.substr(0, slash)) + " AND " +
+            quote_literal(type) + " AND " +
             quote_identifier(table->columns.aggregate_id.value_or("aggregate_id")) + " = " +
-            quote_literal(options_.aggregate.substr(slash + 1));
+            quote_literal(aggregate);
         auto shape = in->shape();
         const auto ids = co_await postgres::ids_of_rows(*sql_, std::move(shape), condition);
         if (!ids && !says_there_is_none(ids.error())) {
@@ -202,7 +233,61 @@ event_search::outcome<> event_search::begin_with_the_aggregate() {
             found_.events.push_back({(*ids)[place]});
         }
     }
+    if (found_.events.empty()) {
+        co_return co_await begin_with_its_subjects(type, aggregate);
+    }
     co_return result<void>{};
+}
+
+/// Its rows are gone: its messages are known where its subjects are of it alone.
+event_search::outcome<> event_search::begin_with_its_subjects(const std::string& type,
+                                                              const std::string& id) {
+    for (const auto& table : settings_.outbox) {
+        if (auto subject = subject_of_aggregate(table, type, id); !subject.empty()) {
+            seen_subjects_.push_back(std::move(subject));
+        }
+    }
+    if (seen_subjects_.empty()) {
+        co_return result<void>{};
+    }
+    found_.around.is_told_by_subject = true;
+    found_.around.subjects = seen_subjects_;
+    const auto begun = co_await choose_where_to_begin();
+    if (!begun) {
+        co_return begun;
+    }
+    for (const auto& subject : seen_subjects_) {
+        const auto read = begin_with_messages_of(subject);
+        if (!read) {
+            co_return read;
+        }
+    }
+    co_return result<void>{};
+}
+
+result<void> event_search::begin_with_messages_of(const std::string& subject) {
+    std::map<std::string, std::uint64_t> ids;
+    stream_->read_only(subject);
+    stream_->begin_at(std::max<std::uint64_t>(found_.around.looked_from, 1));
+    auto read = stream_->read([&](const nats::scanned_message& one) -> result<void> {
+        if (!one.id.empty()) {
+            ids[std::string(first_id_of(one.id))] = one.sequence;
+        }
+        return {};
+    });
+    if (!read) {
+        return read;
+    }
+    std::vector<std::pair<std::uint64_t, std::string>> newest;
+    for (const auto& [id, sequence] : ids) {
+        newest.emplace_back(sequence, id);
+    }
+    std::ranges::sort(newest);
+    for (auto place = newest.size() - std::min(newest.size(), options_.limit);
+         place < newest.size(); ++place) {
+        found_.events.push_back({newest[place].second});
+    }
+    return {};
 }
 
 event_search::outcome<> event_search::find_rows(event_trace& of) {
@@ -304,7 +389,8 @@ event_search::outcome<> event_search::find_letters(event_trace& of) {
         const auto text = rows->text(row, 0);
         std::from_chars(text.data(), text.data() + text.size(), number);
         of.letters.push_back({number, rows->text(row, 1), rows->text(row, 2), rows->text(row, 3),
-                              rows->text(row, 4), rows->flag(row, 5)});
+                              rows->text(row, 4), rows->flag(row, 5), rows->text(row, 6),
+                              rows->text(row, 7)});
     }
     co_return result<void>{};
 }
@@ -326,7 +412,7 @@ event_search::outcome<> event_search::look_at_slot() {
     co_return result<void>{};
 }
 
-/// Nothing where a row is gone, or has no time: then its messages can be anywhere.
+/// Nothing where an event tells no time: then its messages can be anywhere.
 event_search::outcome<std::optional<wall_time>> event_search::earliest_time() {
     if (!options_.since.empty()) {
         const auto since = co_await postgres::read_time(*sql_, options_.since);
@@ -337,22 +423,53 @@ event_search::outcome<std::optional<wall_time>> event_search::earliest_time() {
     }
     std::optional<wall_time> earliest;
     for (const auto& each : found_.events) {
-        if (each.rows.empty()) {
-            co_return std::optional<wall_time>();
+        const auto of_event = co_await earliest_time_of(each);
+        if (!of_event || !*of_event) {
+            co_return of_event;
         }
-        for (const auto& row : each.rows) {
-            const auto created = co_await postgres::read_time(*sql_, row.created_at);
-            if (!created) {
-                co_return std::optional<wall_time>();
-            }
-            const auto from = *created - clocks_differ_by;
-            earliest = earliest ? std::min(*earliest, from) : from;
-        }
+        earliest = earliest ? std::min(*earliest, **of_event) : *of_event;
     }
     co_return earliest;
 }
 
+event_search::outcome<std::optional<wall_time>> event_search::earliest_time_of(
+    const event_trace& one) {
+    std::vector<std::string> times;
+    for (const auto& row : one.rows) {
+        times.push_back(row.created_at);
+    }
+    if (one.rows.empty() && seen_subjects_.empty()) {
+        for (const auto& letter : one.letters) {
+            times.push_back(letter.is_of_the_first ? letter.committed_at : "");
+        }
+    }
+    std::optional<wall_time> earliest;
+    for (const auto& text : times) {
+        const auto time = co_await postgres::read_time(*sql_, text);
+        if (!time) {
+            co_return std::optional<wall_time>();
+        }
+        earliest = earliest ? std::min(*earliest, *time) : *time;
+    }
+    // Of a message in hand all of its subject is read, which also has what was stored before.
+    if (times.empty() && seen_subjects_.empty()) {
+        earliest = time_in_id(one.id);
+    }
+    co_return earliest ? std::optional(*earliest - clocks_differ_by) : earliest;
+}
+
 event_search::outcome<> event_search::choose_where_to_look() {
+    if (found_.events.empty()) {
+        co_return result<void>{};
+    }
+    const auto begun = co_await choose_where_to_begin();
+    if (begun) {
+        choose_subjects(co_await postgres::subjects_of_replays(*sql_, settings_.postgres.slot));
+    }
+    co_return begun;
+}
+
+event_search::outcome<> event_search::choose_where_to_begin() {
     auto& around = found_.around;
     around.looked_from = around.first_sequence;
     const auto since = co_await earliest_time();
@@ -366,29 +483,45 @@ event_search::outcome<> event_search::choose_where_to_look() {
         }
         around.looked_from = *first;
     }
-    const auto elsewhere = co_await postgres::subjects_of_replays(*sql_, settings_.postgres.slot);
-    std::set<std::string> subjects;
+    co_return result<void>{};
+}
+
+/// None where an event tells none.
+void event_search::choose_subjects(const std::vector<std::string>& of_replays) {
+    std::set<std::string> subjects(seen_subjects_.begin(), seen_subjects_.end());
     for (const auto& each : found_.events) {
+        bool is_told = !seen_subjects_.empty();
         for (const auto& row : each.rows) {
+            is_told = true;
             subjects.insert(row.subject);
-            // A replay can have put it beside the consumers of the others.
-            for (const auto& pattern : elsewhere) {
-                subjects.insert(relay::replayed_subject(pattern, row.subject));
+        }
+        for (const auto& letter : each.letters) {
+            is_told = is_told || !letter.subject.empty();
+            subjects.insert(letter.subject);
+        }
+        if (!is_told) {
+            return;
+        }
+    }
+    subjects.erase("");
+    // A replay can have put it beside the consumers of the others.
+    const auto first_ones = std::vector<std::string>(subjects.begin(), subjects.end());
+    for (const auto& subject : first_ones) {
+        for (const auto& pattern : of_replays) {
+            auto elsewhere = relay::replayed_subject(pattern, subject);
+            // Of a subject with wildcards there may be none.
+            if (elsewhere.find('>') >= elsewhere.size() - 1) {
+                subjects.insert(std::move(elsewhere));
             }
         }
-        if (each.rows.empty()) {
-            subjects.insert("");
-        }
     }
-    if (!subjects.contains("")) {
-        around.subjects.assign(subjects.begin(), subjects.end());
-    }
-    co_return result<void>{};
+    found_.around.subjects.assign(subjects.begin(), subjects.end());
 }
 
 bool event_search::all_are_found() const {
     return std::ranges::all_of(found_.events, [](const event_trace& each) {
-        return !std::ranges::all_of(each.messages, &traced_message::of_left_branch);
+        return is_told_by_letter(each) ||
+               !std::ranges::all_of(each.messages, &traced_message::of_left_branch);
     });
 }
 
@@ -397,8 +530,11 @@ bool event_search::all_are_found() const {
 /// the broker's: what is not found there is looked for among all messages.
 result<void> event_search::read_messages() {
     auto& around = found_.around;
+    if (found_.events.empty()) {
+        return {};
+    }
     for (const auto& subject : std::vector<std::string>(around.subjects)) {
-        if (auto read = read_messages_of(subject); !read) {
+        if (auto read = read_messages_of(subject, around.looked_from); !read) {
             return read;
         }
     }
@@ -406,11 +542,22 @@ result<void> event_search::read_messages() {
         return {};
     }
     around.subjects.clear();
-    around.looked_from = options_.since.empty() ? around.first_sequence : around.looked_from;
     for (auto& each : found_.events) {
         each.messages.clear();
     }
-    auto read = read_messages_of(">");
+    return read_all_messages();
+}
+
+/// Those since the time that is told, and then what came before them if they are not enough.
+result<void> event_search::read_all_messages() {
+    auto& around = found_.around;
+    read_count_ = 0;
+    auto read = read_messages_of(">", around.looked_from);
+    const bool is_enough = !options_.since.empty() || all_are_found();
+    if (read && !is_enough && around.looked_at_a_part()) {
+        read = read_messages_of(">", around.first_sequence, around.looked_from);
+        around.looked_from = around.first_sequence;
+    }
     if (read && !around.looked_at_a_part()) {
         // Limits went on removing until the first one was read.
         const auto numbers = around.last_sequence + 1 - stream_->facts().counts_from;
@@ -419,12 +566,20 @@ result<void> event_search::read_messages() {
     return read;
 }
 
-result<void> event_search::read_messages_of(const std::string& subject) {
+result<void> event_search::read_messages_of(const std::string& subject, std::uint64_t from,
+                                            std::optional<std::uint64_t> end) {
+    auto& around = found_.around;
+    const auto begin = std::max<std::uint64_t>(from, 1);
     stream_->read_only(subject);
-    stream_->begin_at(std::max<std::uint64_t>(found_.around.looked_from, 1));
-    read_count_ = 0;
+    if (end) {
+        stream_->read_between(begin, *end);
+    } else {
+        stream_->begin_at(begin);
+    }
+    progress_.begin(subject, begin, end ? *end - 1 : around.last_sequence);
     auto read = stream_->read([this](const nats::scanned_message& one) -> result<void> {
         ++read_count_;
+        progress_.tell(one.sequence);
         const auto id = first_id_of(one.id);
         const auto where = parse_position(one.position);
         const bool is_left = where && line_ && line_->has_left(*where);
@@ -437,7 +592,8 @@ result<void> event_search::read_messages_of(const std::string& subject) {
         }
         return {};
     });
-    found_.around.last_sequence = std::max(found_.around.last_sequence, stream_->read_to());
+    progress_.end();
+    around.last_sequence = std::max(around.last_sequence, stream_->read_to());
     return read;
 }
 

@@ -1,5 +1,6 @@
 // Looks for events in the tables, among the dead letters and in the stream: by subject and time,
-// and not by reading all, where the row is still there.
+// and not by reading all, where the row, a message in hand, the dead letter, the aggregate or the
+// id tells them.
 #pragma once
 
 #include "config/settings.hpp"
@@ -10,6 +11,7 @@
 #include "servers/run_to_end.hpp"
 #include "tasks/find/event_trace.hpp"
 #include "tasks/find/find_options.hpp"
+#include "tasks/find/find_progress.hpp"
 #include "tasks/replay/table_rows.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -44,6 +46,8 @@ private:
     [[nodiscard]] result<void> begin_with_the_message();
     [[nodiscard]] outcome<> open_tables();
     [[nodiscard]] outcome<> begin_with_the_aggregate();
+    [[nodiscard]] outcome<> begin_with_its_subjects(const std::string& type, const std::string& id);
+    [[nodiscard]] result<void> begin_with_messages_of(const std::string& subject);
     [[nodiscard]] outcome<> find_rows(event_trace& of);
     [[nodiscard]] outcome<> find_row(table_rows& in, const std::string& condition, event_trace& of);
     [[nodiscard]] outcome<> tell_of_row(table_rows& in, traced_row& row);
@@ -55,10 +59,15 @@ private:
     [[nodiscard]] outcome<> find_letters(event_trace& of);
     [[nodiscard]] outcome<> look_at_slot();
     [[nodiscard]] outcome<> choose_where_to_look();
+    [[nodiscard]] outcome<> choose_where_to_begin();
     [[nodiscard]] outcome<std::optional<wall_time>> earliest_time();
+    [[nodiscard]] outcome<std::optional<wall_time>> earliest_time_of(const event_trace& one);
+    void choose_subjects(const std::vector<std::string>& of_replays);
     [[nodiscard]] result<void> read_messages();
     [[nodiscard]] bool all_are_found() const;
-    [[nodiscard]] result<void> read_messages_of(const std::string& subject);
+    [[nodiscard]] result<void> read_all_messages();
+    [[nodiscard]] result<void> read_messages_of(const std::string& subject, std::uint64_t from,
+                                                std::optional<std::uint64_t> end = std::nullopt);
 
     servers::executors on_;
     const config::settings& settings_;
@@ -70,6 +79,9 @@ private:
     /// is not known.
     std::string after_start_;
     std::string after_witness_;
+    /// Of messages of events whose row may be gone.
+    std::vector<std::string> seen_subjects_;
+    find_progress progress_;
     /// The server's; nothing where it could not be asked.
     std::optional<lineage> line_;
     /// By the last reading.

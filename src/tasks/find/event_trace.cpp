@@ -3,7 +3,10 @@
 #include "outbox/id_inverse.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace walrelay::tasks {
@@ -90,6 +93,32 @@ verdict judge(const event_trace& trace, const surroundings& around) {
     }
     // A row that was only changed since looks new, too.
     return around.gone_messages > 0 ? verdict::unknown : verdict::missing;
+}
+
+bool is_told_by_letter(const event_trace& trace) {
+    return std::ranges::any_of(trace.letters, [](const traced_letter& each) {
+        return each.is_of_the_first && each.state == "open";
+    });
+}
+
+std::optional<wall_time> time_in_id(std::string_view id) {
+    constexpr std::size_t uuid_size = 36;
+    constexpr std::size_t first_dash = 8;
+    constexpr std::size_t second_dash = 13;
+    constexpr std::size_t version_at = 14;
+    constexpr int hexadecimal = 16;
+    if (id.size() != uuid_size || id[first_dash] != '-' || id[second_dash] != '-' ||
+        id[version_at] != '7') {
+        return std::nullopt;
+    }
+    const auto digits = std::string(id.substr(0, first_dash))
+                            .append(id.substr(first_dash + 1, second_dash - first_dash - 1));
+    std::int64_t milliseconds = 0;
+    const auto* const end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, milliseconds, hexadecimal).ptr != end) {
+        return std::nullopt;
+    }
+    return wall_time(std::chrono::milliseconds(milliseconds));
 }
 
 bool is_settled(verdict what) {

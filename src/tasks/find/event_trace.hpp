@@ -64,6 +64,10 @@ struct traced_letter {
     std::string reason = {};
     /// Of the row's first message, not of one that publishes it again.
     bool is_of_the_first = false;
+    /// Where its message would have been; empty where it was not made, or the letter was dropped.
+    std::string subject = {};
+    /// When its row was, in PostgreSQL's text.
+    std::string committed_at = {};
 };
 
 enum class verdict : std::uint8_t {
@@ -116,6 +120,8 @@ struct surroundings {
     /// Messages were looked at from here on; all of them, or those of these subjects.
     std::uint64_t looked_from = 0;
     std::vector<std::string> subjects = {};
+    /// Of an aggregate: its subjects tell its messages from those of others.
+    bool is_told_by_subject = false;
     std::string consumer = {};
     std::optional<nats::consumer_place> place = {};
 
@@ -128,6 +134,12 @@ struct surroundings {
 /// From all of `trace` but `what`. What was not found is absent only where it was looked for in all
 /// messages, and none of those that are gone can have been it.
 [[nodiscard]] verdict judge(const event_trace& trace, const surroundings& around);
+
+/// Its letter is open, and so tells what became of it, whatever the stream has.
+[[nodiscard]] bool is_told_by_letter(const event_trace& trace);
+
+/// When an id was made that tells it: a UUID of version 7.
+[[nodiscard]] std::optional<wall_time> time_in_id(std::string_view id);
 
 /// In the stream, or set aside: nobody need do anything.
 [[nodiscard]] bool is_settled(verdict what);

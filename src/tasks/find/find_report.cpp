@@ -148,12 +148,27 @@ public:
         }
         line("  ->", words_of(one, around));
     }
-    void nothing() { line("->", "no table has a row of this aggregate (any more)"); }
+    void nothing(const surroundings& around) {
+        std::string text = "no table has a row of this aggregate (any more), and ";
+        if (!around.is_told_by_subject) {
+            text +=
+                "whether the stream has a message of it is unknown: no subject of the "
+                "configuration has both its type and its id; walrelay find ID, or --sequence, "
+                "finds an event of it";
+        } else {
+            text += "the stream has no message under its subject";
+            const auto unseen = what_was_not_seen(around);
+            text += unseen.empty() ? "" : "; but " + unseen;
+        }
+        line("->", text);
+    }
     void around(const surroundings& all) {
-        line("looked",
-             fmt::format("stream {}, {} from sequence {} to {}", all.stream,
-                         all.subjects.empty() ? "all messages" : "subject " + joined(all.subjects),
-                         all.looked_from, all.last_sequence));
+        line("looked", all.looked_from == 0
+                           ? "at no message of stream " + all.stream
+                           : fmt::format("stream {}, {} from sequence {} to {}", all.stream,
+                                         all.subjects.empty() ? "all messages"
+                                                              : "subject " + joined(all.subjects),
+                                         all.looked_from, all.last_sequence));
         if (!all.slot_exists) {
             line("slot", all.slot + ": there is none");
         } else {
@@ -228,7 +243,7 @@ std::string json_of(const event_trace& one, const surroundings& around) {
 std::string text_of(const found_events& found) {
     text_writer out;
     if (found.events.empty()) {
-        out.nothing();
+        out.nothing(found.around);
     }
     for (const auto& each : found.events) {
         out.event(each, found.around);

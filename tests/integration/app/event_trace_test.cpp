@@ -1,10 +1,13 @@
 #include "tasks/find/event_trace.hpp"
 
+#include "tasks/find/find_progress.hpp"
 #include "tasks/find/find_report.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
 namespace walrelay::test {
 namespace {
@@ -125,6 +128,52 @@ TEST_F(EventTrace, IsPublishedOnceAmongWhatWasLookedAt) {
     EXPECT_THAT(said(), HasSubstr("it is in the stream once\n"));
     around_.subjects = {"events"};
     EXPECT_THAT(said(), HasSubstr("once among the messages that were looked at\n"));
+}
+
+TEST_F(EventTrace, IsToldByALetterOnlyWhereThatIsOpenAndOfTheRowItself) {
+    EXPECT_FALSE(tasks::is_told_by_letter(trace_));
+    trace_.letters = {{.id = 7, .state = "open", .is_of_the_first = true}};
+    EXPECT_TRUE(tasks::is_told_by_letter(trace_));
+    trace_.letters.front().state = "lost";
+    EXPECT_FALSE(tasks::is_told_by_letter(trace_)) << "its retry may be in the stream";
+    trace_.letters = {{.id = 7, .state = "open"}};
+    EXPECT_FALSE(tasks::is_told_by_letter(trace_)) << "it is of a republication";
+}
+
+TEST(EventId, TellsItsTimeWhereItIsAUuidOfVersion7) {
+    using namespace std::chrono_literals;
+    EXPECT_EQ(tasks::time_in_id("018f3c1e-7d4a-7b1e-9a53-6c1f0e2d4b77"),
+              wall_time(std::chrono::milliseconds(0x018f3c1e7d4a)));
+    EXPECT_EQ(tasks::time_in_id("018f3c1e-7d4a-4b1e-9a53-6c1f0e2d4b77"), std::nullopt);
+    EXPECT_EQ(tasks::time_in_id("018f3c1g-7d4a-7b1e-9a53-6c1f0e2d4b77"), std::nullopt);
+    EXPECT_EQ(tasks::time_in_id("order-018f3c1e7d4a7b1e9a536c1f0e2d4b7"), std::nullopt);
+    EXPECT_EQ(tasks::time_in_id(""), std::nullopt);
+}
+
+TEST(FindReport, DoesNotTakeAnAggregateForAbsentThatItCannotLookFor) {
+    tasks::found_events found;
+    found.around.stream = "EVENTS";
+    found.around.last_sequence = 9;
+    auto said = tasks::text_of(found);
+    EXPECT_THAT(said, HasSubstr("no table has a row of this aggregate (any more), and whether the "
+                                "stream has a message of it is unknown"));
+    EXPECT_THAT(said, HasSubstr("looked     at no message of stream EVENTS\n"));
+    found.around.is_told_by_subject = true;
+    found.around.subjects = {"events.order.7"};
+    found.around.first_sequence = 1;
+    found.around.looked_from = 5;
+    said = tasks::text_of(found);
+    EXPECT_THAT(said, HasSubstr("the stream has no message under its subject; but messages before "
+                                "sequence 5 were not looked at"));
+    EXPECT_THAT(said, HasSubstr("subject events.order.7 from sequence 5 to 9"));
+}
+
+TEST(FindProgress, SaysHowLongItTakesAndHowToMakeThatShorter) {
+    EXPECT_EQ(tasks::look_in_words(">", 1, 10'000'000, 2'000'000, 5),
+              "find: looks at all messages of the stream (--since \"2 hours ago\": only at newer "
+              "ones): 2,000,000 of 10,000,000 sequences, 400,000 a second, 20 %, 20 s left");
+    EXPECT_THAT(tasks::look_in_words("events.order", 11, 20, 15, 1),
+                testing::StartsWith("find: looks at the messages of subject events.order ("));
 }
 
 }  // namespace

@@ -137,20 +137,124 @@ TEST_P(Find, NamesEachTimeThatAnEventWasPublished) {
     EXPECT_THAT(found.output, HasSubstr("and again because that was asked for"));
 }
 
-TEST_P(Find, TellsHowFarAConsumerHasCome) {
+/// Its subject alone, before it and after it.
+TEST_P(Find, LooksOnlyAtTheSubjectOfAMessageInHand) {
+    bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_id}'\n");
+    bench.broker().create({.name = bench.stream_name(),
+                           .subjects = {bench.name() + ".>"},
+                           .duplicate_window = std::chrono::milliseconds(100)});
+    bench.start();
+    relay(1, 3);
+    bench.stop();
+    bench.execute("DELETE FROM outbox_events");
+    const auto subject = bench.name() + ".order-1";
+    const auto once = find({"--sequence", "2", "--json"});
+    EXPECT_EQ(once.exit_code, 0) << once.errors;
+    EXPECT_THAT(once.output, HasSubstr("\"verdict\":\"published\""));
+    EXPECT_THAT(once.output, HasSubstr("\"from\":1,\"to\":3,\"subjects\":[\"" + subject + "\"]"));
+    // Until the stream takes it for no duplicate any more.
+    ASSERT_TRUE(eventually(patience, [&] {
+        return bench.broker().publish(subject, "{}", {{"Nats-Msg-Id", event_id(2)}}) == 4;
+    }));
+    for (const auto* const in_hand : {"2", "4"}) {
+        const auto twice = find({"--sequence", in_hand});
+        EXPECT_EQ(twice.exit_code, 1) << twice.errors;
+        EXPECT_THAT(twice.output, HasSubstr("more than once under one Nats-Msg-Id"));
+        EXPECT_THAT(twice.output, HasSubstr("subject " + subject + " from sequence 1 to 4"));
+    }
+}
+
+/// The id tells when the row was made.
+TEST_P(Find, LooksFirstAtWhatCameAfterAnIdThatTellsItsTime) {
     bench.start();
     relay(1, 2);
+    const std::string id = bench.session().value_of(
+        "SELECT lpad(to_hex((extract(epoch FROM now()) * 1000)::int8), 12, "
+        "'0')");
+    const auto uuid = id.substr(0, 8) + "-" + id.substr(8) + "-7000-8000-000000000001";
+    bench.execute(
+        "INSERT INTO outbox_events (id, aggregate_type, aggregate_id, event_type, event_data, "
+        "status, version, created_at) VALUES ('" +
+        uuid + "', 'order', 'order-1', 'made', '{}', 'pending', 1, now())");
+    ASSERT_TRUE(bench.wait_for_messages(3)) << bench.relay().log();
+    bench.execute("DELETE FROM outbox_events");
+    const auto found = find({uuid});
+    EXPECT_EQ(found.exit_code, 0) << found.errors;
+    EXPECT_THAT(found.output, HasSubstr("sequence 3, "));
+    // A time that is wrong is no more than a place to begin.
+    const auto late = find({"ffffffff-ffff-7000-8000-000000000001"});
+    EXPECT_EQ(late.exit_code, 1);
+    EXPECT_THAT(late.output, HasSubstr("all messages from sequence 1 to 3"));
+}
+
+TEST_P(Find, FindsTheMessagesOfAnAggregateWhoseRowsAreGone) {
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{aggregate_id}'\n");
+    bench.start();
+    relay(1, 3);
+    bench.execute("DELETE FROM outbox_events");
+    const auto found = find({"--aggregate", "order/order-1", "--limit", "2"});
+    EXPECT_EQ(found.exit_code, 0) << found.output << found.errors;
+    EXPECT_THAT(found.output, Not(HasSubstr(event_id(1))));
+    EXPECT_THAT(found.output, HasSubstr(event_id(2)));
+    EXPECT_THAT(found.output, HasSubstr(event_id(3)));
+    EXPECT_THAT(found.output, HasSubstr("subject " + bench.name() + ".order.order-1 from "));
+    const auto other = find({"--aggregate", "order/order-7"});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.output, HasSubstr("the stream has no message under its subject"));
+    EXPECT_THAT(violations_of("find", find({"--aggregate", "order/order-7", "--json"}).output),
+                IsEmpty());
+    // Where others have the subject as well, nothing is known.
+    bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}'\n");
+    const auto unknown = find({"--aggregate", "order/order-1"});
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_THAT(unknown.output, HasSubstr("whether the stream has a message of it is unknown"));
+    EXPECT_THAT(unknown.output, HasSubstr("at no message of stream"));
+    EXPECT_THAT(violations_of("find", find({"--aggregate", "order/order-1", "--json"}).output),
+                IsEmpty());
+}
+
+TEST_P(Find, FindsWhatWasPublishedUnderTheSubjectOfAnEarlierConfiguration) {
+    bench.start();
+    relay(1, 3);
+    bench.stop();
+    bench.set_outbox("[[outbox]]\ntable = 'outbox_events'\nsubject = '%.new.{aggregate_id}'\n");
+    const auto found = find({event_id(2)});
+    EXPECT_EQ(found.exit_code, 0) << found.output << found.errors;
+    EXPECT_THAT(found.output, HasSubstr("sequence 2, stored "));
+    EXPECT_THAT(found.output, HasSubstr("all messages from sequence 1 to 3"));
+}
+
+TEST_P(Find, TellsHowFarAConsumerHasCome) {
+    bench.start();
+    relay(1, 3);
     const auto connection = connect_to(shared_nats().url());
     const auto context = jetstream_of(connection.get());
-    jsConsumerConfig config;
-    jsConsumerConfig_Init(&config);
-    config.Durable = "billing";
-    config.AckPolicy = js_AckExplicit;
-    ASSERT_EQ(js_AddConsumer(nullptr, context.get(), bench.stream_name().c_str(), &config, nullptr,
-                             nullptr),
+    jsSubOptions how;
+    jsSubOptions_Init(&how);
+    how.Stream = bench.stream_name().c_str();
+    how.Config.Durable = "billing";
+    how.Config.AckPolicy = js_AckExplicit;
+    natsSubscription* raw = nullptr;
+    const auto all = bench.name() + ".>";
+    ASSERT_EQ(js_PullSubscribe(&raw, context.get(), all.c_str(), "billing", nullptr, &how, nullptr),
               NATS_OK);
-    const auto waits = find({event_id(1), "--consumer", "billing"});
-    EXPECT_THAT(waits.output, HasSubstr("billing: not delivered yet"));
+    const subscription_handle billing(raw);
+    const auto says = [&](std::uint64_t event) {
+        return find({event_id(event), "--consumer", "billing"}).output;
+    };
+    EXPECT_THAT(says(1), HasSubstr("billing: not delivered yet"));
+    natsMsgList got{};
+    ASSERT_EQ(natsSubscription_Fetch(&got, billing.get(), 2,
+                                     std::chrono::milliseconds(patience).count(), nullptr),
+              NATS_OK);
+    ASSERT_EQ(got.Count, 2);
+    EXPECT_THAT(says(1), HasSubstr("billing: delivered, not acked by all that came before"));
+    ASSERT_EQ(natsMsg_AckSync(got.Msgs[0], nullptr, nullptr), NATS_OK);
+    natsMsgList_Destroy(&got);
+    EXPECT_THAT(says(1), HasSubstr("billing: acked"));
+    EXPECT_THAT(says(2), HasSubstr("billing: delivered, not acked by all that came before"));
+    EXPECT_THAT(says(3), HasSubstr("billing: not delivered yet"));
     const auto none = find({event_id(1), "--consumer", "nobody"});
     EXPECT_EQ(none.exit_code, 0);
     EXPECT_THAT(none.output, HasSubstr("nobody: the stream has none of that name"));

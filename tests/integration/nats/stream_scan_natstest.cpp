@@ -4,6 +4,8 @@
 
 #include "chaos/cluster_network.hpp"
 #include "nats/requests/cleanup_cursor.hpp"
+#include "nats/requests/connect_call.hpp"
+#include "nats/requests/stream_reading.hpp"
 #include "nats_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -84,6 +86,62 @@ TEST_F(StreamScan, ReadsToTheLastSequenceAndThenOn) {
     EXPECT_EQ(read_all(*scan).sequences, numbers(21, 25));
     scan->begin_at(19);
     EXPECT_EQ(read_all(*scan).sequences, numbers(19, 25));
+}
+
+TEST_F(StreamScan, ReadsAPartOfTheStream) {
+    fill(20);
+    auto scan = nats::stream_scan::open(options());
+    ASSERT_TRUE(scan);
+    scan->read_between(5, 9);
+    EXPECT_EQ(read_all(*scan).sequences, numbers(5, 8));
+    EXPECT_EQ(scan->read_to(), 8U);
+    scan->read_between(5, 5);
+    EXPECT_EQ(read_all(*scan).sequences, numbers(1, 0));
+    writer().delete_message("S", 8);
+    scan->read_between(5, 9);
+    EXPECT_EQ(read_all(*scan).sequences, numbers(5, 7));
+    scan->read_between(19, 100);
+    EXPECT_EQ(read_all(*scan).sequences, numbers(19, 20));
+    scan->begin_at(19);
+    EXPECT_EQ(read_all(*scan).sequences, numbers(19, 20));
+}
+
+/// nats-server 2.9 refuses a consumer of a subject that the stream does not have.
+TEST_F(StreamScan, ReadsInBatchesAlsoAfterASubjectThatTheStreamDoesNotHave) {
+    fill(20);
+    const auto from = options();
+    nats::subscription_handle incoming;
+    auto connection = nats::connect_blocking(from);
+    ASSERT_TRUE(connection);
+    nats::stream_reading reading(connection->get(), from, incoming);
+    std::uint64_t count = 0;
+    const auto visit = [&](const nats::stream_message&) -> result<void> {
+        ++count;
+        return {};
+    };
+    reading.read_only("elsewhere.a");
+    nats::reading_span of_subject(1, 20);
+    EXPECT_TRUE(reading.read(of_subject, visit));
+    EXPECT_EQ(count, 0U);
+    reading.read_only(">");
+    nats::reading_span all(1, 20);
+    EXPECT_TRUE(reading.read(all, visit));
+    EXPECT_EQ(count, 20U);
+    EXPECT_GT(reading.batch_size(), 1U);
+}
+
+TEST_F(StreamScan, KnowsOneMessage) {
+    fill(2);
+    auto scan = nats::stream_scan::open(options());
+    ASSERT_TRUE(scan);
+    const auto found = scan->message_of(2);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->id, id_of(2));
+    EXPECT_EQ((*found)->subject, "s.a");
+    EXPECT_GT((*found)->stored, scan->facts().created);
+    const auto none = scan->message_of(3);
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(*none);
 }
 
 TEST_F(StreamScan, EndsWhereTheLastMessagesWereDeleted) {

@@ -31,6 +31,27 @@ std::string pattern_of(std::string_view subject) {
     return subject_pattern(text_template::parse("subject", subject).value());
 }
 
+std::string pattern_for_order_7(std::string_view subject) {
+    return subject_pattern(text_template::parse("subject", subject).value(),
+                           [](std::string_view name) -> std::optional<std::string_view> {
+                               if (name == "type") {
+                                   return "order";
+                               }
+                               return name == "id" ? std::optional<std::string_view>("$7.a")
+                                                   : std::nullopt;
+                           });
+}
+
+TEST(SubjectPattern, HasTheTokensOfWhatIsKnown) {
+    EXPECT_EQ(pattern_for_order_7("events.{type}.{id}.{kind}"), "events.order.$7%2Ea.>");
+    EXPECT_EQ(pattern_for_order_7("events.{kind}.{type}-{id}.x"), "events.*.order-$7%2Ea.x");
+    EXPECT_EQ(pattern_for_order_7("{id}.{type}{kind}.x"), "%247%2Ea.*.x");
+    EXPECT_EQ(pattern_for_order_7("{kind}{type}.x"), "*.x");
+    EXPECT_EQ(pattern_for_order_7("events.{type}.{id}"), "events.order.$7.a") << "the end has dots";
+    EXPECT_EQ(pattern_for_order_7("events.{id|kind}.{kind|id}.x"), "events.$7%2Ea.*.x");
+    EXPECT_EQ(pattern_for_order_7("events.x"), "events.x");
+}
+
 TEST(SubjectToken, LeavesOrdinaryValuesAsTheyAre) {
     EXPECT_EQ(token("order_placed-7:a/b"), "order_placed-7:a/b");
     EXPECT_EQ(token("Größe-日本"), "Größe-日本");
