@@ -2,7 +2,7 @@
 #include "app/commands.hpp"
 #include "app/exit_code.hpp"
 #include "app/fail.hpp"
-#include "app/status_text.hpp"
+#include "core/figures.hpp"
 #include "core/one_line.hpp"
 #include "http/json_writer.hpp"
 #include "servers/postgres_access.hpp"

@@ -41,8 +41,10 @@ void relay_process::be_watched_by(status_board& board, bool with_servers) {
         {[&board](std::optional<kept_positions> found) {
              board.kept_positions_were_read(std::move(found), app::now());
          },
-         [&board](kept_kind what, giving_way why) { board.kept_position_was_dropped(what, why); },
-         [&board](giving_way why) { board.trail_was_moved_on(why); }});
+         [&board](kept_kind what, giving_way why) {
+             board.kept_position_was_dropped(what, why, app::now());
+         },
+         [&board](giving_way why) { board.trail_was_moved_on(why, app::now()); }});
     board.attach({[this](instant at) { return driver_.machine().status(at); },
                   [this] { return driver_.machine().counts(); }});
 }

@@ -3,7 +3,7 @@
 #include "app/exit_code.hpp"
 #include "app/replay_to_stream.hpp"
 #include "app/rewound_stream.hpp"
-#include "app/status_text.hpp"
+#include "core/figures.hpp"
 #include "core/kept_position.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"

@@ -1,7 +1,7 @@
 #include "app/replay_text.hpp"
 
-#include "app/status_text.hpp"
 #include "app/text_table.hpp"
+#include "core/figures.hpp"
 #include "core/json_string.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"

@@ -139,15 +139,31 @@ void status_board::findings_were_read(std::optional<std::vector<finding>> found,
 }
 
 void status_board::kept_positions_were_read(std::optional<kept_positions> found, instant now) {
+    if (found && found->replays.empty()) {
+        replays_.reset();
+    } else if (found) {
+        const auto remaining = remaining_rows_of(*found);
+        if (!replays_ || replays_->remaining_rows != remaining) {
+            replays_ = {remaining, now.monotonic};
+        }
+    }
     kept_.answer(std::move(found), now, findings_hold);
 }
 
-void status_board::kept_position_was_dropped(kept_kind what, giving_way why) {
+void status_board::note_given_up(kept_kind what, giving_way why, instant now) {
+    if (is_before_its_time(why)) {
+        last_given_up_ = {now, what, why};
+    }
+}
+
+void status_board::kept_position_was_dropped(kept_kind what, giving_way why, instant now) {
+    note_given_up(what, why, now);
     auto& counts = what == kept_kind::trail ? kept_counts_.trails : kept_counts_.bookmarks;
     ++counts.at(static_cast<std::size_t>(why));
 }
 
-void status_board::trail_was_moved_on(giving_way why) {
+void status_board::trail_was_moved_on(giving_way why, instant now) {
+    note_given_up(kept_kind::trail, why, now);
     ++kept_counts_.moved_on.at(static_cast<std::size_t>(why));
 }
 
@@ -246,6 +262,14 @@ http::relay_report status_board::report(instant now) {
     report.findings = findings_.shown(now, relay_ && report.status.postgres_connected);
     report.kept = kept_.shown(now, report.status.postgres_connected);
     report.kept_counts = kept_counts_;
+    if (last_given_up_) {
+        report.last_given_up = {wall_time_of(last_given_up_->at, now), last_given_up_->what,
+                                last_given_up_->why};
+    }
+    if (replays_ && report.kept.facts) {
+        report.replays_still_for =
+            std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - replays_->since);
+    }
     report.kept_max_wal = settings_.replay.max_wal;
     report.keeps_trail = settings_.replay.keep.has_value();
     report.clock_offset = report.slot_facts.facts ? clock_offset_ : std::nullopt;

@@ -67,8 +67,8 @@ public:
     void findings_were_read(std::optional<std::vector<finding>> found, instant now);
     void kept_positions_were_read(std::optional<kept_positions> found, instant now);
     /// Counted over all lives of the relay.
-    void kept_position_was_dropped(kept_kind what, giving_way why);
-    void trail_was_moved_on(giving_way why);
+    void kept_position_was_dropped(kept_kind what, giving_way why, instant now);
+    void trail_was_moved_on(giving_way why, instant now);
 
     /// `late` is how much later this is called than was asked for.
     void sample(instant now, std::chrono::microseconds late);
@@ -100,6 +100,18 @@ private:
         latency_histogram::ranges latencies{};
     };
 
+    struct given_up {
+        instant at;
+        kept_kind what;
+        giving_way why;
+    };
+    /// Of all that are unfinished, and since when it has been the same.
+    struct replay_progress {
+        std::uint64_t remaining_rows;
+        monotonic_time since;
+    };
+
+    void note_given_up(kept_kind what, giving_way why, instant now);
     void note_state(relay_state state, instant now);
     [[nodiscard]] mark mark_of(instant now) const;
     [[nodiscard]] http::recent_rates recent_rates(instant now) const;
@@ -123,6 +135,9 @@ private:
     asked<kept_positions> kept_;
     asked<std::vector<finding>> findings_;
     kept_counts kept_counts_;
+    std::optional<given_up> last_given_up_;
+    /// Nothing while no replay is unfinished.
+    std::optional<replay_progress> replays_;
     std::optional<std::chrono::microseconds> clock_offset_;
     std::function<trace_counts()> traces_;
     latency_histogram loop_lag_;

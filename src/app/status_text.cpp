@@ -1,5 +1,6 @@
 #include "app/status_text.hpp"
 
+#include "core/figures.hpp"
 #include "core/one_line.hpp"
 #include "core/progress.hpp"
 
@@ -7,7 +8,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace walrelay::app {
@@ -91,6 +91,19 @@ void append_state(std::string& to, const element& of) {
     }
     if (const auto fix = text(of, "/fix"); !fix.empty()) {
         append(to, "fix", fix);
+    }
+}
+
+/// What the alerts fire for, with a command that looks.
+void append_attention(std::string& to, const element& of) {
+    simdjson::dom::array all;
+    if (of.at_pointer("/attention").get(all) != simdjson::SUCCESS) {
+        return;
+    }
+    std::string title = "attention";
+    for (const auto each : all) {
+        append(to, std::exchange(title, ""),
+               text(each, "/what") + "; look: " + text(each, "/command"));
     }
 }
 
@@ -182,9 +195,10 @@ void append_replays(std::string& to, const element& of) {
     std::string title = "replay";
     for (const auto each : all) {
         append(to, std::exchange(title, ""),
-               fmt::format("number {}: {} of {} written (walrelay replay show {})",
+               fmt::format("number {0}: {1} of {2} written (walrelay replay show {0}, resume {0} "
+                           "or cancel {0})",
                            count(each, "/number"), count(each, "/rows_written"),
-                           count(each, "/rows_planned", "row"), count(each, "/number")));
+                           count(each, "/rows_planned", "row")));
     }
 }
 
@@ -262,36 +276,6 @@ void append_last_trouble(std::string& to, const element& of) {
 
 }  // namespace
 
-std::string show_bytes(double bytes) {
-    constexpr std::array units{"B", "kB", "MB", "GB", "TB"};
-    constexpr double step = 1000;
-    std::size_t unit = 0;
-    while (bytes >= step && unit + 1 < units.size()) {
-        bytes /= step;
-        ++unit;
-    }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes)
-                     : fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
-std::string show_seconds(double seconds) {
-    constexpr double milliseconds_in_a_second = 1000;
-    constexpr double minute = 60;
-    constexpr double hour = 3600;
-    constexpr double day = 86400;
-    if (seconds > 0 && seconds < 1) {
-        return fmt::format("{:.2f} ms", seconds * milliseconds_in_a_second);
-    }
-    if (seconds < minute) {
-        return fmt::format("{:.1f} s", seconds);
-    }
-    if (seconds < hour) {
-        return fmt::format("{:.1f} min", seconds / minute);
-    }
-    return seconds < day ? fmt::format("{:.1f} h", seconds / hour)
-                         : fmt::format("{:.1f} d", seconds / day);
-}
-
 std::optional<shown_status> show_status(std::string_view json) {
     simdjson::dom::parser parser;
     element of;
@@ -301,6 +285,7 @@ std::optional<shown_status> show_status(std::string_view json) {
     }
     shown_status shown{"", flag(of, "/ready")};
     append_state(shown.text, of);
+    append_attention(shown.text, of);
     append_facts(shown.text, of);
     append_kept(shown.text, of);
     if (number(of, "/window/messages")) {

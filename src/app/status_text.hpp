@@ -15,8 +15,4 @@ struct shown_status {
 /// Nothing where it is not the status of a relay.
 [[nodiscard]] std::optional<shown_status> show_status(std::string_view json);
 
-/// "48.2 MB", "1.5 s": as people read them.
-[[nodiscard]] std::string show_bytes(double bytes);
-[[nodiscard]] std::string show_seconds(double seconds);
-
 }  // namespace walrelay::app

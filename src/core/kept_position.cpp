@@ -31,6 +31,14 @@ std::uint64_t held_bytes_of(const kept_positions& of) {
     return most;
 }
 
+std::uint64_t remaining_rows_of(const kept_positions& of) {
+    std::uint64_t remaining = 0;
+    for (const auto& each : of.replays) {
+        remaining += each.rows_planned - std::min(each.rows_planned, each.rows_written);
+    }
+    return remaining;
+}
+
 const kept_position* find_bookmark(const kept_positions& in, std::string_view name) {
     std::string as_slot(name);
     std::ranges::replace(as_slot, '-', '_');

@@ -140,6 +140,10 @@ enum class giving_way {
 };
 inline constexpr std::size_t giving_way_count = 6;
 [[nodiscard]] const char* to_string(giving_way why);
+/// Neither its expiry nor the configuration has asked for it.
+[[nodiscard]] constexpr bool is_before_its_time(giving_way why) {
+    return why != giving_way::expired && why != giving_way::unwanted;
+}
 
 /// What a relay gave up. Never taken back.
 struct kept_counts {
@@ -151,6 +155,9 @@ struct kept_counts {
 
 /// What they hold together: they share their WAL.
 [[nodiscard]] std::uint64_t held_bytes_of(const kept_positions& of);
+
+/// That unfinished replays have still to write.
+[[nodiscard]] std::uint64_t remaining_rows_of(const kept_positions& of);
 
 /// Null where there is none, or none of that name.
 [[nodiscard]] const kept_position* find_bookmark(const kept_positions& in, std::string_view name);

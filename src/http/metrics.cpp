@@ -242,14 +242,10 @@ void write_kept(metric_writer& to, const kept_positions& kept) {
     to.family("bookmarks_retained_bytes", "gauge",
               "WAL that the server keeps for bookmarks and the trail together.");
     to.sample(held_bytes_of(kept));
-    std::uint64_t remaining = 0;
-    for (const auto& each : kept.replays) {
-        remaining += each.rows_planned - std::min(each.rows_planned, each.rows_written);
-    }
     to.family("replays_unfinished", "gauge", "Replays that are under way, or were broken off.");
     to.sample(kept.replays.size());
     to.family("replay_remaining_rows", "gauge", "Rows that these have still to write.");
-    to.sample(remaining);
+    to.sample(remaining_rows_of(kept));
     const auto* const trail = find_trail(kept);
     if (trail != nullptr && trail->covers_from) {
         to.family("trail_seconds", "gauge", "How far back the trail reaches.");

@@ -52,6 +52,13 @@ struct recent_rates {
     std::optional<std::chrono::microseconds> p99 = {};
 };
 
+/// A kept position that the relay gave up before its time.
+struct kept_loss {
+    wall_time at;
+    kept_kind what = kept_kind::trail;
+    giving_way why = giving_way::max_wal;
+};
+
 /// From /proc/self and getrusage.
 struct process_report {
     double cpu_seconds = 0;
@@ -91,6 +98,10 @@ struct relay_report {
     /// Of the relay that holds the slot.
     polled<kept_positions> kept;
     walrelay::kept_counts kept_counts;
+    /// The last one of this process.
+    std::optional<kept_loss> last_given_up = {};
+    /// Since replays that are not finished wrote a row, as far as the relay has watched them.
+    std::optional<std::chrono::microseconds> replays_still_for = {};
     /// replay.max_wal.
     byte_size kept_max_wal;
     /// replay.keep is set.

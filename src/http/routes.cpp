@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 namespace walrelay::http {
 namespace {
@@ -23,6 +24,25 @@ answer say(bool fine, std::string text) {
     return {fine ? ok : unavailable, plain, std::move(text) + "\n"};
 }
 
+/// The codes of what is more than a note, each once.
+std::string found_in(const relay_report& of) {
+    if (!of.findings.facts) {
+        return "";
+    }
+    std::set<std::string_view> codes;
+    for (const auto& each : *of.findings.facts) {
+        if (each.severity != finding_severity::note) {
+            codes.insert(each.code.text());
+        }
+    }
+    std::string text;
+    for (const auto code : codes) {
+        text += text.empty() ? "; found: " : ", ";
+        text += code;
+    }
+    return text;
+}
+
 answer readiness(const relay_report& of) {
     const auto& status = of.status;
     const bool ready = is_ready(status.state);
@@ -30,6 +50,9 @@ answer readiness(const relay_report& of) {
     text += to_string(status.state);
     if (!status.reason.empty()) {
         text += ": " + one_line(status.reason);
+    }
+    if (ready) {
+        text += found_in(of);
     }
     return say(ready, std::move(text));
 }

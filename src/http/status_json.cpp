@@ -1,6 +1,7 @@
 #include "http/status_json.hpp"
 
 #include "core/position.hpp"
+#include "http/attention.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -76,6 +77,15 @@ void write_kept(json_writer& to, const relay_report& of) {
     to.number("trail_cut", sum_of(of.kept_counts.trails) + sum_of(of.kept_counts.moved_on));
     write_facts(to, of.kept.facts);
     to.close_object();
+}
+
+void write_attention(json_writer& to, const relay_report& of) {
+    to.open_array("attention");
+    for (const auto& each : attention_for(of)) {
+        to.open_object().text("alert", each.alert).text("what", each.what);
+        to.text("command", each.command).close_object();
+    }
+    to.close_array();
 }
 
 void write_window(json_writer& to, const relay_status& status) {
@@ -254,6 +264,7 @@ std::string status_json(const relay_report& of) {
     write_time(to, "since", of.since);
     to.flag("ready", is_ready(status.state)).flag("leader", status.is_leader);
     to.text("reason", status.reason).text("fix", status.fix);
+    write_attention(to, of);
     to.flag("postgres_connected", status.postgres_connected);
     to.flag("broker_connected", status.broker_connected);
     to.number("clock_offset_seconds", in_seconds(of.clock_offset));

@@ -137,8 +137,11 @@ def charts_are_read_sample_by_sample(page):
     expect("the last sample" in page.run(value), "Escape does not end the reading: " + page.run(value))
     page.driver.execute_script("document.getElementById('graph-1').scrollIntoView({block: 'center'})")
     webdriver.ActionChains(page.driver).move_to_element(page.driver.find_element("id", "graph-1")).perform()
-    expect(soon(lambda: ":" in page.run("return document.getElementById('graph-1').nextElementSibling.children[1].textContent"), 5),
+    expect(soon(lambda: ":" in page.run("return document.getElementById('graph-1').closest('figure').querySelector('.read').textContent"), 5),
            "nothing is read under the pointer")
+    scale = page.run("return [...document.querySelectorAll('.scale')].map((each) => [...each.children].map((one) => one.textContent))")
+    expect(all(len(each) == 3 and each[2].startswith("0") for each in scale), f"the values of the axes are {scale}")
+    expect(any(each[0] and each[1] and each[0] != each[1] for each in scale), f"no axis has a middle: {scale}")
     legend = page.run("return [...document.querySelectorAll('.key')].map((each) => each.textContent)")
     expect(legend == ["rows", "messages", "p50", "p99"], f"the legend is {legend}")
 

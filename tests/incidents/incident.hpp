@@ -27,9 +27,15 @@ struct story {
     std::string told = {};
     /// In /status, where it says the same otherwise.
     std::string member = {};
-    /// In /readyz, where it is not ready; empty stands for `cause`.
+    /// In /readyz. Where it is not ready, empty stands for `cause`.
     std::string reason = {};
 };
+
+/// How the relay hears of a fault: a server or a row tells it, or it must ask.
+enum class heard { at_once, by_asking };
+
+/// From a fault to the moment when a surface says so.
+[[nodiscard]] std::chrono::duration<double> agree_within(heard how);
 
 class incident : public testing::Test {
 protected:
@@ -40,8 +46,11 @@ protected:
     /// The fault comes now: what the surfaces say is timed from here.
     void strikes() { struck_at = std::chrono::steady_clock::now(); }
 
-    /// Waits until all surfaces tell the story, and says how long that took.
-    void tells(const story& of);
+    /// Waits until all surfaces tell the story, and says how long that took. Then the first command
+    /// that is offered is run: it looks, and changes nothing.
+    void tells(const story& of, heard how = heard::at_once);
+    /// The same without alerts and without an offer.
+    void all_say(const story& of, heard how = heard::at_once);
     /// What /metrics answered, and when.
     struct reading {
         std::string metrics;
@@ -54,14 +63,19 @@ protected:
     void expect_alerts_since(const reading& first, std::set<std::string> alerts);
     /// The same where the relay answers no more from now on.
     void expect_alerts_of_silence(const std::set<std::string>& alerts);
-    /// The first command of every fix: what gives something up comes later, if at all.
-    static void expect_harmless(const std::string& status);
-
-    /// What the relay has offered, after its verify. It goes on by itself then.
+    /// Runs the first command that /status offers. At a halt one must be offered, and the rest of
+    /// the fix is kept for the next two.
+    void takes_first_offer();
+    /// Runs the command of the fix that begins so, as it was offered.
+    void takes_offer(const std::string& beginning);
+    /// Takes the offered `resume`, which gives nothing up. It goes on by itself then.
     void is_healed();
     /// No row of the table is missing in the stream or there twice, and all is well.
     void has_each_row_once();
 
+    /// Of 1,300 rows, of which the replay has written 1,000 when its command is killed; the relay
+    /// is started again.
+    void a_replay_breaks_off();
     /// It looks at itself five seconds from now, and every minute.
     void is_about_to_look();
     /// A role that owns nothing: what is done with its rights is what the configuration asks for.
@@ -85,6 +99,9 @@ private:
                                const std::set<std::string>& alerts) const;
     /// Empty where every surface tells the story.
     [[nodiscard]] std::string who_differs(const story& of);
+
+    /// Of the fix of the last halt.
+    std::vector<std::string> offered_;
 };
 
 }  // namespace walrelay::test

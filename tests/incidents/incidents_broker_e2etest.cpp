@@ -28,9 +28,11 @@ TEST_F(BrokerIncident, TheBrokerStandsStill) {
     broker.freeze();
     bench.execute(insert_events(101, 110));
     ASSERT_TRUE(relay->comes_to_say("/status", "\"window\":{\"messages\":10"));
-    // The connection is given up after ten seconds or more.
     const bool is_given_up = relay->says("/status", "\"state\":\"waiting_broker\"");
     expect_alerts({"WalrelayLag", is_given_up ? "WalrelayWaiting" : "WalrelayBrokerStuck"});
+    // The relay asks whether it lives, and gives the connection up after ten seconds or more.
+    tells({"waiting_broker", false, true, "broker", {"WalrelayWaiting", "WalrelayLag"}},
+          heard::by_asking);
     broker.resume();
     has_each_row_once();
 }
@@ -54,11 +56,12 @@ TEST_F(BrokerIncident, TheStreamIsFull) {
 
 TEST_F(BrokerIncident, TheStreamIsDeleted) {
     begin();
+    strikes();
     bench.broker().remove(bench.stream_name());
     bench.execute(insert_events(101, 110));
     tells({"halted", false, false, bench.stream_name(), {"WalrelayHalted"}});
-    // What is offered for a stream that is gone for good.
-    ASSERT_EQ(bench.command({"init", "--new-stream"}).exit_code, 0);
+    // It is gone for good.
+    ASSERT_NO_FATAL_FAILURE(takes_offer("init --new-stream"));
     is_healed();
 }
 
@@ -75,10 +78,11 @@ TEST_F(BrokerIncident, TheBrokerIsSlow) {
     broker.resume();
     ASSERT_TRUE(bench.confirms_messages(200)) << relay->process().log();
     ASSERT_TRUE(relay->is("streaming", true, true));
+    strikes();
     EXPECT_TRUE(std::regex_search(status().output, std::regex("slowest +[1-9]")))
         << status().output;
-    EXPECT_TRUE(has(relay->get("/status").body, "\"slowest\":{\"seconds\":"));
     expect_alerts_since(first, {"WalrelaySlow"});
+    tells({"streaming", true, true, "caught up", {}, "slowest ", "\"slowest\":{\"seconds\":"});
     has_each_row_once();
 }
 
@@ -93,7 +97,10 @@ TEST_F(BrokerIncident, MessagesAreToExpire) {
            true,
            "code=stream_max_age",
            {"WalrelayFindings"},
-           "deletes messages by age"});
+           "deletes messages by age",
+           "",
+           "ready: streaming; found: stream_max_age\n"},
+          heard::by_asking);
     bench.broker().expire(bench.stream_name(), std::chrono::hours(0));
     has_each_row_once();
 }
@@ -107,7 +114,15 @@ TEST_F(BrokerIncident, OldMessagesMakeRoomForNewOnes) {
     strikes();
     bench.broker().keep_newest(bench.stream_name(), 50);
     // Streams that keep the newest are what many want: it is said once, and wakes nobody.
-    tells({"streaming", true, true, "[finding_noted code=stream_removes_oldest]", {}});
+    tells({"streaming",
+           true,
+           true,
+           "[finding_noted code=stream_removes_oldest]",
+           {},
+           "",
+           "",
+           "ready: streaming\n"},
+          heard::by_asking);
     bench.execute(insert_events(101, 110));
     ASSERT_TRUE(bench.confirms_messages(50)) << relay->process().log();
     EXPECT_EQ(bench.broker().state(bench.stream_name())->last_sequence, 110U);

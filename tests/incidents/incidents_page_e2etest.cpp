@@ -1,6 +1,7 @@
 // What an operator reads on the page in Debian's Chromium, in five states, and the pictures of it
 // in docs/monitoring.md: WALRELAY_WRITE_SCREENSHOTS=1 puts those of this run there.
 #include "incidents/incident.hpp"
+#include "integration/e2e/clock_ahead.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -37,6 +38,7 @@ protected:
                             << says << '\n'
                             << picture.string() << '\n';
         std::filesystem::rename(next, folder->path() / "order");
+        const auto began = std::chrono::steady_clock::now();
         const auto begin = "{\"order\": \"" + name + "\"";
         std::string seen;
         EXPECT_TRUE(eventually(patience,
@@ -51,9 +53,12 @@ protected:
             << browser->standard_output() << browser->standard_error();
         EXPECT_TRUE(has(seen, "\"state\": \"" + state + "\"")) << seen;
         EXPECT_TRUE(has(seen, says)) << seen;
+        EXPECT_LT(std::chrono::steady_clock::now() - began, agree_within(heard::at_once));
         EXPECT_LT(std::filesystem::file_size(picture), 80'000U);
-        if (std::getenv("WALRELAY_WRITE_SCREENSHOTS") != nullptr) {
-            std::filesystem::copy_file(picture, std::filesystem::path(WALRELAY_IMAGES) / file,
+        // Those that the document shows.
+        if (const auto shown = std::filesystem::path(WALRELAY_IMAGES) / file;
+            std::getenv("WALRELAY_WRITE_SCREENSHOTS") != nullptr && exists(shown)) {
+            std::filesystem::copy_file(picture, shown,
                                        std::filesystem::copy_options::overwrite_existing);
         }
         return seen;
@@ -124,8 +129,10 @@ TEST_F(PageIncident, ARelayStandsBy) {
     ASSERT_TRUE(relay->is("standby", true, false));
     const auto seen = page_of(*relay, "standby", "standby", "Another relay holds the slot");
     expect_offer(seen, "");
-    EXPECT_TRUE(has(seen, "held by ")) << seen;
+    EXPECT_TRUE(has(seen, "held by walrelay")) << seen;
     EXPECT_TRUE(has(seen, "heard ")) << seen;
+    leader.process().kill_9();
+    has_each_row_once();
 }
 
 TEST_F(PageIncident, RowsAreSetAside) {
@@ -142,6 +149,35 @@ TEST_F(PageIncident, RowsAreSetAside) {
          {"public.outbox_events", "max_row_bytes", "walrelay dead-letter show 5"}) {
         EXPECT_TRUE(has(seen, each)) << each << ": " << seen;
     }
+    relay.reset();
+    bench.set_delivery("max_row_bytes = '1MiB'");
+    relay.emplace(bench, "again");
+    const auto retried = bench.command({"dead-letter", "retry", "--all"});
+    EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+    has_each_row_once();
+}
+
+TEST_F(PageIncident, AReplayIsBrokenOff) {
+    ASSERT_NO_FATAL_FAILURE(a_replay_breaks_off());
+    ASSERT_TRUE(relay->comes_to_say("/status", "\"rows_written\":1000"));
+    const auto seen = page_of(*relay, "replay-broken-off", "streaming",
+                              "Every row that the slot has sent is in the stream");
+    for (const auto& each : {"Replay 1: 1,000 of 1,300 rows written", "walrelay replay show 1",
+                             "walrelay replay resume 1", "walrelay replay cancel 1"}) {
+        EXPECT_TRUE(has(seen, each)) << each << ": " << seen;
+    }
+    const auto resumed = bench.command({"replay", "resume", "1"});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
+    has_each_row_once();
+}
+
+/// Neither row nor server is in trouble, and the page says so all the same.
+TEST_F(PageIncident, TheClockOfTheRelayIsWrong) {
+    begin(clock_ahead());
+    ASSERT_TRUE(relay->comes_to_say("/status", "\"alert\":\"WalrelayClockOff\""));
+    const auto seen = page_of(*relay, "clock-off", "streaming", "behind this machine's");
+    expect_offer(seen, "timedatectl");
+    has_each_row_once();
 }
 
 }  // namespace

@@ -10,14 +10,24 @@ class RelayIncident : public incident {};
 TEST_F(RelayIncident, ARelayStandsBy) {
     begin();
     answering_relay leader = std::move(*relay);
+    strikes();
     relay.emplace(bench, "second");
-    ASSERT_TRUE(relay->is("standby", true, false));
+    all_say({"standby", true, false, "standby", {}, "held by", "\"application\":\"walrelay"});
+    leader.process().kill_9();
+    bench.execute(insert_events(101, 110));
+    has_each_row_once();
 }
 
 TEST_F(RelayIncident, TheClockOfTheRelayIsWrong) {
     begin(clock_ahead());
-    ASSERT_TRUE(relay->comes_to_say("/metrics", "walrelay_clock_offset_seconds"));
-    expect_alerts({"WalrelayClockOff"});
+    tells({"streaming",
+           true,
+           true,
+           "caught up",
+           {"WalrelayClockOff"},
+           " behind this machine's",
+           "\"alert\":\"WalrelayClockOff\""},
+          heard::by_asking);
     has_each_row_once();
 }
 
@@ -29,7 +39,9 @@ TEST_F(RelayIncident, NoRelayRuns) {
     const auto said = status();
     EXPECT_EQ(said.exit_code, 1);
     EXPECT_TRUE(has(said.output + said.errors, "no relay answers")) << said.output << said.errors;
+    strikes();
     relay.emplace(bench, "again");
+    tells({"streaming", true, true, "caught up", {}});
     has_each_row_once();
 }
 

@@ -1,6 +1,7 @@
 // Nights of single rows, and of those who come after them.
 #include "incidents/incident.hpp"
 
+#include <algorithm>
 #include <regex>
 
 namespace walrelay::test {
@@ -18,6 +19,15 @@ protected:
         }
         return letters;
     }
+
+    /// A retry that comes before the relay has learnt that the cause is gone fails as the row did.
+    void is_sent_again() {
+        ASSERT_TRUE(eventually(patience, [&] {
+            const auto retried = bench.command({"dead-letter", "retry", "--all"});
+            EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
+            return stored_ids().size() >= bench.committed_ids().size();
+        })) << relay->process().log();
+    }
 };
 
 TEST_F(RowIncident, ARowIsSetAside) {
@@ -27,8 +37,22 @@ TEST_F(RowIncident, ARowIsSetAside) {
         "INSERT INTO outbox_events (id, aggregate_id, aggregate_type, event_type, event_data,"
         " status, version, created_at) VALUES (gen_random_uuid(), 'a', 'order', 'placed',"
         " jsonb_build_object('x', repeat('x', 100000)), 'pending', 1, now())");
+    strikes();
     ASSERT_TRUE(eventually(patience, [&] { return open_letters() == 1; }));
-    tells({"streaming", true, true, "set aside", {"WalrelayDeadLetters"}});
+    tells({"streaming",
+           true,
+           true,
+           "set aside",
+           {"WalrelayDeadLetters"},
+           "1 of rows that no message can be made of",
+           "\"row\":1,\"broker\":0,"},
+          heard::by_asking);
+    // The cause, and then the row.
+    relay.reset();
+    bench.set_delivery("max_row_bytes = '1MiB'");
+    relay.emplace(bench, "again");
+    is_sent_again();
+    has_each_row_once();
 }
 
 TEST_F(RowIncident, NobodyCanCleanUp) {
@@ -48,9 +72,22 @@ TEST_F(RowIncident, NobodyCanCleanUp) {
         const auto text = relay->get("/metrics").body;
         return std::regex_search(text, std::regex("\nwalrelay_cleanup_lag_seconds[^ ]* [1-9]"));
     }));
-    expect_alerts({"WalrelayCleanupBehind"});
+    tells({"streaming",
+           true,
+           true,
+           "clean-up of public.outbox_events waits",
+           {"WalrelayCleanupBehind"},
+           "last trouble",
+           "\"last_trouble\":{"});
     locker.execute("COMMIT");
     ASSERT_TRUE(bench.wait_for_messages(103));
+    // Their rows are deleted, one after the other.
+    auto stored = stored_ids();
+    std::ranges::sort(stored);
+    auto written = event_ids(1, 103);
+    std::ranges::sort(written);
+    EXPECT_EQ(stored, written);
+    ASSERT_TRUE(eventually(patience, [&] { return bench.committed_ids().empty(); }));
 }
 
 TEST_F(RowIncident, APoisonStorm) {
@@ -72,15 +109,13 @@ TEST_F(RowIncident, APoisonStorm) {
            "set aside",
            {"WalrelayDeadLetters"},
            "(open ones)",
-           "\"row\":199,\"broker\":1,"});
+           "\"row\":199,\"broker\":1,"},
+          heard::by_asking);
     // The cause, and then all of them.
     bench.broker().limit_size(bench.stream_name(), -1);
     strikes();
-    ASSERT_TRUE(eventually(patience, [&] {
-        const auto retried = bench.command({"dead-letter", "retry", "--all"});
-        EXPECT_EQ(retried.exit_code, 0) << retried.output << retried.errors;
-        return bench.broker().message_count(bench.stream_name()) >= 310;
-    }));
+    is_sent_again();
+    ASSERT_TRUE(bench.wait_for_messages(310));
     has_each_row_once();
     ASSERT_TRUE(eventually(patience, [&] {
         return has(relay->get("/status").body, "\"facts\":{\"row\":0,\"broker\":0");

@@ -84,7 +84,8 @@ TEST_F(SlotIncident, TheSlotIsAboutToBeLost) {
            true,
            "broker",
            {"WalrelayLag", "WalrelayWaiting", "WalrelaySlotEndangered", "WalrelaySlotRetention"},
-           "unreserved"});
+           "unreserved"},
+          heard::by_asking);
     postgres.reconfigure("max_slot_wal_keep_size = '-1'");
     broker.start();
     has_each_row_once();
@@ -101,39 +102,30 @@ TEST_F(SlotIncident, TheTrailIsCut) {
         bench.execute(insert_event(next++));
         return has(relay->process().log(), "[trail_cut ");
     })) << relay->process().log();
+    strikes();
     expect_alerts_since(first, {"WalrelayTrailCut"});
-    EXPECT_TRUE(has(status().output, "replay.max_wal")) << status().output;
+    tells({"streaming",
+           true,
+           true,
+           "replay.max_wal",
+           {},
+           "the trail was given up before its time",
+           "\"alert\":\"WalrelayTrailCut\""});
     has_each_row_once();
 }
 
 TEST_F(SlotIncident, AReplayIsBrokenOff) {
-    ASSERT_EQ(bench.command({"init"}).exit_code, 0);
-    begin();
-    ASSERT_EQ(bench.command({"bookmark", "create", "before"}).exit_code, 0);
-    bench.execute(insert_events(101, 1400));
-    ASSERT_TRUE(bench.confirms_messages(1400));
-    ASSERT_TRUE(bench.confirmed_reaches(bench.wal_end()));
-    const auto here = bench.wal_end();
-    relay.reset();
-    {
-        // It waits for a relay after the first of its two batches.
-        auto command =
-            bench.begin({"replay", "--from", "bookmark:before", "--until", here, "--execute"});
-        ASSERT_TRUE(eventually(patience, [&] {
-            return bench.session().value_of(
-                       "SELECT coalesce(max(rows_written), 0) FROM walrelay.replay") == "1000";
-        })) << command.log();
-        command.kill_9();
-    }
-    relay.emplace(bench, "again");
-    strikes();
+    ASSERT_NO_FATAL_FAILURE(a_replay_breaks_off());
     tells({"streaming",
            true,
            true,
            "caught up",
            {"WalrelayReplayStalled"},
-           "1000 of 1300 rows written",
-           "\"rows_written\":1000"});
+           "1000 of 1300 rows written (walrelay replay show 1, resume 1 or cancel 1)",
+           "\"rows_written\":1000"},
+          heard::by_asking);
+    const auto looked = bench.command({"replay", "show", "1"});
+    EXPECT_EQ(looked.exit_code, 0) << looked.output << looked.errors;
     const auto resumed = bench.command({"replay", "resume", "1"});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.output << resumed.errors;
     EXPECT_EQ(replayed_rows(), 1300U);
@@ -156,7 +148,9 @@ TEST_F(SlotIncident, HoursAreReplayedDuringTheDay) {
     EXPECT_EQ(replayed.exit_code, 0) << replayed.output << replayed.errors;
     EXPECT_TRUE(relay->is("streaming", true, true));
     writer.stop();
+    strikes();
     expect_alerts_since(first, {});
+    tells({"streaming", true, true, "caught up", {}});
     EXPECT_EQ(replayed_rows(), 500U);
     has_each_row_once();
 }

@@ -91,9 +91,9 @@ function note(text, command) {
   return item;
 }
 
-// The one that a button offers: it looks, and gives nothing up.
+// The one that a button offers: it looks, and changes nothing.
 function safeCommand(of) {
-  const found = of.fix.match(/walrelay (?:verify|resume --heal)/);
+  const found = of.fix.match(/walrelay (?:verify|check|find|(?:dead-letter|bookmark|replay) (?:list|show))/);
   return found ? found[0] : "walrelay check";
 }
 
@@ -102,28 +102,11 @@ function attention(of) {
   const found = [];
   if (of.reason) found.push([of.reason + (of.fix ? ". Fix: " + of.fix : ""),
     safeCommand(of)]);
-  if (openLetters(of) > 0) {
-    const letters = of.dead_letters.facts;
-    found.push(["Open dead letters: " + whole(letters.row) + " of rows that no message can be made of, " +
-      whole(letters.broker) + " that the broker refuses.", "walrelay dead-letter list --open"]);
-  }
   for (const each of of.findings.facts || []) {
     if (each.severity !== "note") found.push([each.what + ". Fix: " + each.fix, "walrelay check"]);
   }
-  const slot = of.slot.facts;
-  if (slot && (slot.wal_status === "unreserved" || slot.wal_status === "lost")) {
-    found.push(["The slot is in danger: wal_status is " + slot.wal_status + ". Raise max_slot_wal_keep_size.", "walrelay check"]);
-  }
-  if (slot && known(slot.safe_wal_bytes) && slot.safe_wal_bytes < slot.retained_bytes) {
-    found.push(["More than half of max_slot_wal_keep_size is in use: " + bytes(slot.safe_wal_bytes) + " are left" +
-      (known(of.slot.danger_in_seconds) ? ", at this pace for " + time(of.slot.danger_in_seconds) : "") + ".", "walrelay check"]);
-  }
-  for (const table of of.tables) {
-    if (table.cleanup_lag_seconds > 3600) {
-      found.push(["Rows of " + table.name + " should have been deleted " + time(table.cleanup_lag_seconds) + " ago; the log says what the clean-up waits for.", "walrelay check"]);
-    }
-  }
-  if (of.oldest_unacked_seconds > 5) found.push(["The broker has not answered a publish for " + time(Math.floor(of.oldest_unacked_seconds)) + ".", ""]);
+  // What the alerts fire for; a sentence begins with a capital here.
+  for (const each of of.attention) found.push([each.what[0].toUpperCase() + each.what.slice(1) + ".", each.command]);
   const now = JSON.stringify(found);
   if (now === attentionShown) return;
   attentionShown = now;
@@ -180,13 +163,25 @@ function letters(of) {
     "All: walrelay dead-letter list --open. Send them again, once the cause is gone: walrelay dead-letter retry --all.");
 }
 
+let replaysShown = "";
+function replays(all) {
+  const now = JSON.stringify(all);
+  if (now === replaysShown) return;
+  replaysShown = now;
+  el("replays").replaceChildren(...all.map((one) => {
+    const item = make("li", "Replay " + one.number + ": " + whole(one.rows_written) + " of " + whole(one.rows_planned) + " rows written.");
+    for (const [why, verb] of [["look", "show"], ["go on", "resume"], ["end it", "cancel"]]) {
+      item.append(" To " + why + ": ", make("code", "walrelay replay " + verb + " " + one.number));
+    }
+    return item;
+  }));
+}
+
 function kept(of) {
   const facts = of.kept_positions && of.kept_positions.facts;
   el("kept").hidden = !facts || facts.positions.length + facts.replays.length === 0;
   if (!facts) return;
-  el("replays").replaceChildren(...facts.replays.map((one) => make("li",
-    "Replay " + one.number + ": " + whole(one.rows_written) + " of " + whole(one.rows_planned) +
-    " rows written; walrelay replay show " + one.number)));
+  replays(facts.replays);
   put("kept-sum", "They hold " + bytes(facts.held_bytes) + " of WAL together" +
     (known(of.kept_positions.max_wal_bytes) ? "; at most " + bytes(of.kept_positions.max_wal_bytes) + "." : "."));
   const titles = titlesOf("kept-list");
@@ -211,8 +206,8 @@ function show(of) {
   el("state").className = "state " + kind;
   const holder = of.holder.facts;
   put("role", of.leader ? "holds the slot" : holder ? "held by " + (holder.application || "process " + holder.process) +
-    (holder.address ? " at " + holder.address : "") + " for " + time(holder.connected_for_seconds) + ", heard " +
-    time(holder.heard_ago_seconds) + " ago" : "");
+    (holder.address ? " at " + holder.address : known(holder.connected_for_seconds) ? " on the server's machine" : "") +
+    " for " + time(holder.connected_for_seconds) + ", heard " + time(holder.heard_ago_seconds) + " ago" : "");
   put("up", "up " + time(of.now - of.started) + ", version " + of.version);
   put("verdict", verdict(of));
   const standby = of.state === "standby";
@@ -275,13 +270,20 @@ const graphs = [
   const cursor = drawing("path");
   cursor.setAttribute("class", "cursor");
   svg.append(cursor);
-  const most = make("span", unknown), from = make("span"), read = make("span");
+  const grid = drawing("path");
+  grid.setAttribute("class", "grid");
+  grid.setAttribute("d", "M0 4H900M0 51H900M0 98H900");
+  svg.prepend(grid);
+  const values = [make("span"), make("span"), make("span")];
+  const from = make("span"), read = make("span", undefined, "read");
   const above = make("p", undefined, "axis"), below = make("p", undefined, "axis");
-  above.append(most);
+  const plot = make("div", undefined, "plot"), scale = make("div", undefined, "scale");
+  scale.append(...values);
+  plot.append(scale, svg);
   legend.forEach((each, index) => above.append(make("span", each, index ? "key second" : "key")));
   below.append(from, read, make("span", "now"));
-  figure.append(caption, above, svg, below);
-  const graph = { name, columns, text, now, svg, paths, cursor, most, from, read, figure, at: null };
+  figure.append(caption, above, plot, below);
+  const graph = { name, columns, text, now, svg, paths, cursor, values, from, read, figure, at: null };
   // Which sample is read; null reads the last one.
   const move = (to) => { graph.at = to; mark(graph); };
   svg.addEventListener("pointermove", (event) => {
@@ -345,7 +347,9 @@ function draw() {
       return all.length ? graph.text(all[all.length - 1]) : unknown;
     }).join(" / ");
     graph.now.textContent = last;
-    graph.most.textContent = graph.text(most);
+    [most, most / 2, 0].forEach((value, index) => {
+      graph.values[index].textContent = value > 0 || index === 2 ? graph.text(value) : "";
+    });
     graph.from.textContent = clock(latest() - shown());
     graph.svg.setAttribute("aria-label", graph.name + " over " + over + ": last " + last + ", most " + graph.text(most));
     mark(graph);

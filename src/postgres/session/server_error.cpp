@@ -229,9 +229,10 @@ error explain_stream(const server_report& report, const server_context& context)
             fmt::format("the publication {} is missing, or younger than the slot {}: pgoutput "
                         "cannot decode what was written before it",
                         context.publication, context.slot),
-            "with every relay stopped, set postgres.plugin = \"wal2json\" and: walrelay init "
-            "--switch-plugin; the slot resumes where it stands, with all that it holds; where "
-            "the server has no wal2json, walrelay check names another way");
+            "walrelay check tells whether the server has wal2json; where it has, with every relay "
+            "stopped, set postgres.plugin = \"wal2json\" and: walrelay init --switch-plugin; the "
+            "slot resumes where it stands, with all that it holds; where it has not, check names "
+            "another way");
     }
     if (code == sqlstate::undefined_file || code == sqlstate::object_not_in_prerequisite_state) {
         return explain_state(report, context);

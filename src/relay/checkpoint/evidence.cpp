@@ -133,7 +133,8 @@ error stream_has_lost(const witness& known, const stream_evidence& seen, stream_
                     " does not have that message at that place: it is another stream, so that rows "
                     "which slot " +
                     slot + " does not send any more would be missing in it",
-                "if the name or the broker is wrong: set nats.stream and nats.urls to those of "
+                "walrelay check looks again; if the name or the broker is wrong: set nats.stream "
+                "and nats.urls to those of "
                 "stream " +
                     known.stream + ", then walrelay resume; if stream " + seen.stream +
                     " is a new beginning: walrelay init --new-stream, then walrelay resume --heal, "
@@ -153,13 +154,14 @@ error stream_has_lost(const witness& known, const stream_evidence& seen, stream_
 
 error stream_is_gone(const witness& known, const std::string& stream, const std::string& slot) {
     const bool is_renamed = known.stream != stream;
-    return {
-        errc::gap_found,
-        "there is no stream " + stream + " on the broker, but " + to_text(known) +
-            (is_renamed ? "" : ": the stream was deleted, or this is another broker") + "; slot " +
-            slot + " does not send those rows again, so that no new stream is made by itself",
-        "if the name or the broker is wrong: set nats.stream and nats.urls to those of stream " +
-            known.stream + ", then walrelay resume; " + if_gone_for_good};
+    return {errc::gap_found,
+            "there is no stream " + stream + " on the broker, but " + to_text(known) +
+                (is_renamed ? "" : ": the stream was deleted, or this is another broker") +
+                "; slot " + slot +
+                " does not send those rows again, so that no new stream is made by itself",
+            "walrelay check looks again; if the name or the broker is wrong: set nats.stream and "
+            "nats.urls to those of stream " +
+                known.stream + ", then walrelay resume; " + if_gone_for_good};
 }
 
 error stream_is_missing(const std::string& stream, const std::string& slot, lsn began, lsn stands) {
@@ -168,7 +170,8 @@ error stream_is_missing(const std::string& stream, const std::string& slot, lsn 
                 " stands at LSN " + to_string(stands) + " and began at " + to_string(began) +
                 ": rows were relayed before, and the slot does not send them again, so that no new "
                 "stream is made by itself",
-            std::string("if the name or the broker is wrong: set nats.stream and nats.urls, then "
+            std::string("walrelay check looks again; if the name or the broker is wrong: set "
+                        "nats.stream and nats.urls, then "
                         "walrelay resume; ") +
                 if_gone_for_good};
 }

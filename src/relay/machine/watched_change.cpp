@@ -285,9 +285,10 @@ error publication_was_skipped(const watched_names& names) {
                 names.slot +
                 " still has to send: pgoutput leaves out the rows that were written before it. The "
                 "slot is not confirmed past them",
-            "with every relay stopped, set postgres.plugin = \"wal2json\" and: walrelay init "
-            "--switch-plugin; the slot resumes where it stands, with all that it holds; where the "
-            "server has no wal2json, walrelay check names another way"};
+            "walrelay check tells whether the server has wal2json; where it has, with every relay "
+            "stopped, set postgres.plugin = \"wal2json\" and: walrelay init --switch-plugin; the "
+            "slot resumes where it stands, with all that it holds; where it has not, check names "
+            "another way"};
 }
 
 }  // namespace walrelay::relay

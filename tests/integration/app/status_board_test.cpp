@@ -38,6 +38,37 @@ TEST_F(StatusBoard, TellsHowSoonTheSlotCanBeLost) {
     EXPECT_EQ(board_.report(at(61s)).slot_danger_in, std::nullopt) << "nothing is known of it now";
 }
 
+TEST_F(StatusBoard, TellsWhatWasGivenUpBeforeItsTime) {
+    board_.kept_position_was_dropped(kept_kind::bookmark, giving_way::expired, at(1s));
+    board_.kept_position_was_dropped(kept_kind::trail, giving_way::unwanted, at(2s));
+    EXPECT_FALSE(board_.report(at(3s)).last_given_up);
+    board_.trail_was_moved_on(giving_way::max_wal, at(4s));
+    auto last = board_.report(at(9s)).last_given_up;
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->at, at(4s).wall);
+    EXPECT_EQ(last->what, kept_kind::trail);
+    board_.kept_position_was_dropped(kept_kind::bookmark, giving_way::no_free_slot, at(5s));
+    EXPECT_EQ(board_.report(at(9s)).last_given_up->what, kept_kind::bookmark);
+}
+
+TEST_F(StatusBoard, TellsForHowLongReplaysHaveStoodStill) {
+    kept_positions found;
+    board_.kept_positions_were_read(found, at(1s));
+    EXPECT_EQ(board_.report(at(2s)).replays_still_for, std::nullopt);
+    found.replays = {{"slot", std::nullopt, 1, 100, 10}};
+    board_.kept_positions_were_read(found, at(10s));
+    board_.kept_positions_were_read(found, at(30s));
+    EXPECT_EQ(board_.report(at(40s)).replays_still_for, 30s);
+    board_.kept_positions_were_read(std::nullopt, at(40s));
+    EXPECT_EQ(board_.report(at(40s)).replays_still_for, std::nullopt) << "nothing is known of it";
+    found.replays[0].rows_written = 20;
+    board_.kept_positions_were_read(found, at(50s));
+    EXPECT_EQ(board_.report(at(55s)).replays_still_for, 5s);
+    found.replays.clear();
+    board_.kept_positions_were_read(found, at(60s));
+    EXPECT_EQ(board_.report(at(61s)).replays_still_for, std::nullopt);
+}
+
 TEST_F(StatusBoard, TellsTheLatencyOfTheLastSecondAlone) {
     EXPECT_EQ(board_.report(at(0s)).last_second, std::nullopt);
     board_.sample(at(1s), 0us);

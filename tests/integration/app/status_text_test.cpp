@@ -68,6 +68,30 @@ TEST(StatusText, SaysWhoHoldsTheSlotOfAStandby) {
     EXPECT_THAT(show_status(http::status_json(report))->text, Not(HasSubstr("held by")));
 }
 
+/// Wherever an alert fires for what stands in /status.
+TEST(StatusText, SaysWhatNeedsAttentionAndHowToLook) {
+    using namespace std::chrono_literals;
+    auto report = http::sample_report();
+    report.letters.facts->counted = {0, 0};
+    EXPECT_THAT(show_status(http::status_json(report))->text, Not(HasSubstr("attention")));
+    report.slot_danger_in = 3000s;
+    report.clock_offset = -90s;
+    report.last_given_up = {report.now - 1min, kept_kind::trail, giving_way::max_wal};
+    report.replays_still_for = 11min;
+    const auto shown = show_status(http::status_json(report));
+    ASSERT_TRUE(shown);
+    EXPECT_THAT(shown->text,
+                HasSubstr("\nattention    the slot is in danger: PostgreSQL may remove "
+                          "its WAL in 50.0 min"));
+    EXPECT_THAT(shown->text, HasSubstr("let the relay catch up; look: walrelay check\n"));
+    EXPECT_THAT(shown->text, HasSubstr("PostgreSQL's clock is 1.5 min behind this machine's"));
+    EXPECT_THAT(shown->text, HasSubstr("; look: timedatectl\n"));
+    EXPECT_THAT(shown->text, HasSubstr("the trail was given up before its time 1.0 min ago"));
+    EXPECT_THAT(shown->text, HasSubstr("; look: walrelay bookmark list\n"));
+    EXPECT_THAT(shown->text, HasSubstr("a replay is not finished and has written no row for 11.0"));
+    EXPECT_THAT(shown->text, HasSubstr("; look: walrelay replay list\n"));
+}
+
 TEST(StatusText, SaysWhyItIsNotReady) {
     auto report = http::sample_report();
     report.status.state = relay_state::waiting_broker;
@@ -96,15 +120,6 @@ TEST(StatusText, KeepsForeignTextOnOneLine) {
         show_status("{\"schema\":1,\"state\":\"streaming\",\"reason\":\"a\\nb\\u001b[2J\"}");
     ASSERT_TRUE(shown);
     EXPECT_THAT(shown->text, HasSubstr("a\\nb\\x1b[2J\n"));
-}
-
-TEST(StatusText, TakesUnitsThatFit) {
-    EXPECT_EQ(show_bytes(999), "999 B");
-    EXPECT_EQ(show_bytes(48'200'000), "48.2 MB");
-    EXPECT_EQ(show_seconds(0), "0.0 s");
-    EXPECT_EQ(show_seconds(0.00031), "0.31 ms");
-    EXPECT_EQ(show_seconds(90), "1.5 min");
-    EXPECT_EQ(show_seconds(172'800), "2.0 d");
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST_F(StreamEnd, ByAPublicationThatIsYoungerThanTheSlotNamesTheWayOut) {
     const auto failure = end_of(streaming);
     EXPECT_EQ(failure.code, errc::postgres_unsuitable);
     EXPECT_THAT(failure.what, HasSubstr("younger than the slot " + slot_));
-    EXPECT_THAT(failure.remedy, StartsWith("with every relay stopped, set postgres.plugin = "));
+    EXPECT_THAT(failure.remedy, StartsWith("walrelay check tells whether"));
+    EXPECT_THAT(failure.remedy, HasSubstr("with every relay stopped, set postgres.plugin = "));
     EXPECT_THAT(failure.remedy, HasSubstr("walrelay init --switch-plugin"));
 }
 

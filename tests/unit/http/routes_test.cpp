@@ -44,6 +44,22 @@ TEST(Routes, AreReadyInTheStatesThatDoWhatTheRelayIsThereFor) {
               "not ready: waiting_broker: it broke\n");
 }
 
+TEST(Routes, SayWhatWasFoundAndStayReady) {
+    EXPECT_EQ(ask("/readyz").status, 200U);
+    EXPECT_EQ(ask("/readyz").body, "ready: streaming; found: row_security_hides_rows\n");
+    EXPECT_EQ(ask("/readyz", relay_state::halted).body, "not ready: halted: it broke\n");
+    auto report = sample_report();
+    const report_source from{[&] { return report; }, [] { return std::vector<sample>(); }};
+    report.findings.facts = {{finding_severity::warning, "stream_max_age", "", ""},
+                             {finding_severity::error, "row_filter", "one", ""},
+                             {finding_severity::error, "row_filter", "another", ""},
+                             {finding_severity::note, "stream_full", "", ""}};
+    EXPECT_EQ(answer_to("/readyz", from).body,
+              "ready: streaming; found: row_filter, stream_max_age\n");
+    report.findings = {};
+    EXPECT_EQ(answer_to("/readyz", from).body, "ready: streaming\n");
+}
+
 TEST(Routes, SayWhyInOneLineWhateverAServerSaid) {
     const report_source from{[] {
                                  auto report = sample_report();
