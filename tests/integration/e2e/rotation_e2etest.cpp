@@ -1,7 +1,13 @@
 // What proves to the servers who walrelay is, changed while it runs.
 #include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
 #include "support/secret_file.hpp"
+#include "support/tls_files.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -41,6 +47,19 @@ protected:
         relay_one_more();
     }
     [[nodiscard]] std::filesystem::path secret() const { return bench.folder() / "secret"; }
+    /// The server asks relays for a certificate, and lets the test itself in without TLS: from its
+    /// next start on, or when it is told to.
+    void configure(const tls_files& issued) {
+        std::ofstream(nats.folder() / "nats.conf", std::ios::trunc)
+            << settings_ << "\nallow_non_tls: true\ntls { cert_file: \""
+            << issued.server_certificate() << "\", key_file: \"" << issued.server_key()
+            << "\", ca_file: \"" << issued.ca() << "\", verify: true }\n";
+    }
+    void restart_with(const tls_files& issued) {
+        nats.stop();
+        configure(issued);
+        nats.start();
+    }
 
     nats_server nats;
     relay_bench bench{shared_postgres(), nats, "pgoutput"};
@@ -69,6 +88,53 @@ TEST_F(Rotation, OfAnNkeyIsWaitedOut) {
     rotate("nkey: UCSTAH52NMH4BG6M7GVTXK6K32XFXBINF7ZITSH3K6HXQ7NQLYV3WKUP",
            "SUAG4LSWZOTLFTBPRMYBCUKLKLV6CQL4S2KDD7INEYOLGUGPT7LYSFQ7W4\n");
     bench.stop();
+}
+
+std::string content_of(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::stringstream all;
+    all << in.rdbuf();
+    return all.str();
+}
+
+/// What a relay is given of `issued`, at names that stay the same.
+struct given_files {
+    std::filesystem::path folder;
+    [[nodiscard]] std::string ca() const { return folder / "given-ca.pem"; }
+    [[nodiscard]] std::string certificate() const { return folder / "given-client.pem"; }
+    [[nodiscard]] std::string key() const { return folder / "given-client.key"; }
+    void hold(const tls_files& issued) const {
+        write_secret(ca(), content_of(issued.ca()));
+        write_secret(certificate(), content_of(issued.client_certificate()));
+        write_secret(key(), content_of(issued.client_key()));
+    }
+};
+
+/// New authority, certificates and keys, in the usual order: the server's first, which a connection
+/// outlives and its next one does not.
+TEST_F(Rotation, OfACertificateIsWaitedOut) {
+    const tls_files before;
+    const tls_files after("another authority");
+    const given_files given{bench.folder()};
+    given.hold(before);
+    bench.set_nats("tls = { ca = '" + given.ca() + "', cert = '" + given.certificate() +
+                   "', key = '" + given.key() + "' }\n");
+    restart_with(before);
+    bench.start();
+    relay_one_more();
+    ASSERT_TRUE(bench.wait_until_marked());
+    configure(after);
+    ASSERT_EQ(kill(nats.pid(), SIGHUP), 0);
+    EXPECT_TRUE(eventually(patience, [&] {
+        return nats.log().find("Reloaded: tls") != std::string::npos;
+    })) << nats.log();
+    relay_one_more();
+    restart_with(after);
+    EXPECT_TRUE(bench.relay().wait_for_log("certificate", patience)) << bench.relay().log();
+    bench.execute(insert_events(100, 149));
+    EXPECT_TRUE(bench.relay().process().running());
+    given.hold(after);
+    bench.expect_relayed(bench.committed_ids());
 }
 
 /// A role whose password the server asks for, and a relay that reads it from a file.
@@ -105,6 +171,24 @@ protected:
         EXPECT_TRUE(bench.relay().wait_for_log(reason, patience)) << bench.relay().log();
         EXPECT_TRUE(bench.relay().process().running());
     }
+    /// And for nothing else, of the role relay.
+    void ask_for_certificates_of(const tls_files& issued) {
+        auto operating = postgres.session();
+        const std::filesystem::path data = operating.value_of("SHOW data_directory");
+        own(data, "server.crt", content_of(issued.server_certificate()));
+        own(data, "server.key", content_of(issued.server_key()));
+        own(data, "root.crt", content_of(issued.ca()));
+        std::ofstream(operating.value_of("SHOW hba_file"), std::ios::trunc)
+            << "hostssl all relay 127.0.0.1/32 trust clientcert=verify-ca\n"
+            << "host all postgres 127.0.0.1/32 trust\n";
+        operating.execute("ALTER SYSTEM SET ssl_ca_file = 'root.crt'");
+        operating.execute("ALTER SYSTEM SET ssl = on");
+        const std::string loaded = "SELECT pg_conf_load_time()";
+        const auto before = operating.value_of(loaded);
+        operating.execute("SELECT pg_reload_conf()");
+        EXPECT_TRUE(
+            eventually(patience, [&] { return postgres.session().value_of(loaded) != before; }));
+    }
     /// It has come back, with all rows.
     void expect_relayed() {
         relay_one_more();
@@ -118,6 +202,14 @@ protected:
     relay_bench bench{postgres, shared_nats(), GetParam()};
 
 private:
+    /// A file of the server's user, who need not be the test's.
+    static void own(const std::filesystem::path& folder, const char* name,
+                    const std::string& content) {
+        write_secret(folder / name, content);
+        struct stat of {};
+        ASSERT_EQ(stat(folder.c_str(), &of), 0);
+        ASSERT_EQ(chown((folder / name).c_str(), of.st_uid, of.st_gid), 0);
+    }
     [[nodiscard]] std::filesystem::path password_file() const {
         return bench.folder() / "passwords";
     }
@@ -159,15 +251,39 @@ TEST_P(DatabaseRotation, APasswordFileIsReadAtEachConnect) {
 
 TEST_P(DatabaseRotation, APasswordCommandIsRunAtEachConnect) {
     const auto file = bench.folder() / "token";
-    write_secret(file, "before\nand more\n");
+    cut_after("ALTER ROLE relay PASSWORD 'token-before'");
+    write_secret(file, "token-before\nand more\n");
     bench.set_conninfo(bench.conninfo() + " user=relay");
     bench.set_postgres("password_command = 'cat " + file.string() + "'\n");
     bench.start();
     relay_one_more();
     std::filesystem::remove(file);
-    cut_after("ALTER ROLE relay PASSWORD 'after'");
+    cut_after("ALTER ROLE relay PASSWORD 'token-after'");
     expect_waiting("postgres.password_command gave no password for PostgreSQL: it ended with exit");
-    write_secret(file, "after\n");
+    write_secret(file, "token-wrong\n");
+    expect_waiting("PostgreSQL refused the password of role relay");
+    write_secret(file, "token-after\n");
+    expect_relayed();
+    for (const auto* const never : {"token-before", "token-wrong", "token-after", "and more"}) {
+        EXPECT_EQ(bench.relay().log().find(never), std::string::npos) << never;
+    }
+}
+
+/// As that of NATS: the role logs in with its certificate.
+TEST_P(DatabaseRotation, ACertificateIsReadAtEachConnect) {
+    const tls_files before;
+    const tls_files after("another authority");
+    const given_files given{bench.folder()};
+    given.hold(before);
+    ask_for_certificates_of(before);
+    bench.set_conninfo(bench.conninfo() + " user=relay sslmode=verify-full sslrootcert=" +
+                       given.ca() + " sslcert=" + given.certificate() + " sslkey=" + given.key());
+    bench.start();
+    relay_one_more();
+    ask_for_certificates_of(after);
+    cut_after("SELECT");
+    expect_waiting("certificate");
+    given.hold(after);
     expect_relayed();
 }
 
