@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <regex>
+
 namespace walrelay::test {
 namespace {
 
@@ -28,9 +31,29 @@ protected:
         bench.broker().create({.name = "MIRROR", .subjects = {}, .mirror_of = bench.stream_name()});
         bench.broker().create({.name = "SOURCED", .subjects = {}, .source = bench.stream_name()});
     }
-    void commit(std::uint64_t count) {
-        bench.execute(insert_events(rows + 1, rows + count));
+    void commit(std::uint64_t count, const std::string& aggregate = "order-1") {
+        bench.execute(insert_events(rows + 1, rows + count, aggregate));
         rows += count;
+    }
+    /// Six times, with what `more` commits on its way. A broker that dies while it changes the
+    /// stream's description loses the stream, and so nothing does then.
+    void kill_in_turn(const std::function<void()>& more) {
+        for (int round = 0; round < 6; ++round) {
+            ASSERT_TRUE(bench.wait_until_marked());
+            ASSERT_TRUE(bench.confirms_messages(rows)) << bench.relay().log();
+            const auto before = rows;
+            more();
+            ASSERT_TRUE(bench.wait_for_messages(before + 1)) << bench.relay().log();
+            if (round % 2 == 0) {
+                bench.kill_9();
+                commit(50);
+                bench.start();
+            } else {
+                broker.kill_9();
+                commit(50);
+                broker.start();
+            }
+        }
     }
     /// The server asks its own stream again after a loss only when some seconds have passed.
     void expect_filled() {
@@ -41,6 +64,11 @@ protected:
                 << name << " has " << bench.broker().message_count(name) << " of " << rows;
             EXPECT_EQ(ids_of(bench.broker().read(name)), ids_of(messages)) << name;
         }
+    }
+
+    /// nats-server 2.10 and newer.
+    [[nodiscard]] bool filters_sources() const {
+        return !std::regex_search(broker.log(), std::regex("Version: +2\\.9\\."));
     }
 
     nats_server broker;
@@ -59,6 +87,53 @@ TEST_P(Mirrors, HaveEveryMessageAlsoAfterTheBrokerWasKilled) {
     broker.start();
     commit(500);
     expect_filled();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+/// Each time with messages on their way.
+TEST_P(Mirrors, HaveEveryMessageAlsoAfterRelayAndBrokerWereKilledInTurn) {
+    bench.start();
+    commit(50);
+    ASSERT_TRUE(bench.wait_for_messages(rows));
+    fill_from_the_stream();
+    kill_in_turn([&] { commit(1000); });
+    expect_filled();
+    bench.expect_relayed(bench.committed_ids());
+}
+
+/// As docs/scaling.md has it for one tenant.
+TEST_P(Mirrors, SourcesWithFiltersHaveTheirPartsAlsoAfterKills) {
+    if (!filters_sources()) {
+        GTEST_SKIP() << "nats-server 2.9 checks Nats-Expected-Last-Sequence in a source again";
+    }
+    bench.set_outbox(
+        "[[outbox]]\ntable = 'public.outbox_events'\nsubject = '%.{aggregate_id}.{event_type}'\n");
+    bench.start();
+    commit(50);
+    ASSERT_TRUE(bench.wait_for_messages(rows));
+    const std::vector<std::string> tenants{"acme", "initech"};
+    for (const auto& tenant : tenants) {
+        bench.broker().create(tenant, R"({"name":")" + tenant +
+                                          R"(","storage":"file","sources":[)" + R"({"name":")" +
+                                          bench.stream_name() + R"(","filter_subject":")" +
+                                          bench.name() + "." + tenant + R"(.>"}]})");
+    }
+    kill_in_turn([&] {
+        commit(500, tenants[0]);
+        commit(50);
+        commit(500, tenants[1]);
+    });
+    ASSERT_TRUE(bench.wait_for_messages(rows)) << bench.relay().log();
+    for (const auto& tenant : tenants) {
+        std::vector<std::string> wanted;
+        for (const auto& message : bench.messages()) {
+            if (message.subject == bench.name() + "." + tenant + ".placed") {
+                wanted.push_back(message.header("Nats-Msg-Id"));
+            }
+        }
+        EXPECT_TRUE(bench.broker().wait_for(tenant, wanted.size(), patience)) << tenant;
+        EXPECT_EQ(ids_of(bench.broker().read(tenant)), wanted) << tenant;
+    }
     bench.expect_relayed(bench.committed_ids());
 }
 
