@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <regex>
 
 namespace walrelay::test {
@@ -339,16 +340,23 @@ TEST(DuplicateWindow, ThatIsShortIsToldWhereOthersMayWrite) {
 
 class UnusableStream : public testing::Test {
 protected:
-    /// `configuration`: what follows the name, with % for the bench's own.
-    void expect_refused(std::string configuration, const std::string& said) {
+    /// `configuration`: what follows the name, with % for the bench's own. `changed`: what an
+    /// operator does to it then.
+    void expect_refused(
+        std::string configuration, const std::string& said,
+        const std::function<void(stream_reader&, const std::string&)>& changed = {}) {
         relay_bench bench(shared_postgres(), broker, "pgoutput");
         const auto& name = bench.stream_name();
         bench.create_table();
-        if (const auto at = configuration.find('%'); at != std::string::npos) {
+        for (auto at = configuration.find('%'); at != std::string::npos;
+             at = configuration.find('%', at)) {
             configuration.replace(at, 1, name);
         }
         bench.broker().create(
             name, R"({"name":")" + name + R"(","storage":"file",)" + configuration + "}");
+        if (changed) {
+            changed(bench.broker(), name);
+        }
         const auto run = bench.command({"run"});
         EXPECT_EQ(run.exit_code, 3) << configuration << run.errors;
         EXPECT_THAT(run.errors, AllOf(HasSubstr(name), HasSubstr(said))) << configuration;
@@ -366,6 +374,10 @@ TEST_F(UnusableStream, EndsTheStartWithThreeAndItsName) {
     expect_refused(R"("subjects":["$KV.%.>"])", "bucket");
     stream_reader(broker.url()).create({.name = "ORIGIN", .subjects = {"origin"}});
     expect_refused(R"("mirror":{"name":"ORIGIN"})", "mirror");
+    expect_refused(subjects + R"(,"sources":[{"name":"ORIGIN"}])", "sources");
+    expect_refused(R"("subjects":["$O.%.C.>","$O.%.M.>"])", "bucket");
+    expect_refused(subjects, "sealed",
+                   [](stream_reader& operating, const std::string& name) { operating.seal(name); });
 }
 
 TEST_F(UnusableStream, CanBeACounter) {
