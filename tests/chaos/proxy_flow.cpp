@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace walrelay::chaos {
 namespace {
@@ -46,8 +47,12 @@ bool proxy_flow::read_some(instant now) {
         ended_ = true;
         return true;
     }
-    waiting_.push_back({std::string(buffer.data(), static_cast<std::size_t>(count)), now});
-    waiting_bytes_ += static_cast<std::uint64_t>(count);
+    std::string bytes(buffer.data(), static_cast<std::size_t>(count));
+    if (const auto change = std::exchange(change_first_, {})) {
+        bytes = change(std::move(bytes));
+    }
+    waiting_bytes_ += bytes.size();
+    waiting_.push_back({std::move(bytes), now});
     return true;
 }
 

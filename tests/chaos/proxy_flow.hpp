@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace walrelay::chaos {
 
@@ -45,6 +47,10 @@ public:
     /// Whether time alone will give it something to do.
     [[nodiscard]] bool waits_for_time(const link_rules& rules) const;
 
+    /// Changes what comes first, as far as it comes in one piece.
+    void change_first(std::function<std::string(std::string)> how) {
+        change_first_ = std::move(how);
+    }
     /// False if the connection is broken.
     [[nodiscard]] bool read_some(instant now);
     /// False if the connection is broken, or to be cut now.
@@ -68,6 +74,7 @@ private:
     int from_;
     int to_;
     std::deque<piece> waiting_;
+    std::function<std::string(std::string)> change_first_;
     std::uint64_t waiting_bytes_ = 0;
     bool ended_ = false;
     bool end_passed_on_ = false;

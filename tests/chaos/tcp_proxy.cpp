@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace walrelay::chaos {
 namespace {
@@ -85,8 +86,9 @@ struct tcp_proxy::connection {
     proxy_flow to_client;
 };
 
-tcp_proxy::tcp_proxy(std::uint16_t target_port)
+tcp_proxy::tcp_proxy(std::uint16_t target_port, change_of_words first_words)
     : target_port_(target_port),
+      first_words_(std::move(first_words)),
       listener_(listen_somewhere(port_)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this] { work(); }) {}
@@ -186,7 +188,7 @@ void tcp_proxy::accept_one() {
         reset(client);
         return;
     }
-    connections_.emplace_back(client, server);
+    connections_.emplace_back(client, server).to_server.change_first(first_words_);
 }
 
 /// Reads and writes what can be read and written now. False if the connection is over.

@@ -1,13 +1,16 @@
 // A faulty network between the relay and one of its servers: a TCP proxy that can delay, throttle,
-// slice, swallow, half-close and reset. Knows no protocol.
+// slice, swallow, half-close and reset. Knows no protocol: what a client says first can be changed
+// by somebody who does.
 #pragma once
 
 #include "chaos/proxy_flow.hpp"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,8 +24,11 @@ enum class direction : std::uint8_t { to_server, to_client };
 /// called from any thread.
 class tcp_proxy {
 public:
-    /// Throws std::system_error.
-    explicit tcp_proxy(std::uint16_t target_port);
+    /// What a client says first.
+    using change_of_words = std::function<std::string(std::string)>;
+
+    /// `first_words` changes what each client says first. Throws std::system_error.
+    explicit tcp_proxy(std::uint16_t target_port, change_of_words first_words = {});
     ~tcp_proxy();
     tcp_proxy(const tcp_proxy&) = delete;
     tcp_proxy& operator=(const tcp_proxy&) = delete;
@@ -62,6 +68,7 @@ private:
     [[nodiscard]] link_meter& meter(direction which);
 
     std::uint16_t target_port_;
+    change_of_words first_words_;
     std::uint16_t port_ = 0;
     int listener_ = -1;
     int wake_ = -1;

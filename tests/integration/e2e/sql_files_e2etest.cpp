@@ -1,9 +1,13 @@
 // The files of sql/: each runs in psql by itself, twice without harm, and does what it says.
+#include "chaos/tcp_proxy.hpp"
 #include "integration/e2e/relay_bench.hpp"
 #include "support/child_process.hpp"
 #include "support/eventually.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 namespace walrelay::test {
@@ -173,6 +177,66 @@ TEST_F(SqlFiles, RoleBecomesAMemberWhereTheServiceWantsThat) {
     EXPECT_EQ(server.session("app").value_of(
                   "SELECT pg_has_role('walrelay', 'rds_replication', 'MEMBER')"),
               "t");
+}
+
+/// As Amazon RDS lets a member of rds_replication replicate, which the catalog shows of nobody: who
+/// begins a replication connection is another role here, one that may. Source: PostgreSQL
+/// documentation, "Message Formats", StartupMessage.
+std::string let_members_replicate(std::string first) {
+    constexpr std::size_t before_parameters = 8;
+    const std::string asks_for_replication = std::string("\0replication\0", 13);
+    const std::string user = std::string("user\0", 5);
+    const auto at = first.find(user, before_parameters);
+    if (first.find(asks_for_replication) == std::string::npos || at == std::string::npos) {
+        return first;
+    }
+    const auto from = at + user.size();
+    first.replace(from, first.find('\0', from) - from, "stands_for_members");
+    const auto size = htonl(static_cast<std::uint32_t>(first.size()));
+    std::memcpy(first.data(), &size, sizeof size);
+    return first;
+}
+
+/// From the SQL files of somebody who is no superuser to rows in the stream.
+TEST_F(SqlFiles, RelayRunsWhereMembersMayReplicate) {
+    postgres_server server;
+    server.session().execute(
+        "CREATE ROLE rds_replication; CREATE ROLE stands_for_members LOGIN REPLICATION; "
+        "CREATE ROLE administrator LOGIN CREATEROLE; "
+        "GRANT rds_replication TO administrator WITH ADMIN OPTION");
+    chaos::tcp_proxy service(server.port(), let_members_replicate);
+    for (const char* const plugin : {"wal2json", "pgoutput"}) {
+        relay_bench rented(server, shared_nats(), plugin);
+        const auto& own = rented.name();
+        server.session(rented.database())
+            .execute("ALTER DATABASE " + rented.database() +
+                     " OWNER TO administrator; GRANT CREATE ON SCHEMA public TO administrator");
+        conninfo_ = server.conninfo(rented.database()) + " user=administrator";
+        psql("outbox.sql");
+        psql("role.sql", {"role=" + own, "publication=" + own});
+        EXPECT_EQ(said_.find("may not replicate"), std::string::npos) << said_;
+        EXPECT_EQ(server.session().value_of(
+                      "SELECT rolreplication FROM pg_roles WHERE rolname = '" + own + "'"),
+                  "f");
+        rented.set_outbox(
+            "[[outbox]]\ntable = 'outbox_events'\nsubject = '%.{aggregate_type}.{event_type}'\n");
+        rented.set_conninfo("host=127.0.0.1 port=" + std::to_string(service.port()) +
+                            " dbname=" + rented.database() + " user=" + own +
+                            " sslmode=disable gssencmode=disable");
+        for (const auto* const command : {"check", "init", "check"}) {
+            const auto done = rented.command({command});
+            EXPECT_EQ(done.exit_code, 0) << plugin << command << done.output << done.errors;
+        }
+        rented.start();
+        rented.execute(
+            "INSERT INTO outbox_events (aggregate_type, aggregate_id, event_type, event_data) "
+            "SELECT 'user', n, 'created', '{}' FROM generate_series(1, 20) AS n");
+        EXPECT_TRUE(rented.confirms_messages(20)) << rented.relay().log();
+        EXPECT_EQ(rented.command({"verify"}).exit_code, 0) << plugin;
+        rented.kill_9();
+        rented.start();
+        rented.stop();
+    }
 }
 
 TEST_F(SqlFiles, InboxClaimsAMessageOnceAndOnlyIfItCommits) {
