@@ -72,6 +72,9 @@ struct postgres_adapter::link final : relay::frame_source, relay::row_source {
         }
         return stream->next_frame();
     }
+    [[nodiscard]] bool has_part_of_frame() const override {
+        return !closed && stream->has_part_of_frame();
+    }
     void let_go() override {
         if (!closed) {
             stream->let_go();

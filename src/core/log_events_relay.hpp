@@ -62,9 +62,10 @@ inline constexpr auto log_events_relay = std::to_array<log_event>({
      "Another relay holds the slot. This one takes over as soon as the slot is free.", ""},
     {"slot_taken", log_severity::info, "slot", "The slot is free and this relay takes over.", ""},
     {"first_transaction", log_severity::info, "slot lsn xid",
-     "The transaction with which the slot begins after a start. A relay that was killed was "
-     "reading "
-     "this one or a later one.",
+     "After a start: the first transaction with a row that the stream is not known to have, named "
+     "before that row is read. A relay that is killed by one of its rows at each start names the "
+     "same one each time. One with dead letters alone may be named, and then the next as well. "
+     "wal2json tells no `xid`.",
      ""},
     {"sent_again", log_severity::info, "slot stream lsn position rows",
      "The slot stood before the stream's last message when the relay began, after a crash or "

@@ -96,6 +96,10 @@ result<std::optional<std::string_view>> replication_stream::next_frame() {
     return state_->next_frame();
 }
 
+bool replication_stream::has_part_of_frame() const {
+    return state_ != nullptr && state_->has_part_of_frame();
+}
+
 void replication_stream::let_go() {
     if (state_ != nullptr) {
         state_->let_go();

@@ -66,6 +66,8 @@ public:
     /// The next CopyData message that is here already, without waiting; nothing if there is none
     /// yet. The view lives until the next call, `finish` or `close`. An error if the stream ended.
     [[nodiscard]] result<std::optional<std::string_view>> next_frame();
+    /// After next_frame() gave nothing: whether bytes have come that do not make a message yet.
+    [[nodiscard]] bool has_part_of_frame() const;
     /// Gives the memory of that frame back.
     void let_go();
 

@@ -33,6 +33,7 @@ result<std::optional<std::string_view>> stream_state::next_frame() {
             return *ended_;
         }
         if (length > 0) {
+            bytes_came_ = false;
             return std::string_view{buffer, static_cast<std::size_t>(length)};
         }
         if (length == 0 && !broken_) {
@@ -91,8 +92,9 @@ boost::asio::awaitable<result<void>> stream_state::read_more(std::shared_ptr<str
         co_return self->closed_here();
     }
     self->look_again_ = false;
-    if (readable && !over.read()) {
-        self->broken_ = true;
+    if (readable) {
+        self->broken_ = !over.read();
+        self->bytes_came_ = !self->broken_;
     }
     co_return result<void>{};
 }

@@ -23,6 +23,7 @@ public:
     stream_state(std::shared_ptr<session> over, server_context context);
 
     [[nodiscard]] result<std::optional<std::string_view>> next_frame();
+    [[nodiscard]] bool has_part_of_frame() const { return bytes_came_; }
     void let_go() { frame_.reset(); }
     [[nodiscard]] result<void> send(std::string_view message);
     void interrupt() { session_->wake(); }
@@ -55,6 +56,8 @@ private:
     bool copy_ended_ = false;
     bool broken_ = false;
     bool writing_ = false;
+    /// Since the last frame, and they were no whole one.
+    bool bytes_came_ = false;
     /// libpq has read what nobody has looked at: with the answer to START_REPLICATION, or while it
     /// wrote. The socket does not become readable for that.
     bool look_again_ = true;

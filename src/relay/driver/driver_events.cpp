@@ -115,6 +115,9 @@ result<relay_driver::reading> relay_driver::read_frames(frame_source& from) {
                 }
             }
         }
+        if (dry && from.has_part_of_frame()) {
+            machine_.frame_arrives();
+        }
         settle();
     }
     return machine_.wants_frames() ? reading::dry : reading::unwanted;

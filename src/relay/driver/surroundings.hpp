@@ -122,6 +122,9 @@ public:
     /// The next one, which lives until the next call; nothing where none is here. Errors: of the
     /// connection.
     [[nodiscard]] virtual result<std::optional<std::string_view>> next_frame() = 0;
+    /// After next_frame() gave nothing: whether a part of the next one has come. A source that only
+    /// knows whole frames says no.
+    [[nodiscard]] virtual bool has_part_of_frame() const { return false; }
 };
 
 /// A row of a backfill. The views live until the next one is asked for.

@@ -152,6 +152,8 @@ public:
                        instant now);
     /// `owner` lets go of a frame that is read before this returns.
     void frame_arrived(std::string_view frame, instant now, frame_owner* owner = nullptr);
+    /// A part of the next frame is here, and the whole may be more than the memory holds.
+    void frame_arrives();
     void reply_arrived(publish_token token, const publish_outcome& outcome, instant now);
     void time_passed(instant now);
     void stop_requested(instant now);
@@ -324,7 +326,7 @@ private:
                         instant now);
     void tell_of_vanished(const table_name& table);
     void take_frame(frame_read& read, instant now);
-    void tell_of_first_transaction();
+    void name_first_transaction();
     void tell_of_sent_again();
     void take_progress(const frame_read& read, instant now);
     void frame_failed(const error& why, instant now);

@@ -257,8 +257,14 @@ void relay_machine::frame_was_read(frame_read& read,
     if (startup_check_.wants_rows()) {
         note_delivered(read, newest_before, now);
     }
-    if (watch_.sent_again().awaits_first() && intake_.in_transaction()) {
-        tell_of_first_transaction();
+    if (watch_.first_transaction().is_awaited()) {
+        // That the stream's last row has come moves what is admitted as well.
+        const bool took_in = lane_->admitted() != newest_before && !lane_->empty() &&
+                             lane_->newest().where.at == lane_->admitted();
+        if (took_in || read.dead || read.incomplete) {
+            name_first_transaction();
+            watch_.first_transaction().is_here();
+        }
     }
     take_frame(read, now);
     if (watch_.sent_again().is_open() && !lane_->claim()) {
@@ -267,16 +273,33 @@ void relay_machine::frame_was_read(frame_read& read,
     ask_for_timeline();
 }
 
-/// Before any of its rows, which may be too large for the memory of this process.
-void relay_machine::tell_of_first_transaction() {
-    watch_.sent_again().met_first();
+void relay_machine::frame_arrives() {
+    if (!watch_.first_transaction().is_awaited() || !intake_.in_transaction()) {
+        return;
+    }
+    const auto commit = intake_.open_commit();
+    const auto& claim = lane_->claim();
+    const auto& admitted = lane_->admitted();
+    const bool is_known =
+        claim ? commit <= claim->where.at.commit : admitted && commit < admitted->commit;
+    if (!is_known) {
+        name_first_transaction();
+    }
+}
+
+void relay_machine::name_first_transaction() {
+    const auto commit = intake_.open_commit();
+    if (!watch_.first_transaction().comes(commit)) {
+        return;
+    }
     const auto xid = intake_.open_xid();
-    log<"first_transaction">("slot " + options_.slot + " begins with " +
-                                 (xid ? "transaction " + std::to_string(*xid) + ", which commits"
-                                      : "the transaction that commits") +
-                                 " at LSN " + to_string(intake_.open_commit()),
-                             with<"slot">(options_.slot),
-                             with<"lsn">(to_string(intake_.open_commit())), with<"xid">(xid));
+    log<"first_transaction">(
+        "slot " + options_.slot + ": " +
+            (xid ? "transaction " + std::to_string(*xid) + ", which commits"
+                 : "the transaction that commits") +
+            " at LSN " + to_string(commit) + ", is the first with a row that stream " +
+            options_.stream + " is not known to have",
+        with<"slot">(options_.slot), with<"lsn">(to_string(commit)), with<"xid">(xid));
 }
 
 void relay_machine::tell_of_sent_again() {

@@ -12,6 +12,7 @@
 #include "relay/lane/lane.hpp"
 #include "relay/lane/publish_outcome.hpp"
 #include "relay/machine/catch_up.hpp"
+#include "relay/machine/first_transaction.hpp"
 #include "relay/machine/sent_again.hpp"
 
 #include <cstddef>
@@ -62,6 +63,7 @@ public:
     /// Of which nothing is known but its name. Returns how many there were.
     [[nodiscard]] std::size_t table_vanished() { return ++vanished_; }
     [[nodiscard]] relay::sent_again& sent_again() { return sent_again_; }
+    [[nodiscard]] relay::first_transaction& first_transaction() { return first_transaction_; }
     [[nodiscard]] catch_up& catching_up() { return catching_up_; }
     [[nodiscard]] bool has_caught_up() const { return catching_up_.is_over(); }
 
@@ -82,6 +84,7 @@ private:
     relay_counts counts_;
     catch_up catching_up_;
     relay::sent_again sent_again_;
+    relay::first_transaction first_transaction_;
     std::size_t vanished_ = 0;
     std::optional<error> broker_trouble_;
     std::optional<error> postgres_trouble_;

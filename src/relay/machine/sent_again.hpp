@@ -1,5 +1,5 @@
-// With what the slot begins when the relay does, and which rows it sends again although the stream
-// has them: after a crash, or because somebody has put the slot back. Pure.
+// Which rows the slot sends again although the stream has them, when the relay begins: after a
+// crash, or because somebody has put the slot back. Pure.
 #pragma once
 
 #include "core/lsn.hpp"
@@ -29,9 +29,6 @@ public:
         has_begun_ = true;
     }
     [[nodiscard]] bool is_open() const { return open_.has_value(); }
-    /// The first transaction of the process is still to come.
-    [[nodiscard]] bool awaits_first() const { return !has_first_; }
-    void met_first() { has_first_ = true; }
     /// The row of that message has come. Nothing where no other was sent again.
     [[nodiscard]] std::optional<finding> met(std::uint64_t skipped) {
         auto found = *open_;
@@ -42,7 +39,6 @@ public:
 
 private:
     bool has_begun_ = false;
-    bool has_first_ = false;
     std::optional<finding> open_;
 };
 

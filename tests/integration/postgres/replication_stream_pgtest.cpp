@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace walrelay::test {
 namespace {
 
@@ -84,6 +86,27 @@ TEST_P(ReplicationStream, SendsMoreThanTheSocketTakesWhileItReads) {
         ASSERT_TRUE(streaming.send(status).has_value());
     }
     EXPECT_FALSE(frame_with(streaming, "the last one").empty());
+}
+
+/// Long before libpq has all of it, and so before that can be more than the memory holds.
+TEST_P(ReplicationStream, SaysThatAPartOfALargeRowIsHere) {
+    auto streaming = stream(make_slot(GetParam()));
+    writer_->execute("INSERT INTO events VALUES (1, repeat('x', 20000000))");
+    bool is_in_transaction = false;
+    int turns_before_the_row = 0;
+    for (std::size_t largest = 0; largest < 20'000'000;) {
+        const auto frame = streaming.next_frame();
+        ASSERT_TRUE(frame);
+        if (*frame) {
+            largest = std::max(largest, (*frame)->size());
+            is_in_transaction = is_in_transaction || (*frame)->front() == 'w';
+        } else {
+            turns_before_the_row += is_in_transaction && streaming.has_part_of_frame() ? 1 : 0;
+            (void)run(streaming.wait_readable());
+        }
+    }
+    EXPECT_GT(turns_before_the_row, 1);
+    EXPECT_FALSE(streaming.has_part_of_frame());
 }
 
 TEST_P(ReplicationStream, FinishFreesTheSlot) {

@@ -418,6 +418,11 @@ std::vector<std::string> relay_script::single_frame(const std::string& bytes) {
     return collect();
 }
 
+std::vector<std::string> relay_script::part_of_frame() {
+    machine_.frame_arrives();
+    return collect();
+}
+
 std::vector<std::string> relay_script::acks(std::uint64_t count) {
     std::vector<std::string> lines;
     for (; count > 0 && !in_flight_.empty(); --count) {

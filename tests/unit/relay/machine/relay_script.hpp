@@ -99,6 +99,8 @@ public:
     /// A keepalive comes twice, as from a server that is asked to repeat it.
     std::vector<std::string> frame(const std::string& bytes);
     std::vector<std::string> single_frame(const std::string& bytes);
+    /// Not all of the next one.
+    std::vector<std::string> part_of_frame();
     std::vector<std::string> acks(std::uint64_t count = 1);
     /// Of what is in flight, what was handed over last is the first to be stored.
     std::vector<std::string> acks_last(std::uint64_t sequence);
