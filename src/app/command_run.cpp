@@ -144,21 +144,28 @@ void stay(const config::settings& settings, halted_relay relay, process_watch& w
 }
 
 /// A row that takes more than there is would have the kernel end the process, at each start anew.
-config::settings within_memory(config::settings settings) {
-    const auto limit = memory_limit();
+config::settings within_memory(config::settings settings, const std::filesystem::path& root) {
+    const auto limit = memory_limit(root);
     if (!limit) {
         return settings;
     }
     auto& largest = settings.delivery.max_row_bytes.bytes;
-    const auto fits = largest_row_within(*limit, settings.delivery.window_bytes.bytes);
+    const auto window = settings.delivery.window_bytes.bytes;
+    const auto fits = largest_row_within(*limit, window);
+    const auto least = least_limit(window);
     if (fits < largest) {
         log<"row_limit_lowered">(
             fmt::format("rows above {} bytes become dead letters without their content, and not "
                         "only those above delivery.max_row_bytes = {}: the memory limit of this "
-                        "process is {} bytes; fix: a limit of {} bytes or more, or a smaller "
+                        "process is {} bytes{}; fix: a limit of {} bytes or more, or a smaller "
                         "delivery.window_bytes",
                         fits, largest, *limit,
-                        limit_for(largest, settings.delivery.window_bytes.bytes)),
+                        *limit < least ? fmt::format(", and rows up to that size, which are "
+                                                     "published, can take {}: the kernel may end "
+                                                     "the relay",
+                                                     least)
+                                       : "",
+                        limit_for(largest, window)),
             with<"bytes">(fits));
         largest = fits;
     }
@@ -167,7 +174,8 @@ config::settings within_memory(config::settings settings) {
 
 }  // namespace
 
-int command_run(const config::settings& configured, run_once first_start) {
+int command_run(const config::settings& configured, run_once first_start,
+                const std::filesystem::path& root) {
     // They mean nothing here, and would end it.
     std::signal(SIGUSR1, SIG_IGN);
     std::signal(SIGUSR2, SIG_IGN);
@@ -178,7 +186,7 @@ int command_run(const config::settings& configured, run_once first_start) {
         return exit_usage;
     }
     (*watch)->notes().ready();
-    const auto settings = within_memory(configured);
+    const auto settings = within_memory(configured, root);
     for (bool first = true;; first = false) {
         auto mappers = servers::mappers_of(settings);
         if (!mappers) {

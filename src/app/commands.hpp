@@ -6,6 +6,8 @@
 #include "tasks/find/find_options.hpp"
 #include "tasks/verify/verify_options.hpp"
 
+#include <filesystem>
+
 namespace walrelay::app {
 
 /// What an operator decides for the first start of a relay alone.
@@ -14,8 +16,10 @@ struct run_once {
     bool accept_history = false;
 };
 
-/// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide.
-[[nodiscard]] int command_run(const config::settings& configured, run_once first_start);
+/// Tails the slot and publishes until SIGTERM or SIGINT, or until an operator must decide. `root`
+/// as of memory_limit.
+[[nodiscard]] int command_run(const config::settings& configured, run_once first_start,
+                              const std::filesystem::path& root);
 struct init_options {
     /// Shows what would be made, and makes nothing: "all", "sql" or "stream"; empty: makes it.
     std::string print_only = {};

@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t program_bytes = std::uint64_t{32} << 20U;
 constexpr std::uint64_t times_held = 8;
+constexpr std::uint64_t times_published = 3;
+constexpr std::uint64_t always_published_bytes = std::uint64_t{8} << 20U;
 
 std::string first_line_of(const fs::path& file) {
     std::ifstream in(file);
@@ -82,14 +84,17 @@ std::optional<std::uint64_t> memory_limit(const fs::path& root) {
     return lowest;
 }
 
+std::uint64_t least_limit(std::uint64_t window_bytes) {
+    return program_bytes + window_bytes + always_published_bytes * times_published;
+}
+
 std::uint64_t limit_for(std::uint64_t row_bytes, std::uint64_t window_bytes) {
     return program_bytes + window_bytes + row_bytes * times_held;
 }
 
 std::uint64_t largest_row_within(std::uint64_t limit, std::uint64_t window_bytes) {
-    constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20U;
     const auto taken = program_bytes + window_bytes;
-    return std::max(least_bytes, limit > taken ? (limit - taken) / times_held : 0);
+    return std::max(always_published_bytes, limit > taken ? (limit - taken) / times_held : 0);
 }
 
 }  // namespace walrelay::app

@@ -18,6 +18,10 @@ namespace walrelay::app {
 /// is not set aside.
 [[nodiscard]] std::uint64_t largest_row_within(std::uint64_t limit, std::uint64_t window_bytes);
 
+/// The limit within which a row that is published however low the limit is (8 MiB) fits three times
+/// beside a full window, as it is held where it becomes a message.
+[[nodiscard]] std::uint64_t least_limit(std::uint64_t window_bytes);
+
 /// The limit within which a row of `row_bytes` fits.
 [[nodiscard]] std::uint64_t limit_for(std::uint64_t row_bytes, std::uint64_t window_bytes);
 

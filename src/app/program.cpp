@@ -17,7 +17,8 @@
 namespace walrelay::app {
 namespace {
 
-int run_command(const command_line& line, const config::settings& settings) {
+int run_command(const command_line& line, const config::settings& settings,
+                const std::filesystem::path& root) {
     switch (line.wanted) {
         case command::init:
             return command_init(
@@ -44,7 +45,7 @@ int run_command(const command_line& line, const config::settings& settings) {
             return line.list_tables ? command_config_list(settings)
                                     : command_config_of_table(settings, line.flags);
         default:
-            return command_run(settings, {line.skip_startup_check, line.accept_history});
+            return command_run(settings, {line.skip_startup_check, line.accept_history}, root);
     }
 }
 
@@ -81,7 +82,7 @@ void say_what_was_read(const command_line& line, const config::settings& setting
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv) {
+int run_program(int argc, const char* const* argv, const std::filesystem::path& root) {
     const auto parsed = parse_command_line(argc, argv);
     if (!parsed.line) {
         return parsed.exit_code;
@@ -101,7 +102,7 @@ int run_program(int argc, const char* const* argv) {
     }
     set_up_log(settings->log);
     say_what_was_read(line, *settings, file_read);
-    const auto exit_code = run_command(line, *settings);
+    const auto exit_code = run_command(line, *settings, root);
     constexpr std::chrono::milliseconds longest{200};
     postgres::wait_for_calls_apart(longest);
     end_log();

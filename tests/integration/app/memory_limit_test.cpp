@@ -66,6 +66,7 @@ TEST(LargestRow, FitsEightTimesBesideTheWindow) {
         << "the shipped limit holds for the default of max_row_bytes";
     EXPECT_EQ(largest_row_within(limit_for(10 * mebibyte, window), window), 10 * mebibyte);
     EXPECT_EQ(largest_row_within(16 * mebibyte, window), 8 * mebibyte);
+    EXPECT_EQ(least_limit(window), 88 * mebibyte) << "docs/sizing.md says so";
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Rows that are larger than memory is to hold.
 #include "integration/e2e/relay_bench.hpp"
+#include "support/eventually.hpp"
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace walrelay::test {
@@ -98,24 +101,92 @@ TEST_P(LargeRow, ThatIsGoneIsSaidToBeGoneAndItsLetterCanBeDropped) {
     bench.stop();
 }
 
-/// Before its rows are read, one of which may be the end of the process.
-TEST_P(LargeRow, IsOfATransactionThatTheNextStartNames) {
+/// The LSN that the running relay has named; empty where it has named none, or more than one.
+std::string named_by(relay_bench& bench) {
+    const auto log = bench.relay().log();
+    const auto line = "[first_transaction slot=" + bench.name() + " lsn=";
+    const auto at = log.find(line);
+    if (at == std::string::npos || at != log.rfind(line)) {
+        return {};
+    }
+    const auto from = at + line.size();
+    return log.substr(from, log.find_first_of(" ]", from) - from);
+}
+
+/// What ends the process at each start is to be found, however much lies before it: rows that the
+/// stream has, which the slot sends again, and transactions of other tables.
+TEST_P(LargeRow, IsOfTheTransactionThatEachStartAfterAKillNames) {
+    std::ifstream sql(WALRELAY_SQL_FOLDER "/dead_letter.sql");
+    bench.execute({std::istreambuf_iterator<char>(sql), {}});
+    bench.execute("CREATE TABLE of_others (id int)");
     bench.start();
     bench.execute(insert_events(1, 1));
     ASSERT_TRUE(bench.confirms_messages(1)) << bench.relay().log();
     bench.stop();
-    bench.execute(insert_events(2, 2));
-    const auto xid =
-        bench.session().value_of("SELECT xmin FROM outbox_events ORDER BY version DESC LIMIT 1");
+    bench.execute(insert_events(2, 30));
+    bench.execute("INSERT INTO of_others VALUES (1)");
+    bench.execute(insert_events(31, 50));
+    bench.execute("INSERT INTO of_others VALUES (2)");
+    const auto before = bench.wal_end();
+    insert_of(bench, std::size_t{70} << 20U);
+    const auto after = bench.wal_end();
+    const auto xid = bench.session().value_of("SELECT xmin FROM outbox_events WHERE version = 999");
+    bench.execute(insert_events(51, 51));
+    auto holding = bench.session();
+    holding.execute("BEGIN");
+    holding.execute("LOCK walrelay.dead_letter IN EXCLUSIVE MODE");
     bench.start();
-    ASSERT_TRUE(bench.wait_for_messages(2)) << bench.relay().log();
-    const auto log = bench.relay().log();
-    EXPECT_NE(log.find("[first_transaction slot=" + bench.name() + " lsn="), std::string::npos)
-        << log;
-    // wal2json tells no xid here, and also of transactions that have changed no row.
-    EXPECT_TRUE(bench.plugin() == "wal2json" || log.find(" xid=" + xid + "]") != std::string::npos)
-        << log;
+    ASSERT_TRUE(bench.wait_for_messages(50)) << bench.relay().log();
+    // Its walsender decodes the large row to its end before it notices.
+    const auto kill = [&] {
+        bench.kill_9();
+        return eventually(patience, [&] { return bench.slot("active") == "f"; });
+    };
+    ASSERT_TRUE(kill());
+    for (const bool last : {false, true}) {
+        bench.start();
+        ASSERT_TRUE(bench.relay().wait_for_log("[first_transaction", patience))
+            << bench.relay().log();
+        EXPECT_EQ(bench.session().value_of("SELECT '" + named_by(bench) + "'::pg_lsn BETWEEN '" +
+                                           before + "' AND '" + after + "'"),
+                  "t")
+            << bench.relay().log();
+        // wal2json tells no xid here.
+        const auto said =
+            "lsn=" + named_by(bench) + (bench.plugin() == "wal2json" ? "]" : " xid=" + xid + "]");
+        EXPECT_NE(bench.relay().log().find(said), std::string::npos) << said;
+        if (!last) {
+            ASSERT_TRUE(kill());
+            holding.execute("ROLLBACK");
+        }
+    }
+    ASSERT_TRUE(bench.wait_for_messages(51)) << bench.relay().log();
     bench.stop();
+    EXPECT_NE(named_by(bench), "") << "named another one as well";
+    EXPECT_EQ(letter("event IS NULL"), "t");
+}
+
+/// What it can be used with is tried by the image's test, where the kernel has the last word.
+TEST_P(LargeRow, ThatTheControlGroupHasNoRoomForIsSetAsideWithoutItsContent) {
+    const auto root = bench.folder() / "root";
+    std::filesystem::create_directories(root / "proc/self");
+    std::filesystem::create_directories(root / "sys/fs/cgroup");
+    std::ofstream(root / "proc/self/cgroup") << "0::/\n";
+    std::ofstream(root / "sys/fs/cgroup/memory.max") << (std::size_t{160} << 20U) << '\n';
+    const auto file = bench.folder() / "group.toml";
+    std::ofstream(file) << bench.configuration();
+    relay_process relay({.program = WALRELAY_RELAY_IN_A_GROUP,
+                         .arguments = {root.string(), "run", "--config", file.string()},
+                         .folder = bench.folder(),
+                         .name = "in-a-group"});
+    ASSERT_TRUE(relay.wait_for_log("row_limit_lowered bytes=12582912", patience)) << relay.log();
+    ASSERT_TRUE(relay.wait_for_log("streaming from slot", patience)) << relay.log();
+    insert_of(bench, std::size_t{13} << 20U);
+    bench.execute(insert_events(1, 1));
+    ASSERT_TRUE(bench.wait_for_messages(1)) << relay.log();
+    EXPECT_EQ(relay.stop(patience), 0);
+    EXPECT_EQ(letter("event IS NULL"), "t") << "delivery.max_row_bytes alone would keep it";
+    EXPECT_NE(letter("reason").find("12582912"), std::string::npos) << letter("reason");
 }
 
 TEST_P(LargeRow, TakesThreeTimesItsSizeOfMemoryAtMost) {
