@@ -111,7 +111,7 @@ awaitable<void> look_for_halt(postgres::connection& sql, const config::settings&
 }
 
 awaitable<void> look_at_kept_positions(postgres::connection& sql, const config::settings& settings,
-                                       std::vector<finding>& found) {
+                                       managed_service service, std::vector<finding>& found) {
     const auto kept = co_await postgres::read_kept_positions(sql, settings.postgres.slot);
     const auto states = co_await postgres::states_of_own_tables(sql);
     if (!kept || !states) {
@@ -119,7 +119,7 @@ awaitable<void> look_at_kept_positions(postgres::connection& sql, const config::
         co_return;
     }
     const preflight::kept_expectations wanted{settings.replay.keep.has_value(),
-                                              settings.replay.max_wal};
+                                              settings.replay.max_wal, service};
     const preflight::kept_tables tables{states->bookmarks, states->trails, states->may_make,
                                         sql.role()};
     const auto of_them = preflight::kept_position_findings(wanted, *kept, tables);
@@ -242,7 +242,7 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     if (facts->schema_flaws.empty()) {
         co_await look_at_witness(on, *sql, settings, *facts, stream, found);
         co_await look_for_halt(*sql, settings, found);
-        co_await look_at_kept_positions(*sql, settings, found);
+        co_await look_at_kept_positions(*sql, settings, facts->service, found);
     }
     co_return found;
 }
@@ -296,7 +296,7 @@ awaitable<std::optional<std::vector<finding>>> look_in_passing(servers::executor
     const auto on_postgres = preflight::postgres_findings(expected, *facts, earlier);
     found.insert(found.end(), on_postgres.begin(), on_postgres.end());
     if (facts->schema_flaws.empty()) {
-        co_await look_at_kept_positions(*sql, settings, found);
+        co_await look_at_kept_positions(*sql, settings, facts->service, found);
     }
     co_return known(std::move(found));
 }

@@ -1,6 +1,7 @@
 #include "preflight/kept_positions.hpp"
 
 #include "core/sql_text.hpp"
+#include "preflight/managed.hpp"
 
 namespace walrelay::preflight {
 namespace {
@@ -100,7 +101,8 @@ void look_at_cost(const kept_position& one, const kept_expectations& wanted, fin
     }
 }
 
-void look_at_idling(const kept_position& one, const kept_positions& kept, findings_list& found) {
+void look_at_idling(const kept_position& one, const kept_expectations& wanted,
+                    const kept_positions& kept, findings_list& found) {
     const bool is_at_risk = one.kind == kept_kind::bookmark && one.state == kept_state::kept &&
                             kept.idle_timeout.count() > 0 &&
                             (!one.expires_at || *one.expires_at - kept.read_at > kept.idle_timeout);
@@ -110,8 +112,7 @@ void look_at_idling(const kept_position& one, const kept_positions& kept, findin
                           " before it expires: idle_replication_slot_timeout is " +
                           std::to_string(kept.idle_timeout.count()) +
                           " s, and a bookmark is idle by nature",
-                      "ALTER SYSTEM SET idle_replication_slot_timeout = 0; SELECT "
-                      "pg_reload_conf();");
+                      how_to_set(wanted.service, {"idle_replication_slot_timeout", "0"}));
     }
 }
 
@@ -130,7 +131,7 @@ std::vector<finding> kept_position_findings(const kept_expectations& wanted,
     for (const auto& each : kept.all) {
         look_at_lost(each, found);
         look_at_cost(each, wanted, found);
-        look_at_idling(each, kept, found);
+        look_at_idling(each, wanted, kept, found);
     }
     return found.take();
 }

@@ -25,6 +25,7 @@ struct kept_expectations {
     bool keeps_trail = false;
     /// replay.max_wal.
     byte_size max_wal = {};
+    managed_service service = managed_service::none;
 };
 
 [[nodiscard]] std::vector<finding> kept_position_findings(const kept_expectations& wanted,

@@ -67,6 +67,29 @@ std::string how_to_decode(managed_service service) {
     return how_to_set(service, {"wal_level", "logical", takes_effect::on_restart});
 }
 
+std::string how_to_allow_wal2json(managed_service service) {
+    const std::string unquoted =
+        " (the list without quotes: one quoted string is one bogus name and refuses pgoutput as "
+        "well)";
+    if (service == managed_service::none) {
+        return allow_wal2json_sql() + unquoted;
+    }
+    return how_to_set(service, {"output_plugin_libraries", "pgoutput, test_decoding, wal2json"}) +
+           ", where the service lets you";
+}
+
+std::string how_to_install_wal2json(managed_service service, int major, bool is_old) {
+    if (service != managed_service::none) {
+        return is_old ? "take a newer minor version of the server, if the service has one: the "
+                        "service brings wal2json along"
+                      : "none in SQL: this service brings wal2json along, or has none";
+    }
+    const auto package = "postgresql-" + std::to_string(major) + "-wal2json";
+    return is_old ? "install wal2json 2.5 or newer on the server (" + package +
+                        " from apt.postgresql.org)"
+                  : "apt-get install " + package + " on that server";
+}
+
 std::string how_to_let_replicate(managed_service service, std::string_view role) {
     if (service == managed_service::rds) {
         return "GRANT rds_replication TO " + quote_identifier(role) +

@@ -23,6 +23,12 @@ struct setting_change {
 /// wal_level = logical, which services have under names of their own.
 [[nodiscard]] std::string how_to_decode(managed_service service);
 
+/// What lets the server load wal2json, as the fix begins: its list of libraries does not name it.
+[[nodiscard]] std::string how_to_allow_wal2json(managed_service service);
+
+/// What brings it to a server of this major version; `is_old`: it is there, and too old.
+[[nodiscard]] std::string how_to_install_wal2json(managed_service service, int major, bool is_old);
+
 /// What lets the role replicate.
 [[nodiscard]] std::string how_to_let_replicate(managed_service service, std::string_view role);
 

@@ -161,8 +161,7 @@ void look_at_plugin(const expectations& wanted, const postgres_facts& facts, fin
     if (choose_plugin(wanted, facts) != output_plugin::wal2json) {
         return;
     }
-    const std::string package =
-        "postgresql-" + std::to_string(facts.version_number / 10'000) + "-wal2json";
+    const int major = facts.version_number / 10'000;
     const auto or_pgoutput =
         facts.slot ? "; or, with every relay stopped, set postgres.plugin = \"pgoutput\", then: "
                      "walrelay init --switch-plugin, which keeps what the slot holds and changes "
@@ -176,22 +175,18 @@ void look_at_plugin(const expectations& wanted, const postgres_facts& facts, fin
                 "wal2json_not_allowed",
                 "the server refuses the output plugin wal2json: output_plugin_libraries is " +
                     facts.output_plugin_libraries.value_or("unset"),
-                allow_wal2json_sql() +
-                    " (the list without quotes: one quoted string is one bogus "
-                    "name and refuses pgoutput as well)" +
-                    or_pgoutput);
+                how_to_allow_wal2json(facts.service) + or_pgoutput);
             return;
         case plugin_trouble::not_installed:
             found.error("wal2json_not_installed",
                         "the output plugin wal2json is not installed on the server",
-                        "apt-get install " + package + " on that server" + or_pgoutput);
+                        how_to_install_wal2json(facts.service, major, false) + or_pgoutput);
             return;
         case plugin_trouble::too_old:
             found.error("wal2json_too_old",
                         "the server's wal2json is older than 2.5, the first version that sends "
                         "the types of columns (include-type-oids), which walrelay needs",
-                        "install wal2json 2.5 or newer on the server (" + package +
-                            " from apt.postgresql.org)" + or_pgoutput);
+                        how_to_install_wal2json(facts.service, major, true) + or_pgoutput);
             return;
     }
 }

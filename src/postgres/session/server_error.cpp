@@ -36,7 +36,8 @@ error explain_refused_plugin() {
                       allow_wal2json_sql() +
                           " (a list of names: put no quotes around it, PostgreSQL would take them "
                           "for one name and refuse pgoutput as well; keep what the list holds "
-                          "already), or set postgres.plugin = \"pgoutput\"");
+                          "already; a managed service has a parameter for it, which walrelay "
+                          "check names), or set postgres.plugin = \"pgoutput\"");
 }
 
 /// Errors of loading an output plugin: wherever a slot is created, started or peeked at.

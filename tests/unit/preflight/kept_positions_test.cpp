@@ -104,6 +104,8 @@ TEST_F(KeptPositionFindings, SayWhatIdlesTooLong) {
     EXPECT_THAT(findings(), IsEmpty());
     found.all[0].expires_at.reset();
     EXPECT_THAT(findings(), ElementsAre(warns("before it expires", "ALTER SYSTEM")));
+    wanted.service = managed_service::rds;
+    EXPECT_THAT(findings(), ElementsAre(warns("before it expires", "in the DB parameter group")));
 }
 
 TEST_F(KeptPositionFindings, SayThatAStandbyKeepsNoTrail) {

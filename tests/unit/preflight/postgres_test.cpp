@@ -229,6 +229,25 @@ TEST(PostgresPreflight, SpellsOutHowAServerIsMadeToAcceptWal2json) {
                           "wal2json; SELECT pg_reload_conf();"));
 }
 
+/// Where there is no shell on the server, and no superuser.
+TEST(PostgresPreflight, SendsNobodyOfAManagedServiceToAShell) {
+    auto facts = sound_facts();
+    facts.slot->plugin = "wal2json";
+    for (const auto service :
+         {managed_service::rds, managed_service::cloud_sql, managed_service::alloydb,
+          managed_service::azure, managed_service::neon, managed_service::supabase}) {
+        facts.service = service;
+        for (const auto trouble : {plugin_trouble::not_allowed, plugin_trouble::not_installed,
+                                   plugin_trouble::too_old}) {
+            facts.wal2json = trouble;
+            EXPECT_THAT(only_error(facts).remedy,
+                        testing::AllOf(testing::Not(HasSubstr("ALTER SYSTEM")),
+                                       testing::Not(HasSubstr("apt")),
+                                       HasSubstr("postgres.plugin = \"pgoutput\"")));
+        }
+    }
+}
+
 TEST(PostgresPreflight, FindsASlotOfAnotherPlugin) {
     EXPECT_THAT(only_error(
                     [] {
