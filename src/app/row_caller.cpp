@@ -16,21 +16,6 @@ namespace walrelay::app {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-namespace {
-
-/// A minute after they were seen in their tables.
-result<void> still_awaited(std::optional<wall_time> oldest) {
-    if (!oldest) {
-        return {};
-    }
-    return error{errc::postgres_unavailable,
-                 "rows of the look before have not come yet (PostgreSQL decodes a large "
-                 "transaction, the relay waits for something, or nothing comes over the "
-                 "replication connection: pg_stat_replication shows it)"};
-}
-
-}  // namespace
-
 awaitable<void> row_caller::call(std::uint64_t epoch) {
     if (own_now().monotonic < due_) {
         co_return;
@@ -67,13 +52,27 @@ awaitable<result<void>> row_caller::begin(std::uint64_t epoch, postgres::connect
     epoch_.reset();
     // In this order: what is committed after the moment must be heard.
     if (!driver_.hear_new_rows(epoch)) {
-        co_return still_awaited(driver_.oldest_awaited_row());
+        co_return still_awaited();
     }
     auto begun = co_await rows_.begin(sql);
     if (begun) {
         epoch_ = epoch;
     }
     co_return begun;
+}
+
+/// The slot may be a moment behind; who was awaited already when this was called last is told of.
+result<void> row_caller::still_awaited() {
+    const auto oldest = driver_.oldest_awaited_row();
+    const bool was_awaited = oldest && oldest == awaited_;
+    awaited_ = oldest;
+    if (!was_awaited) {
+        return {};
+    }
+    return error{errc::postgres_unavailable,
+                 "rows of the look before have not come yet (PostgreSQL decodes a large "
+                 "transaction, the relay waits for something, or nothing comes over the "
+                 "replication connection: pg_stat_replication shows it)"};
 }
 
 /// Where so many rows come that nobody can remember those of a minute.

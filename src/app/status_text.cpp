@@ -236,7 +236,7 @@ void append_flow(std::string& to, const element& of) {
     append(to, "window",
            fmt::format("{} of {}{}", count(of, "/window/messages"),
                        count(of, "/window/limit_messages", "message"),
-                       flag(of, "/window/reading_paused") ? ", full: not reading" : ""));
+                       flag(of, "/window/reading_paused") ? "; not reading" : ""));
     const auto last = number(of, "/last_stored");
     append(to, "stored",
            count(of, "/totals/messages_stored", "message") + " since the start" +

@@ -158,7 +158,8 @@ void write_flow(metric_writer& to, const relay_report& of) {
                   {{"class", to_string(static_cast<publish_trouble>(each))}});
     }
     to.family("reading_paused_seconds_total", "counter",
-              "How long the window was full, so that the slot was not read.");
+              "For how long the slot was not read, as the window was full or something had to end "
+              "first.");
     to.sample(seconds(counts.reading_paused));
     to.family("commit_to_ack_seconds", "histogram",
               "From the commit of a row to the broker's ack, by the clocks of both machines.");
@@ -205,7 +206,8 @@ void write_load(metric_writer& to, const relay_report& of) {
           static_cast<double>(status.window_limit_messages));
     gauge("window_limit_bytes", "The most bytes of the window.",
           static_cast<double>(status.window_limit_bytes));
-    gauge("reading_paused", "1 while the window is full and the slot is not read.",
+    gauge("reading_paused",
+          "1 while the slot is not read, as the window is full or something has to end first.",
           number(status.reading_paused));
     gauge("write_back_pending_rows", "Rows that are not written back yet.",
           static_cast<double>(status.write_back_pending));

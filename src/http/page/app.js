@@ -219,7 +219,7 @@ function show(of) {
   list("postgres", [["database", of.slot.database || unknown], ["plugin", of.slot.plugin || unknown],
     ["slot lag", bytes(slot.lag_bytes)], ["WAL held", bytes(slot.retained_bytes)],
     ["status", slot.wal_status || unknown], ["asked", known(of.slot.age_seconds) ? time(of.slot.age_seconds) + " ago" : unknown]]);
-  put("relay-state", of.window.reading_paused ? "window full: not reading" : of.state.replace("_", " ") + " for " + time(of.now - of.since));
+  put("relay-state", of.window.reading_paused ? "not reading" : of.state.replace("_", " ") + " for " + time(of.now - of.since));
   const minute = of.last_minute;
   list("relay", [["rows", rate(minute.rows_per_second) + "/s"], ["p50 / p99", time(minute.p50_seconds) + " / " + time(minute.p99_seconds)],
     ["slowest", minute.slowest ? time(minute.slowest.seconds) : unknown], ["lag", standby ? unknown : time(of.lag_seconds)],

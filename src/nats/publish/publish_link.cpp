@@ -206,7 +206,9 @@ void publish_link::state::take_message(const wire_operation& received) {
     if (!received.subject.starts_with(inbox)) {
         return;
     }
-    if (const auto words = read_reply_words(received.subject.substr(inbox.size()), batch_name)) {
+    const auto words = read_reply_words(received.subject.substr(inbox.size()), batch_name);
+    // Who sees a publish knows the subject, and could name any number.
+    if (words && words->number <= open_batch::messages_max) {
         answer.index = words->index + (words->number > 0 ? words->number - 1 : 0);
         answer.number = words->number;
         answer.ends_batch = words->ends_batch;

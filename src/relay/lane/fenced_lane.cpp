@@ -22,6 +22,10 @@ bool is_of_the_sequence(const publish_outcome& outcome) {
 }  // namespace
 
 void fenced_lane::on_open(const stream_tail& tail) {
+    // A batch that is not answered at all has failed as well.
+    if (batches_from_ > 0 && next_ > std::max(first(), batches_from_) && options().batches) {
+        on_batch_failed();
+    }
     expected_last_sequence_ = tail.last_sequence;
     opened_at_ = tail.last_sequence;
     held_.reset();

@@ -220,10 +220,15 @@ public:
     struct sent_message {
         const message* content = nullptr;
         monotonic_time at;
+        /// Where the stream is to have it, if nobody else writes.
+        std::uint64_t predicted_sequence = 0;
     };
     [[nodiscard]] sent_message sent(publish_token token) const {
-        return in_flight(token) ? sent_message{&at(token.index).content, at(token.index).sent_at}
-                                : sent_message{};
+        if (!in_flight(token)) {
+            return {};
+        }
+        const auto& one = at(token.index);
+        return {&one.content, one.sent_at, one.behind_sequence + 1};
     }
     /// The message at the head of the window, which is not known to be stored; null if there is
     /// none.

@@ -208,7 +208,8 @@ public:
     [[nodiscard]] relay_status status(instant now) const;
 
 private:
-    [[nodiscard]] relay_state state_at(std::optional<std::chrono::microseconds> lag) const;
+    [[nodiscard]] relay_state state_at(std::optional<std::chrono::microseconds> lag,
+                                       instant now) const;
     /// Nothing where it is not known.
     [[nodiscard]] std::optional<std::chrono::microseconds> lag_at(instant now) const;
     [[nodiscard]] bool is_closing() const { return life_.is_at_end(); }
@@ -321,6 +322,10 @@ private:
     /// a lock, or an open question.
     [[nodiscard]] bool is_reading_paused() const {
         return life_.is_running() && postgres_.is_up() && !has_room();
+    }
+    /// The same, for longer than a question takes that is answered at once.
+    [[nodiscard]] bool stands_still(instant now) const {
+        return is_reading_paused() && watch_.reading_stands(now);
     }
     void frame_was_read(frame_read& read, const std::optional<commit_position>& newest_before,
                         instant now);

@@ -51,6 +51,7 @@ void relay_machine::dead_letters_stored(std::uint64_t epoch, instant now) {
     lane_->settle_waiting(done.places);
     store_next_letters(now);
     account_for_stored(now);
+    watch_.reading_is_paused(is_reading_paused(), now);
 }
 
 void relay_machine::dead_letters_failed(std::uint64_t epoch, const error& why, instant now) {

@@ -17,6 +17,7 @@ void relay_machine::row_fetched(std::uint64_t epoch, std::optional<table_row> ro
         return;
     }
     take_frame(*read, now);
+    watch_.reading_is_paused(is_reading_paused(), now);
 }
 
 void relay_machine::row_not_fetched(std::uint64_t epoch, const error& why, instant now) {

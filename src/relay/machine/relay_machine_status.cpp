@@ -32,7 +32,8 @@ relay_counts relay_machine::counts() const {
     return counts;
 }
 
-relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag) const {
+relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag,
+                                    instant now) const {
     if (life_.halted_for()) {
         return relay_state::halted;
     }
@@ -59,7 +60,7 @@ relay_state relay_machine::state_at(std::optional<std::chrono::microseconds> lag
         return relay_state::snapshot;
     }
     const bool is_far_behind = lag && *lag > far_behind;
-    const bool stands = is_reading_paused() && lane_->empty();
+    const bool stands = stands_still(now) && lane_->empty();
     return is_far_behind || stands || !watch_.has_caught_up() ? relay_state::catching_up
                                                               : relay_state::streaming;
 }
@@ -76,7 +77,7 @@ std::optional<std::chrono::microseconds> relay_machine::lag_at(instant now) cons
                    : std::optional(std::max(none, now.wall - oldest->committed_at));
     }
     // What the slot has and nobody has read yet can be of any age.
-    const bool reads = postgres_.is_up() && !is_reading_paused();
+    const bool reads = postgres_.is_up() && !stands_still(now);
     if (!reads || !watch_.has_caught_up()) {
         return std::nullopt;
     }
@@ -95,7 +96,7 @@ relay_status relay_machine::status(instant now) const {
     if (const auto since = lane_->waiting_since()) {
         status.oldest_unacked = std::max(none, duration_cast<microseconds>(now.monotonic - *since));
     }
-    status.state = state_at(status.lag);
+    status.state = state_at(status.lag, now);
     if (status.state == relay_state::waiting_broker) {
         explain(status, watch_.broker_trouble());
     } else if (status.state == relay_state::waiting_postgres) {

@@ -30,6 +30,7 @@ void relay_machine::table_looked_at(std::uint64_t epoch, const result<table_sigh
         return;
     }
     frame_was_read(*read, newest, now);
+    watch_.reading_is_paused(is_reading_paused(), now);
 }
 
 /// Without the columns that an outbox needs it was hardly a partition of one.

@@ -32,6 +32,7 @@ void relay_machine::written_back(std::uint64_t epoch, instant now) {
             with<"table">(intake_.table_at(write_backs_.table())), with<"seconds">(*took));
     }
     account_for_stored(now);
+    watch_.reading_is_paused(is_reading_paused(), now);
 }
 
 void relay_machine::write_back_failed(std::uint64_t epoch, const error& why, instant now) {

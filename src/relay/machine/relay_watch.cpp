@@ -33,10 +33,14 @@ void count_in(Array& counts, Index index) {
 
 void relay_watch::reply(const lane& lane, publish_token token, const publish_outcome& outcome,
                         instant now) {
-    if (outcome.kind != outcome_class::stored) {
-        if (lane.sent(token).content != nullptr) {
-            not_stored(outcome.kind);
-        }
+    const auto last = lane.sent(token);
+    if (last.content == nullptr) {
+        return;
+    }
+    // Of a batch that ends elsewhere than it was to, nobody knows what is stored.
+    const bool is_whole = outcome.together == 1 || outcome.sequence == last.predicted_sequence;
+    if (outcome.kind != outcome_class::stored || !is_whole) {
+        not_stored(is_whole ? outcome.kind : outcome_class::doubt);
         return;
     }
     const auto before = std::min<std::uint64_t>(outcome.together - 1, token.index);
@@ -87,6 +91,9 @@ void relay_watch::reading_is_paused(bool paused, instant now) {
     }
     if (paused) {
         paused_since_ = now.monotonic;
+        stands_since_ = stands_since_.value_or(now.monotonic);
+    } else {
+        stands_since_.reset();
     }
 }
 

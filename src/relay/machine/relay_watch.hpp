@@ -36,8 +36,13 @@ public:
         counts_.wal_received_bytes += bytes;
         counts_.last_frame = now.wall;
     }
-    /// Whether the window is full. Said often: the time in between is added up.
+    /// Whether nothing is read from the slot. Said often: the time in between is added up.
     void reading_is_paused(bool paused, instant now);
+    /// For longer than a question takes that is answered at once.
+    [[nodiscard]] bool reading_stands(instant now) const {
+        constexpr std::chrono::seconds long_enough{1};
+        return stands_since_ && now.monotonic - *stands_since_ >= long_enough;
+    }
     void startup_check_ended(std::size_t missing, instant now) {
         counts_.startup_checked = now.wall;
         counts_.startup_check_missing = missing;
@@ -91,7 +96,9 @@ private:
     slow_message slowest_;
     slow_message slowest_before_;
     monotonic_time slowest_since_;
+    /// When that was said last, and first.
     std::optional<monotonic_time> paused_since_;
+    std::optional<monotonic_time> stands_since_;
 };
 
 }  // namespace walrelay::relay

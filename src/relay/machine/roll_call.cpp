@@ -101,8 +101,14 @@ void roll_call::begin(const roll& asked) {
 }
 
 std::optional<wall_time> roll_call::oldest_awaited() const {
-    const auto oldest = std::ranges::min_element(missing_, {}, &roll_row::created_at);
-    return open_ && oldest != missing_.end() ? std::optional(oldest->created_at) : std::nullopt;
+    std::optional<wall_time> oldest;
+    for (const auto& row : missing_) {
+        // Not every table tells when a row was made.
+        if (row.created_at != wall_time{}) {
+            oldest = std::min(oldest.value_or(row.created_at), row.created_at);
+        }
+    }
+    return open_ ? oldest : std::nullopt;
 }
 
 void roll_call::hear() {

@@ -85,9 +85,7 @@ public:
     [[nodiscard]] bool wants_rows() const { return roll_.wants_rows(); }
     /// Whether some of them are waited for.
     [[nodiscard]] bool is_open() const { return roll_.is_open(); }
-    [[nodiscard]] std::optional<wall_time> oldest_awaited() const {
-        return roll_.oldest_awaited();
-    }
+    [[nodiscard]] std::optional<wall_time> oldest_awaited() const { return roll_.oldest_awaited(); }
     void delivered(std::string_view id) { roll_.delivered(id); }
     /// The slot has brought everything up to here, which can come before the stream is judged.
     void note_place(lsn where) { place_ = std::max(place_, where); }

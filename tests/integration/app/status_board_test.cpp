@@ -69,6 +69,19 @@ TEST_F(StatusBoard, TellsForHowLongReplaysHaveStoodStill) {
     EXPECT_EQ(board_.report(at(61s)).replays_still_for, std::nullopt);
 }
 
+/// A look of every minute takes its time, and is not to be missing meanwhile.
+TEST_F(StatusBoard, ShowsWhatWasFoundUntilTheNextLookIsOverdue) {
+    status_.postgres_connected = true;
+    board_.findings_were_read(std::vector<finding>{}, at(0s));
+    board_.kept_positions_were_read(kept_positions{}, at(0s));
+    board_.letters_were_read(open_letters{}, at(0s), 100s);
+    const auto early = board_.report(at(90s));
+    EXPECT_TRUE(early.findings.facts && early.kept.facts && early.letters.facts);
+    EXPECT_TRUE(board_.report(at(150s)).letters.facts);
+    const auto late = board_.report(at(200s));
+    EXPECT_FALSE(late.findings.facts || late.kept.facts || late.letters.facts);
+}
+
 TEST_F(StatusBoard, TellsTheLatencyOfTheLastSecondAlone) {
     EXPECT_EQ(board_.report(at(0s)).last_second, std::nullopt);
     board_.sample(at(1s), 0us);

@@ -53,7 +53,7 @@ TEST(RollCall, AsksForNobodyWhomItHasHeard) {
 TEST(RollCall, TellsSinceWhenSomebodyIsAwaited) {
     roll_call call;
     EXPECT_FALSE(call.oldest_awaited());
-    auto asked = rows({{0, "a", at(2)}, {0, "b", at(1)}});
+    auto asked = rows({{0, "a", at(2)}, {0, "b", at(1)}, {1, "no time", {}}});
     asked.is_exact = true;
     call.begin(asked);
     EXPECT_EQ(call.oldest_awaited(), at(1));
