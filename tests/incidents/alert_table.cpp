@@ -87,7 +87,7 @@ std::string alert_table::differs_from(const std::set<std::string>& expected) con
                                     .arguments = {"test", "rules", "alerts_of_an_incident.yaml"},
                                     .folder = folder_,
                                     .name = "promtool"},
-                                   std::chrono::seconds(60));
+                                   std::chrono::minutes(5));
     return judged.exit_code == 0 ? "" : judged.output + judged.errors;
 }
 

@@ -1,6 +1,7 @@
 #include "relay/lane/fenced_lane.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace walrelay::relay {
 namespace {
@@ -114,6 +115,8 @@ lane_verdict fenced_lane::on_batch_stored(std::uint64_t last, std::uint64_t sequ
 void fenced_lane::on_batch_failed() {
     constexpr std::uint64_t most = std::uint64_t{1} << 24U;
     singly_ = std::min(2 * singly_, most);
+    // Until there is another connection, and told once.
+    batches_from_ = std::numeric_limits<std::uint64_t>::max();
 }
 
 lane_verdict fenced_lane::on_stored(std::uint64_t index, std::uint64_t sequence) {

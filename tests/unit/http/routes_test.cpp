@@ -51,11 +51,11 @@ TEST(Routes, SayWhatWasFoundAndStayReady) {
     auto report = sample_report();
     const report_source from{[&] { return report; }, [] { return std::vector<sample>(); }};
     report.findings.facts = {{finding_severity::warning, "stream_max_age", "", ""},
-                             {finding_severity::error, "row_filter", "one", ""},
-                             {finding_severity::error, "row_filter", "another", ""},
+                             {finding_severity::error, "publication_filters_rows", "one", ""},
+                             {finding_severity::error, "publication_filters_rows", "another", ""},
                              {finding_severity::note, "stream_full", "", ""}};
     EXPECT_EQ(answer_to("/readyz", from).body,
-              "ready: streaming; found: row_filter, stream_max_age\n");
+              "ready: streaming; found: publication_filters_rows, stream_max_age\n");
     report.findings = {};
     EXPECT_EQ(answer_to("/readyz", from).body, "ready: streaming\n");
 }

@@ -137,6 +137,19 @@ TEST_F(Batches, AreTriedMoreAndMoreRarelyWhereTheyFail) {
     EXPECT_THAT(single, ElementsAre(2 * window - 2, 4 * window - 2, 8 * window - 2));
 }
 
+TEST_F(Batches, SilenceIsAFailureAsWell) {
+    std::uint64_t commit = window;
+    admit(++commit);
+    admit(++commit);
+    EXPECT_EQ(send().size(), 2U);
+    open_again(2, commit);
+    for (std::uint64_t each = 0; each < window + 1; ++each) {
+        admit(++commit);
+        EXPECT_FALSE(send().at(0).ends_with("+")) << each;
+        EXPECT_EQ(reply(commit, stored(commit)), lane_verdict::carry_on);
+    }
+}
+
 TEST_F(Batches, AFailureBehindARefusedMessageIsADoubt) {
     admit(5);
     admit(6);

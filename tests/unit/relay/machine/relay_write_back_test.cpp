@@ -81,22 +81,12 @@ TEST_F(RelayWriteBack, ReadsUpToTheTailHoweverManyRowsWaitBeforeIt) {
 }
 
 TEST_F(RelayWriteBack, SaysThatItDoesNotReadWhileTooManyRowsWait) {
-    script_.wal_end = lsn{150};
     begin(2, commit_position{lsn{200}, lsn{1}, 0});
     script_.transaction(100, std::vector<std::string>(write_backs::awaited_rows, "a"));
     script_.transaction(200, {"b"});
-    const auto status = [&](std::chrono::seconds later) {
-        return script_.machine().status({monotonic_time{} + later, {}});
-    };
-    EXPECT_TRUE(status(0s).reading_paused);
-    EXPECT_EQ(status(0s).lag, 0us) << "questions are answered in milliseconds";
-    const auto standing = status(2s);
-    EXPECT_FALSE(standing.lag) << "what the slot has can be of any age";
-    EXPECT_EQ(standing.state, relay_state::catching_up);
+    EXPECT_TRUE(script_.machine().status({}).reading_paused);
     script_.rows_are_written_back();
-    EXPECT_FALSE(status(2s).reading_paused);
-    EXPECT_EQ(status(2s).lag, 0us);
-    EXPECT_EQ(status(2s).state, relay_state::streaming);
+    EXPECT_FALSE(script_.machine().status({}).reading_paused);
 }
 
 /// As one of a table without on_published: nothing is read any more that could tell of the rows.
