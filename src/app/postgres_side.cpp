@@ -332,17 +332,26 @@ postgres::start_options how_to_stream(const config::settings& settings, output_p
             known.earlier_process};
 }
 
+/// The server says so in its own language only.
+bool is_copy_of_primarys(const postgres_facts& facts) {
+    return facts.in_recovery && facts.slot && facts.slot->synced;
+}
+
+error cannot_be_used_yet(const std::string& slot) {
+    return {errc::postgres_unavailable,
+            "slot " + slot +
+                " is a copy that this standby keeps in step with its primary: it can be used once "
+                "the standby is promoted",
+            "let postgres.conninfo name the primary (target_session_attrs=read-write) to relay at "
+            "once"};
+}
+
 awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
-    if (facts.in_recovery && facts.slot && facts.slot->synced) {
-        co_return error{errc::postgres_unavailable,
-                        "slot " + settings.postgres.slot +
-                            " is a copy that this standby keeps in step with its primary: it can "
-                            "be used once the standby is promoted",
-                        "let postgres.conninfo name the primary "
-                        "(target_session_attrs=read-write) to relay at once"};
+    if (is_copy_of_primarys(facts)) {
+        co_return cannot_be_used_yet(settings.postgres.slot);
     }
     if (!facts.slot) {
         // What is refused later would leave a slot behind, which keeps WAL.

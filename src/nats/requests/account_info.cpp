@@ -7,22 +7,20 @@
 namespace walrelay::nats {
 namespace {
 
-namespace json = simdjson::dom;
-
-std::optional<std::int64_t> number_in(const json::object& from, std::string_view name) {
+std::optional<std::int64_t> number_in(const simdjson::dom::object& from, std::string_view name) {
     std::int64_t number = 0;
     return from[name].get(number) == simdjson::SUCCESS ? std::optional(number) : std::nullopt;
 }
 
 /// A limit that is no limit where it is 0.
-std::int64_t positive_in(const json::object& from, std::string_view name) {
+std::int64_t positive_in(const simdjson::dom::object& from, std::string_view name) {
     const auto number = number_in(from, name).value_or(-1);
     return number > 0 ? number : -1;
 }
 
 /// `tier`: of a tier, or of an account without any.
-std::optional<account_limits> limits_of(const json::object& tier) {
-    json::object limits;
+std::optional<account_limits> limits_of(const simdjson::dom::object& tier) {
+    simdjson::dom::object limits;
     if (tier["limits"].get(limits) != simdjson::SUCCESS) {
         return std::nullopt;
     }
@@ -46,12 +44,12 @@ std::optional<account_limits> limits_of(const json::object& tier) {
 }  // namespace
 
 std::optional<account_limits> account_limits_in(std::string_view answer, std::int64_t replicas) {
-    json::parser parser;
-    json::object account;
+    simdjson::dom::parser parser;
+    simdjson::dom::object account;
     if (parser.parse(answer.data(), answer.size()).get(account) != simdjson::SUCCESS) {
         return std::nullopt;
     }
-    json::object tiers;
+    simdjson::dom::object tiers;
     if (account["tiers"].get(tiers) != simdjson::SUCCESS || tiers.size() == 0) {
         auto told = limits_of(account);
         if (told) {
@@ -60,7 +58,7 @@ std::optional<account_limits> account_limits_in(std::string_view answer, std::in
         return told;
     }
     const auto name = "R" + std::to_string(replicas);
-    json::object tier;
+    simdjson::dom::object tier;
     if (tiers[name].get(tier) == simdjson::SUCCESS) {
         return limits_of(tier);
     }

@@ -12,13 +12,19 @@ std::chrono::milliseconds slot_place::was_in_use(errc why) {
     ++tries_;
     // Who moves the slot after this relay's own last connection is a stranger still.
     others_seen_ = others_seen_ || why == errc::slot_in_use;
+    others_had_it_ = others_had_it_ || why == errc::slot_in_use;
     return std::min(longest_look, first_look * (1U << std::min(tries_ - 1, doublings)));
 }
 
 slot_place::taken slot_place::take() {
     const auto tries = std::exchange(tries_, 0U);
+    // Where it was this relay's own last connection that held it, nothing has changed hands: to
+    // read the stream's end again would end that connection, too, and so on.
+    if (!std::exchange(others_had_it_, false)) {
+        return taken::at_once;
+    }
     if (tries < standby_after_tries) {
-        return tries == 0 ? taken::at_once : taken::after_tries;
+        return taken::after_tries;
     }
     at_most_ = {};
     return taken::after_standing_by;

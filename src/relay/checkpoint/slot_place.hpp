@@ -33,7 +33,7 @@ public:
     [[nodiscard]] bool began_to_stand_by() const { return tries_ == standby_after_tries; }
     [[nodiscard]] bool was_refused() const { return tries_ > 0; }
     enum class taken { at_once, after_tries, after_standing_by };
-    /// It is had. After standing by, where it was is of no interest any more.
+    /// It is had. After standing by for another consumer, where it was is of no interest any more.
     taken take();
 
     // Where it stands.
@@ -60,8 +60,10 @@ private:
     lsn since_;
     lsn at_most_;
     std::uint32_t tries_ = 0;
-    /// The slot was in use since this relay had it last.
+    /// Another consumer had the slot since this relay had it last, until its stream has begun, and
+    /// until it is taken.
     bool others_seen_ = false;
+    bool others_had_it_ = false;
 };
 
 }  // namespace walrelay::relay

@@ -279,6 +279,7 @@ result<void> event_search::begin_with_messages_of(const std::string& subject) {
         return read;
     }
     std::vector<std::pair<std::uint64_t, std::string>> newest;
+    newest.reserve(ids.size());
     for (const auto& [id, sequence] : ids) {
         newest.emplace_back(sequence, id);
     }
@@ -435,6 +436,7 @@ event_search::outcome<std::optional<wall_time>> event_search::earliest_time() {
 event_search::outcome<std::optional<wall_time>> event_search::earliest_time_of(
     const event_trace& one) {
     std::vector<std::string> times;
+    times.reserve(one.rows.size() + one.letters.size());
     for (const auto& row : one.rows) {
         times.push_back(row.created_at);
     }

@@ -62,15 +62,34 @@ TEST(SlotPlace, ForgetsWhereItWasWhenItIsTakenOver) {
     slot_place place;
     place.begins_at(first);
     EXPECT_EQ(place.take(), slot_place::taken::at_once);
-    static_cast<void>(place.was_in_use(errc::slot_not_released));
-    EXPECT_EQ(place.take(), slot_place::taken::after_tries);
-    EXPECT_TRUE(place.was_moved(far));
     for (int tries = 0; tries < 4; ++tries) {
-        static_cast<void>(place.was_in_use(errc::slot_not_released));
+        static_cast<void>(place.was_in_use(errc::slot_in_use));
     }
     EXPECT_EQ(place.take(), slot_place::taken::after_standing_by);
     EXPECT_FALSE(place.was_refused());
     EXPECT_FALSE(place.was_moved(far));
+}
+
+/// A server that decodes a large row notices late that a connection has ended.
+TEST(SlotPlace, IsTakenAtOnceFromItsOwnLastConnectionHoweverLongThatTakes) {
+    slot_place place;
+    place.begins_at(first);
+    for (int tries = 0; tries < 10; ++tries) {
+        static_cast<void>(place.was_in_use(errc::slot_not_released));
+    }
+    EXPECT_TRUE(place.is_standby());
+    EXPECT_EQ(place.take(), slot_place::taken::at_once);
+    EXPECT_FALSE(place.was_refused());
+    EXPECT_TRUE(place.was_moved(far));
+}
+
+TEST(SlotPlace, IsNotTakenAtOnceWhereAnotherConsumerHadItToo) {
+    slot_place place;
+    place.begins_at(first);
+    static_cast<void>(place.was_in_use(errc::slot_in_use));
+    static_cast<void>(place.was_in_use(errc::slot_not_released));
+    EXPECT_EQ(place.take(), slot_place::taken::after_tries);
+    EXPECT_EQ(place.take(), slot_place::taken::at_once);
 }
 
 TEST(SlotPlace, BeginsAnewWhereItStandsBeforeAllThatIsKnownToBeStored) {
