@@ -2,8 +2,6 @@
 
 #include "core/position.hpp"
 #include "core/sql_text.hpp"
-#include "outbox/subject.hpp"
-#include "outbox/text_template.hpp"
 #include "postgres/catalog/inspector.hpp"
 #include "postgres/tables/event_letters.hpp"
 #include "postgres/tables/halt_store.hpp"
@@ -14,13 +12,13 @@
 #include "relay/intake/control_row.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/translate.hpp"
+#include "tasks/find/aggregate_subject.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace walrelay::tasks {
@@ -42,30 +40,6 @@ error no_message(std::uint64_t sequence, const std::string& stream) {
 error no_aggregate(const std::string& text) {
     return {errc::configuration_invalid, "--aggregate " + text + " is not TYPE/ID",
             "write the aggregate's type, a slash and its id"};
-}
-
-/// Empty where others can have it, too.
-std::string subject_of_aggregate(const outbox_table& table, const std::string& type,
-                                 const std::string& id) {
-    const auto form = outbox::text_template::parse("subject", table.subject);
-    if (!form) {
-        return "";
-    }
-    const auto type_column = table.columns.aggregate_type.value_or("aggregate_type");
-    const auto id_column = table.columns.aggregate_id.value_or("aggregate_id");
-    const auto pattern = [&](bool with_type, bool with_id) {
-        return outbox::subject_pattern(
-            *form, [&](std::string_view name) -> std::optional<std::string_view> {
-                if (with_type && (name == "aggregate_type" || name == type_column)) {
-                    return type;
-                }
-                const bool is_id = name == "aggregate_id" || name == id_column;
-                return with_id && is_id ? std::optional<std::string_view>(id) : std::nullopt;
-            });
-    };
-    auto subject = pattern(true, true);
-    const bool is_told = subject != pattern(true, false) && subject != pattern(false, true);
-    return is_told ? subject : "";
 }
 
 error no_table() {
