@@ -350,9 +350,6 @@ awaitable<result<ready_postgres>> prepare_stream(servers::executors on,
                                                  const config::settings& settings,
                                                  const known_before& known, postgres_facts facts,
                                                  postgres::connection sql) {
-    if (is_copy_of_primarys(facts)) {
-        co_return cannot_be_used_yet(settings.postgres.slot);
-    }
     if (!facts.slot) {
         // What is refused later would leave a slot behind, which keeps WAL.
         const auto letters = co_await servers::read_dead_letters(sql, settings, facts);
@@ -411,6 +408,9 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
     if (reason) {
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
                                             std::move(sql));
+    }
+    if (is_copy_of_primarys(facts)) {
+        co_return cannot_be_used_yet(settings.postgres.slot);
     }
     co_return co_await prepare_stream(on, settings, known, std::move(facts), std::move(sql));
 }

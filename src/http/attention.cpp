@@ -65,7 +65,7 @@ void attention_list::look_at_letters() {
         add("WalrelayDeadLetters",
             "open dead letters: " + with_thousands(by_row) +
                 " of rows that no message can be made of, " + with_thousands(by_broker) +
-                " that the broker refuses; they are in no stream until they are retried",
+                " that the broker refuses; they are not in the stream until they are sent again",
             "walrelay dead-letter list --open");
     }
 }

@@ -186,11 +186,14 @@ std::string way_past_publication(const expectations& wanted, const postgres_fact
     const auto create = create_publication.empty() ? std::string() : create_publication + " ";
     const std::string keeps =
         facts.wal2json == plugin_trouble::none
-            ? "with every relay stopped, set postgres.plugin = \"wal2json\", then: walrelay init "
-              "--switch-plugin; the slot resumes where it stands, with all that it holds; or, "
-              "where it must be pgoutput"
+            ? "walrelay verify names what the stream lacks until then; with every relay stopped, "
+              "set "
+              "postgres.plugin = \"wal2json\", then: walrelay init --switch-plugin; the slot "
+              "resumes "
+              "where it stands, with all that it holds; or, where it must be pgoutput"
             : std::string(
-                  "wal2json would decode it (postgres.plugin = \"wal2json\", walrelay init "
+                  "walrelay verify names what the stream lacks until then; wal2json would decode "
+                  "it (postgres.plugin = \"wal2json\", walrelay init "
                   "--switch-plugin), and the server has none that can be used; without it");
     return keeps + ": " + create + drop_slot_sql(wanted.slot) +
            " which destroys what only the slot holds (logical messages, rows that were deleted "

@@ -418,7 +418,8 @@ TEST(PostgresPreflight, FindsAPublicationYoungerThanTheSlot) {
     facts.wal2json = plugin_trouble::none;
     const auto found = only_error(facts);
     EXPECT_THAT(found.what, HasSubstr("created after the position of slot walrelay"));
-    EXPECT_THAT(found.remedy, testing::StartsWith("with every relay stopped, set postgres.plugin"));
+    EXPECT_THAT(found.remedy, testing::StartsWith("walrelay verify names what the stream lacks"));
+    EXPECT_THAT(found.remedy, HasSubstr("with every relay stopped, set postgres.plugin"));
     EXPECT_THAT(found.remedy, HasSubstr("which destroys what only the slot holds"));
 }
 
