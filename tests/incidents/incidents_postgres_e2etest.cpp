@@ -113,8 +113,8 @@ TEST_F(PostgresIncident, ConnectionsFlap) {
     }
     bench.execute(insert_events(101, 110));
     ASSERT_TRUE(relay->is("streaming", true, true));
-    strikes();
     expect_alerts_since(first, {"WalrelayFlapping"});
+    strikes();
     tells({"streaming",
            true,
            true,

@@ -59,6 +59,8 @@ TEST_F(RowIncident, NobodyCanCleanUp) {
     ASSERT_TRUE(relay->is("streaming", true, true));
     bench.execute(insert_events(1, 100));
     ASSERT_TRUE(bench.wait_for_messages(100));
+    // The clean-up has begun, which the lock would keep it from.
+    ASSERT_TRUE(eventually(patience, [&] { return bench.committed_ids().empty(); }));
     auto locker = bench.session();
     // Once more, where they were deleted before the table was locked.
     std::uint64_t last = 100;

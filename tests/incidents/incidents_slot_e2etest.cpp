@@ -102,8 +102,8 @@ TEST_F(SlotIncident, TheTrailIsCut) {
         bench.execute(insert_event(next++));
         return has(relay->process().log(), "[trail_cut ");
     })) << relay->process().log();
-    strikes();
     expect_alerts_since(first, {"WalrelayTrailCut"});
+    strikes();
     all_say({"streaming",
              true,
              true,
@@ -149,8 +149,10 @@ TEST_F(SlotIncident, HoursAreReplayedDuringTheDay) {
     EXPECT_EQ(replayed.exit_code, 0) << replayed.output << replayed.errors;
     EXPECT_TRUE(relay->is("streaming", true, true));
     writer.stop();
-    strikes();
+    // The relay asks now and then how far replays have come.
+    ASSERT_TRUE(relay->comes_to_say("/metrics", "\nwalrelay_replays_unfinished 0\n"));
     expect_alerts_since(first, {});
+    strikes();
     tells({"streaming", true, true, "caught up", {}});
     EXPECT_EQ(replayed_rows(), 500U);
     has_each_row_once();

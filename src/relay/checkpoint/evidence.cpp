@@ -180,7 +180,7 @@ error stream_has_vanished(const std::string& stream, const std::string& slot) {
     return {errc::gap_found,
             "stream " + stream + " is gone from the broker; it was there before, and what slot " +
                 slot + " does not send again was in it alone: rows are in the outbox tables",
-            if_gone_for_good};
+            std::string("walrelay check looks again; ") + if_gone_for_good};
 }
 
 }  // namespace walrelay::relay
