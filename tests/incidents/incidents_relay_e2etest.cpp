@@ -12,7 +12,7 @@ TEST_F(RelayIncident, ARelayStandsBy) {
     answering_relay leader = std::move(*relay);
     strikes();
     relay.emplace(bench, "second");
-    all_say({"standby", true, false, "standby", {}, "held by", "\"application\":\"walrelay"});
+    all_say({"standby", true, false, "[standing_by ", {}, "held by", "\"application\":\"walrelay"});
     leader.process().kill_9();
     bench.execute(insert_events(101, 110));
     has_each_row_once();
