@@ -318,6 +318,8 @@ private:
     void start_backfill_over(const std::string& why, instant now);
     [[nodiscard]] bool backfill_holds(const stream_tail& tail) const;
     [[nodiscard]] bool has_room() const;
+    /// The reason that comes with every message; cheap.
+    [[nodiscard]] bool is_window_full() const { return postgres_.is_up() && !lane_->has_room(); }
     /// For those who watch: something has to end first, be it the window, write-backs that wait for
     /// a lock, or an open question.
     [[nodiscard]] bool is_reading_paused() const {

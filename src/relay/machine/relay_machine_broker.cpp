@@ -363,7 +363,7 @@ void relay_machine::reply_arrived(publish_token token, const publish_outcome& ou
         return;
     }
     account_for_stored(now);
-    watch_.reading_is_paused(is_reading_paused(), now);
+    watch_.reading_is_paused(is_window_full(), now);
     if (outcome.kind == outcome_class::stored) {
         refusals_.one_was_stored();
         broker_.progressed();

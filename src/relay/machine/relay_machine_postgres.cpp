@@ -243,7 +243,7 @@ void relay_machine::frame_arrived(std::string_view frame, instant now, frame_own
         pacing_.was_sent_after(*read->age);
     }
     frame_was_read(*read, newest, now);
-    watch_.reading_is_paused(is_reading_paused(), now);
+    watch_.reading_is_paused(is_window_full(), now);
 }
 
 void relay_machine::frame_was_read(frame_read& read,

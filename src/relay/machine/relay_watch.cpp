@@ -37,16 +37,26 @@ void relay_watch::reply(const lane& lane, publish_token token, const publish_out
     if (last.content == nullptr) {
         return;
     }
+    if (outcome.kind != outcome_class::stored) {
+        not_stored(outcome.kind);
+    } else if (outcome.together > 1) {
+        batch_stored(lane, token, outcome, now);
+    } else {
+        stored(last, outcome.sequence, now);
+    }
+}
+
+void relay_watch::batch_stored(const lane& lane, publish_token last, const publish_outcome& outcome,
+                               instant now) {
     // Of a batch that ends elsewhere than it was to, nobody knows what is stored.
-    const bool is_whole = outcome.together == 1 || outcome.sequence == last.predicted_sequence;
-    if (outcome.kind != outcome_class::stored || !is_whole) {
-        not_stored(is_whole ? outcome.kind : outcome_class::doubt);
+    if (outcome.sequence != lane.sent(last).predicted_sequence) {
+        not_stored(outcome_class::doubt);
         return;
     }
-    const auto before = std::min<std::uint64_t>(outcome.together - 1, token.index);
+    const auto before = std::min<std::uint64_t>(outcome.together - 1, last.index);
     for (auto each = before + 1; each > 0; --each) {
-        const publish_token one{token.epoch, token.index - (each - 1)};
-        if (const auto sent = lane.sent(one); sent.content != nullptr) {
+        const auto sent = lane.sent({last.epoch, last.index - (each - 1)});
+        if (sent.content != nullptr) {
             stored(sent, outcome.sequence - (each - 1), now);
         }
     }
