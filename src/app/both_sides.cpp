@@ -247,6 +247,22 @@ awaitable<std::vector<finding>> look_at_postgres(servers::executors on,
     co_return found;
 }
 
+awaitable<result<std::vector<finding>>> look_at_postgres_in_passing(
+    servers::executors on, const config::settings& settings, postgres::connection& sql,
+    std::optional<preflight::earlier_run> earlier) {
+    auto wanted = servers::inspection_of(settings);
+    wanted.trial = postgres::replication_trial::never;
+    const auto facts = co_await servers::inspect(on.loop, settings, sql, std::move(wanted));
+    if (!facts) {
+        co_return facts.error();
+    }
+    auto found = preflight::postgres_findings(servers::expectations_of(settings), *facts, earlier);
+    if (facts->schema_flaws.empty()) {
+        co_await look_at_kept_positions(sql, settings, facts->service, found);
+    }
+    co_return found;
+}
+
 /// The broker alone cannot tell a stream that is gone from one that is still to be made.
 void forget_first_start(std::vector<finding>& found) {
     const auto has_code = [](std::string_view code) {
@@ -271,34 +287,31 @@ awaitable<std::vector<finding>> look_at_both_sides(servers::executors on,
     co_return found;
 }
 
-awaitable<std::optional<std::vector<finding>>> look_in_passing(servers::executors on,
-                                                               const config::settings& settings) {
-    using known = std::optional<std::vector<finding>>;
-    const auto expected = servers::expectations_of(settings);
+awaitable<std::optional<std::vector<finding>>> look_in_passing(
+    servers::executors on, const config::settings& settings,
+    std::optional<seen_in_passing>& known) {
     const auto broker = co_await servers::facts_of_broker(on.blocking, settings);
     if (!broker) {
-        co_return known();
+        co_return std::nullopt;
     }
-    auto found = preflight::broker_findings(expected, *broker);
-    auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
-    if (!sql) {
-        co_return known();
+    auto found = preflight::broker_findings(servers::expectations_of(settings), *broker);
+    auto earlier = preflight::earlier_run_of(broker->stream);
+    if (!known || known->earlier != earlier) {
+        known.reset();
+        auto sql = co_await servers::open_sql_unchecked(on.loop, settings);
+        if (!sql) {
+            co_return std::nullopt;
+        }
+        auto seen = co_await look_at_postgres_in_passing(on, settings, *sql, earlier);
+        if (!seen) {
+            // The server is there: it refuses something, or postgres.writer cannot sign in.
+            found.push_back(finding_of(seen.error()));
+            co_return found;
+        }
+        known = seen_in_passing{std::move(earlier), std::move(*seen)};
     }
-    auto wanted = servers::inspection_of(settings);
-    wanted.trial = postgres::replication_trial::never;
-    const auto facts = co_await servers::inspect(on.loop, settings, *sql, std::move(wanted));
-    if (!facts) {
-        // The server is there: it refuses something, or postgres.writer cannot sign in.
-        found.push_back(finding_of(facts.error()));
-        co_return known(std::move(found));
-    }
-    const auto earlier = preflight::earlier_run_of(broker->stream);
-    const auto on_postgres = preflight::postgres_findings(expected, *facts, earlier);
-    found.insert(found.end(), on_postgres.begin(), on_postgres.end());
-    if (facts->schema_flaws.empty()) {
-        co_await look_at_kept_positions(*sql, settings, facts->service, found);
-    }
-    co_return known(std::move(found));
+    found.insert(found.end(), known->of_postgres.begin(), known->of_postgres.end());
+    co_return found;
 }
 
 }  // namespace walrelay::app

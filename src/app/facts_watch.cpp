@@ -47,6 +47,7 @@ error facts_watch::explain(const watched_facts& now, error refusal) const {
 void facts_watch::begin(watched_facts seen, output_plugin plugin, std::uint64_t system_identifier) {
     const bool is_another = plugin != names_.plugin || system_identifier != system_identifier_;
     names_.plugin = plugin;
+    sign_.clear();
     if (!known_ || is_another) {
         known_ = std::move(seen);
         system_identifier_ = system_identifier;
@@ -60,6 +61,7 @@ boost::asio::awaitable<facts_watch::sight> facts_watch::look(postgres::connectio
     }
     const auto asked_at = own_now().monotonic;
     auto now = co_await read(sql);
+    sign_ = now ? now->change_sign : std::string();
     if (!now) {
         if (now.error().code != errc::postgres_lost && !std::exchange(told_of_failure_, true)) {
             log<"facts_not_read">(to_string(now.error()) +

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace walrelay::app {
 
@@ -41,11 +42,16 @@ public:
     /// Asks once. What has changed and ends nothing is logged.
     [[nodiscard]] boost::asio::awaitable<sight> look(postgres::connection& sql);
 
+    /// watched_facts::change_sign of the last look; empty where that had no answer, or none was
+    /// made over this connection.
+    [[nodiscard]] const std::string& sign() const { return sign_; }
+
 private:
     relay::watched_names names_;
     std::optional<watched_facts> known_;
     std::uint64_t system_identifier_ = 0;
     bool told_of_failure_ = false;
+    std::string sign_;
 };
 
 }  // namespace walrelay::app

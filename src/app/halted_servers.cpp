@@ -25,33 +25,27 @@ awaitable<void> pause(const asio::any_io_executor& executor) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// When the dead letters are to be counted again.
-awaitable<monotonic_time> look_at_postgres(const servers::executors& on,
-                                           const config::settings& settings, status_board& board,
-                                           monotonic_time letters_at) {
+awaitable<void> look_at_postgres(const servers::executors& on, const config::settings& settings,
+                                 status_board& board, letters_glance& letters) {
     auto sql = co_await servers::open_sql(on.loop, settings);
     board.halted_postgres_answers(sql.has_value());
     if (!sql) {
-        co_return letters_at;
+        co_return;
     }
     const auto& slot = settings.postgres.slot;
     co_await ask_for_the_slot(*sql, slot, board);
     auto kept = co_await postgres::read_kept_positions(*sql, slot);
     board.kept_positions_were_read(kept ? std::optional(std::move(*kept)) : std::nullopt, now());
-    if (now().monotonic < letters_at) {
-        co_return letters_at;
-    }
-    const auto rest = co_await ask_for_letters(*sql, slot, board);
-    co_return now().monotonic + rest.at_most;
+    co_await letters.look(*sql, slot, "", board);
 }
 
 }  // namespace
 
 awaitable<void> watch_halted_postgres(servers::executors on, const config::settings& settings,
                                       status_board& board) {
-    auto letters_at = now().monotonic;
+    letters_glance letters;
     for (;;) {
-        letters_at = co_await look_at_postgres(on, settings, board, letters_at);
+        co_await look_at_postgres(on, settings, board, letters);
         co_await pause(on.loop);
     }
 }

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] bool halt_is_kept() const { return halt_is_kept_; }
     /// Of the server that is connected; unknown without one.
     [[nodiscard]] lineage line() const;
+    /// watched_facts::change_sign of the server now; empty where it is not known.
+    [[nodiscard]] const std::string& change_sign() const { return facts_.sign(); }
     /// Where its WAL ended when it was connected; 0 without one.
     [[nodiscard]] lsn wal_end() const;
 

@@ -6,7 +6,6 @@
 #include "app/postgres_adapter.hpp"
 #include "app/postgres_link.hpp"
 #include "app/slot_glance.hpp"
-#include "app/well_being.hpp"
 #include "core/progress.hpp"
 #include "log/log.hpp"
 #include "postgres/tables/usage.hpp"
@@ -29,14 +28,20 @@ namespace {
 /// Of those that an operator has waited for lately; others are looked at when a command asks.
 constexpr std::chrono::seconds retries_looked_after = std::chrono::hours(1);
 
+struct letters_closed {
+    /// How long to leave them alone: a long stream, or very many letters, are read less often.
+    std::chrono::steady_clock::duration pause{0};
+    /// Only a new retry can change anything.
+    bool none_waits = false;
+};
+
 /// Closes dead letters whose retry is in the stream. What cannot be asked now is asked again.
-/// Returns how long to leave them alone: a long stream, or very many letters, are read less often.
-asio::awaitable<std::chrono::steady_clock::duration> close_letters(
-    servers::executors on, const config::settings& settings) {
+asio::awaitable<letters_closed> close_letters(servers::executors on,
+                                              const config::settings& settings) {
     constexpr int pauses_of_a_look = 10;
     auto sql = co_await servers::open_sql_of_own_schema(on.loop, settings);
     if (!sql) {
-        co_return std::chrono::steady_clock::duration::zero();
+        co_return letters_closed{};
     }
     const auto began = own_now().monotonic;
     const auto seen = co_await tasks::look_at_retries(on, settings, *sql, retries_looked_after);
@@ -54,7 +59,7 @@ asio::awaitable<std::chrono::steady_clock::duration> close_letters(
                         counted(seen->newly_lost, "dead letter"), settings.postgres.slot),
             with<"rows">(seen->newly_lost));
     }
-    co_return pause;
+    co_return letters_closed{pause, seen && seen->unknown == 0};
 }
 
 }  // namespace
@@ -118,14 +123,20 @@ asio::awaitable<void> postgres_adapter::check_itself(link_handle over) {
     over->checks.expires_after(self_check::first_after);
     co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));
     auto letters_at = own_now().monotonic;
+    last_look letters;
     while (!over->is_over()) {
-        auto found = co_await self_check_.look(on_, settings_);
+        auto found = co_await self_check_.look(on_, settings_, facts_.sign());
         if (board_ != nullptr && !over->is_over()) {
             board_->findings_were_read(std::move(found), now());
         }
-        if (!over->is_over() && own_now().monotonic >= letters_at) {
-            const auto pause = co_await close_letters(on_, settings_);
-            letters_at = own_now().monotonic + pause;
+        const auto at = own_now().monotonic;
+        if (!over->is_over() && at >= letters_at && !letters.still_holds(facts_.sign(), at)) {
+            letters.was_made(facts_.sign(), at);
+            const auto closed = co_await close_letters(on_, settings_);
+            letters_at = own_now().monotonic + closed.pause;
+            if (!closed.none_waits) {
+                letters.forget();
+            }
         }
         over->checks.expires_after(self_check::every);
         co_await over->checks.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -140,16 +151,13 @@ asio::awaitable<void> postgres_adapter::call_rows(link_handle over) {
         if (over->is_over()) {
             co_return;
         }
-        co_await row_caller_.call(over->epoch);
+        co_await row_caller_.call(over->epoch, facts_.sign());
     }
 }
 
 asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
     asio::steady_timer timer(on_.loop);
-    auto letters_asked = now().monotonic;
-    auto letters_written = letters_asked;
-    letters_rest rest;
-    std::uint64_t written = 0;
+    letters_glance letters;
     while (!over->closed) {
         const bool may_ask = co_await can_ask(over);
         if (may_ask) {
@@ -158,18 +166,9 @@ asio::awaitable<void> postgres_adapter::poll_facts(link_handle over) {
                 co_return;
             }
         }
-        if (may_ask && board_ != nullptr) {
-            const auto so_far = dead_letters_in(board_->counts());
-            const auto at = now().monotonic;
-            if (std::exchange(written, so_far) != so_far) {
-                letters_written = at;  // or about to be
-            }
-            const bool are_written = at < letters_written + rest_where_none_is;
-            if (!over->closed &&
-                at >= letters_asked + (are_written ? rest.at_least : rest.at_most)) {
-                rest = co_await ask_for_letters(*over->for_facts, settings_.postgres.slot, *board_);
-                letters_asked = now().monotonic;
-            }
+        if (may_ask && board_ != nullptr && !over->closed) {
+            co_await letters.look(*over->for_facts, settings_.postgres.slot, facts_.sign(),
+                                  *board_);
         }
         timer.expires_after(ask_every);
         co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));

@@ -38,7 +38,8 @@ void relay_process::be_watched_by(status_board& board, bool with_servers) {
         postgres_.be_watched_by(board);
     }
     keeper_.be_watched_by(
-        {[&board](std::optional<kept_positions> found) {
+        {[this] { return postgres_.change_sign(); },
+         [&board](std::optional<kept_positions> found) {
              board.kept_positions_were_read(std::move(found), app::now());
          },
          [&board](kept_kind what, giving_way why) {

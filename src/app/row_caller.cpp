@@ -16,16 +16,23 @@ namespace walrelay::app {
 namespace asio = boost::asio;
 using asio::awaitable;
 
-awaitable<void> row_caller::call(std::uint64_t epoch) {
-    if (own_now().monotonic < due_) {
+awaitable<void> row_caller::call(std::uint64_t epoch, std::string sign) {
+    const auto at = own_now().monotonic;
+    if (at < due_ || (epoch == epoch_ && look_.still_holds(sign, at))) {
         co_return;
     }
+    const bool is_same = sign == std::exchange(sign_, sign);
+    look_.forget();
     auto sql = co_await servers::open_sql(on_.loop, settings_);
     if (!sql) {
         tell(sql.error());
         co_return;
     }
-    tell(co_await call_over(epoch, *sql));
+    const auto called = co_await call_over(epoch, *sql);
+    tell(called);
+    if (called && is_same && epoch == epoch_ && !driver_.oldest_awaited_row()) {
+        look_.was_made(std::move(sign), at);
+    }
 }
 
 awaitable<result<void>> row_caller::call_over(std::uint64_t epoch, postgres::connection& sql) {

@@ -5,6 +5,7 @@
 
 #include "config/settings.hpp"
 #include "core/instant.hpp"
+#include "core/last_look.hpp"
 #include "relay/driver/relay_driver.hpp"
 #include "servers/run_to_end.hpp"
 #include "tasks/startup_check/new_rows.hpp"
@@ -29,8 +30,9 @@ public:
         : on_(std::move(on)), settings_(settings), driver_(driver), rows_(settings) {}
 
     /// Over a connection of its own, for the relay's of this epoch. One at a time. What cannot be
-    /// asked is told in the log, once, and asked again.
-    [[nodiscard]] boost::asio::awaitable<void> call(std::uint64_t epoch);
+    /// asked is told in the log, once, and asked again. `sign`: of the server now, see last_look;
+    /// empty is not known.
+    [[nodiscard]] boost::asio::awaitable<void> call(std::uint64_t epoch, std::string sign);
     /// Rows that nobody had heard were looked for in the whole stream, which took so long: they are
     /// not called again for a while.
     void were_looked_for(std::chrono::steady_clock::duration took);
@@ -51,6 +53,10 @@ private:
     /// For which rows are heard, from a moment that is known.
     std::optional<std::uint64_t> epoch_;
     monotonic_time due_ = {};
+    /// Two calls a minute apart found nothing with the same sign: PostgreSQL counts a row that was
+    /// inserted up to a minute after its commit (pgstat.c, PGSTAT_MAX_INTERVAL).
+    last_look look_;
+    std::string sign_ = {};
     /// When the oldest row was made that the slot had still to bring at the last call.
     std::optional<wall_time> awaited_;
     /// Of the last call; in a new process nothing, so that it is told once.

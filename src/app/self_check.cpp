@@ -1,6 +1,6 @@
 #include "app/self_check.hpp"
 
-#include "app/both_sides.hpp"
+#include "app/clock.hpp"
 #include "core/ascii.hpp"
 #include "log/log.hpp"
 
@@ -49,8 +49,18 @@ std::vector<finding> new_notes(const std::vector<finding>& before,
 }
 
 boost::asio::awaitable<std::optional<std::vector<finding>>> self_check::look(
-    servers::executors on, const config::settings& settings) {
-    auto found = co_await look_in_passing(std::move(on), settings);
+    servers::executors on, const config::settings& settings, std::string sign) {
+    const auto at = own_now().monotonic;
+    if (!look_.still_holds(sign, at)) {
+        postgres_.reset();
+    }
+    const bool asks = !postgres_;
+    auto found = co_await look_in_passing(std::move(on), settings, postgres_);
+    if (!postgres_) {
+        look_.forget();
+    } else if (asks) {
+        look_.was_made(std::move(sign), at);
+    }
     if (found) {
         tell_of_changes(*found);
         known_ = *found;

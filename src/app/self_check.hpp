@@ -3,14 +3,17 @@
 // matter of facts_watch.
 #pragma once
 
+#include "app/both_sides.hpp"
 #include "config/settings.hpp"
 #include "core/finding.hpp"
+#include "core/last_look.hpp"
 #include "servers/run_to_end.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace walrelay::app {
@@ -21,9 +24,10 @@ public:
     /// A connection that breaks off at once, again and again, is not looked at.
     static constexpr std::chrono::seconds first_after{5};
 
-    /// Nothing where a server had no answer. One at a time.
+    /// Nothing where a server had no answer. One at a time. `sign`: of PostgreSQL now, see
+    /// last_look; empty is not known.
     [[nodiscard]] boost::asio::awaitable<std::optional<std::vector<finding>>> look(
-        servers::executors on, const config::settings& settings);
+        servers::executors on, const config::settings& settings, std::string sign);
 
 private:
     void tell_of_changes(const std::vector<finding>& now) const;
@@ -31,6 +35,8 @@ private:
     /// Of the last look that had an answer; in a new process nothing, so that all that is more than
     /// a note is told once.
     std::optional<std::vector<finding>> known_;
+    last_look look_;
+    std::optional<seen_in_passing> postgres_;
 };
 
 /// Those of `now` that are more than notes and that `before` lacks, by code and words but not by

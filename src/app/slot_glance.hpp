@@ -3,12 +3,15 @@
 #pragma once
 
 #include "app/status_board.hpp"
+#include "core/instant.hpp"
+#include "core/last_look.hpp"
 #include "core/usage.hpp"
 #include "postgres/session/connection.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,17 +27,31 @@ void tell_of_the_slot(std::optional<slot_usage> usage, status_board& board);
                                                             const std::string& slot,
                                                             status_board& board);
 
-/// How long to leave the dead letters alone: at least that, as very many are counted less often,
-/// and at most the other, unless some are being written.
-struct letters_rest {
-    std::chrono::steady_clock::duration at_least{0};
-    std::chrono::steady_clock::duration at_most{0};
-};
-/// Where none is open, for so long.
-inline constexpr std::chrono::seconds rest_where_none_is{30};
+/// The dead letters that are open, over one connection: how many, and the newest.
+class letters_glance {
+public:
+    /// Asks where it is time to. `sign`: of the server now, see last_look; empty is not known.
+    [[nodiscard]] boost::asio::awaitable<void> look(postgres::connection& sql,
+                                                    const std::string& slot,
+                                                    const std::string& sign, status_board& board);
 
-[[nodiscard]] boost::asio::awaitable<letters_rest> ask_for_letters(postgres::connection& sql,
-                                                                   const std::string& slot,
-                                                                   status_board& board);
+private:
+    using duration = std::chrono::steady_clock::duration;
+
+    [[nodiscard]] bool is_due(const status_board& board, monotonic_time now);
+    [[nodiscard]] boost::asio::awaitable<void> ask(postgres::connection& sql,
+                                                   const std::string& slot, status_board& board);
+
+    /// Very many are counted less often.
+    duration rest_{0};
+    std::optional<monotonic_time> asked_ = {};
+    /// By the relay, or about to be.
+    std::optional<monotonic_time> written_ = {};
+    std::uint64_t count_ = 0;
+    last_look look_;
+    /// Of the last answer; nothing where there was none, or there is no such table.
+    std::optional<open_letters> known_ = {};
+    bool none_is_open_ = false;
+};
 
 }  // namespace walrelay::app

@@ -68,6 +68,9 @@ struct watched_facts {
     std::vector<watched_table> tables = {};
     /// For people and alerts; nothing where there is no such slot.
     std::optional<slot_usage> slot = {};
+    /// The same in two answers of one server: nothing was committed, made, configured or reserved
+    /// there between them. Empty where the server cannot tell: a standby.
+    std::string change_sign = {};
 };
 
 }  // namespace walrelay

@@ -53,6 +53,8 @@ struct earlier_run {
     bool stream_is_whole = false;
     /// Not the stream, the database tells.
     bool in_database = false;
+
+    friend bool operator==(const earlier_run&, const earlier_run&) = default;
 };
 
 /// Why rows are read from the tables before anything is streamed from the slot.

@@ -23,12 +23,24 @@ constexpr std::string_view schema_is_sent =
     "{0}.relnamespace)";
 constexpr int version_of_schemas_published = 150000;
 
+/// What a change of the server would show in: whatever takes a transaction id, and every change of
+/// a catalog, is in the WAL; what is not there are the settings and the slots. The WAL counts that
+/// is written and not yet flushed, as a commit need not wait for that (synchronous_commit = off).
+constexpr std::string_view change_sign_sql = R"sql(
+SELECT concat_ws(' ', pg_current_wal_insert_lsn(), pg_postmaster_start_time(),
+                 pg_conf_load_time(),
+                 (SELECT md5(string_agg(concat_ws(' ', slot_name, slot_type, plugin, restart_lsn,
+                                                  wal_status), ',' ORDER BY slot_name))
+                    FROM pg_replication_slots))
+ WHERE NOT pg_is_in_recovery()
+)sql";
+
 /// $1 schemas, $2 names, $3 the publication, $4 the oids that are known, $5 the role of
 /// postgres.writer, $6 the slot. {0} stands for schema_is_sent, {1} to {3} for trusted_roles_sql,
-/// foreign_code_sql and writer_powers_sql, {4} for slot_usage_sql. prqual and prattrs came with
-/// PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A partition is sent
-/// with what it belongs to, a table that inherits only by its own name. The columns that every
-/// table has are written when it is made, and never again.
+/// foreign_code_sql and writer_powers_sql, {4} for slot_usage_sql, {5} for change_sign_sql. prqual
+/// and prattrs came with PostgreSQL 15, pubgencols with 18, so they are read by way of jsonb. A
+/// partition is sent with what it belongs to, a table that inherits only by its own name. The
+/// columns that every table has are written when it is made, and never again.
 constexpr std::string_view watch_sql = R"sql(
 WITH RECURSIVE code (place, kind, name) AS ({1}{2}), powers (what) AS ({1}{3}),
 publication AS (
@@ -95,7 +107,7 @@ SELECT coalesce(a.oid, 0), coalesce(a.relkind::text, ''), coalesce(f.unlogged, f
        coalesce((SELECT string_agg(concat_ws(' ', k.kind, k.name), ', ' ORDER BY k.kind, k.name)
                    FROM code AS k WHERE k.place = a.place - 1), ''),
        coalesce((SELECT string_agg(what, ', ') FROM powers), ''),
-       slot.*
+       coalesce(({5}), ''), slot.*
   FROM asked AS a LEFT JOIN publication AS p ON true
   LEFT JOIN found AS f ON f.place = a.place
   LEFT JOIN (SELECT c.oid, n.nspname, c.relname
@@ -110,7 +122,8 @@ std::string statement_for(int version_number) {
                           ? std::string("false")
                           : fmt::format(fmt::runtime(schema_is_sent), "c", "p");
     return fmt::format(fmt::runtime(watch_sql), sent, trusted_roles_sql, foreign_code_sql,
-                       fmt::format(fmt::runtime(writer_powers_sql), "$5"), slot_usage_sql("$6"));
+                       fmt::format(fmt::runtime(writer_powers_sql), "$5"), slot_usage_sql("$6"),
+                       change_sign_sql);
 }
 
 watched_table read_table(const row_set& rows, std::size_t row, fact_reader& reader) {
@@ -153,7 +166,8 @@ boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql
                                                                  watched_objects of,
                                                                  watched_facts known) {
     constexpr std::size_t writer_powers = 22;
-    constexpr std::size_t slot = 23;
+    constexpr std::size_t change_sign = 23;
+    constexpr std::size_t slot = 24;
     watched_facts facts;
     facts.version_number = sql.version_number();
     auto [schemas, names] = arrays_of(of.tables);
@@ -176,6 +190,7 @@ boost::asio::awaitable<result<watched_facts>> read_watched_facts(connection& sql
     facts.publication = read_publication(*rows, reader);
     facts.writer = std::move(known.writer);
     facts.writer_powers = rows->text(0, writer_powers);
+    facts.change_sign = rows->text(0, change_sign);
     facts.slot = slot_usage_in(*rows, slot);
     for (std::size_t row = 0; row < rows->size(); ++row) {
         facts.tables.push_back(read_table(*rows, row, reader));

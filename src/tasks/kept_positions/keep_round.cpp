@@ -118,6 +118,13 @@ keep_round::outcome<> keep_round::open() {
 }
 
 keep_round::outcome<> keep_round::look() {
+    auto sign = watch_.sign();
+    const auto began = steady::now();
+    if (none_kept_.still_holds(sign, began)) {
+        watch_.saw(none_);
+        co_return result<void>{};
+    }
+    none_kept_.forget();
     if (auto opened = co_await open(); !opened) {
         co_return opened;
     }
@@ -135,6 +142,10 @@ keep_round::outcome<> keep_round::look() {
     const bool is_none = found->all.empty() && found->replays.empty();
     sight_ = is_none ? kept_sight::none : kept_sight::some;
     watch_.saw(*found);
+    if (is_none && !rules_.keep) {
+        none_kept_.was_made(std::move(sign), began);
+        none_ = *found;
+    }
     const auto plan = relay::plan_keeping(rules_, *found, marks_);
     tell(plan.trouble);
     co_return co_await carry_out(plan, *found);

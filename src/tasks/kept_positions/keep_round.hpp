@@ -6,6 +6,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/kept_position.hpp"
+#include "core/last_look.hpp"
 #include "postgres/session/connection.hpp"
 #include "relay/keep/keep_plan.hpp"
 #include "tasks/kept_positions/keep_words.hpp"
@@ -27,6 +28,8 @@ namespace walrelay::tasks {
 
 /// Whom what is seen and done is told, on the loop.
 struct keep_watch {
+    /// watched_facts::change_sign of the server now; empty is not known.
+    std::function<std::string()> sign = [] { return std::string(); };
     /// Nothing where the server had no answer.
     std::function<void(std::optional<kept_positions>)> saw = [](std::optional<kept_positions>) {};
     std::function<void(kept_kind, giving_way)> dropped = [](kept_kind, giving_way) {};
@@ -80,6 +83,9 @@ private:
     int holder_;
     relay::keep_rules rules_;
     kept_sight sight_ = kept_sight::unknown;
+    /// That there were none: what is kept also changes with time.
+    last_look none_kept_;
+    std::optional<kept_positions> none_ = {};
     std::optional<postgres::connection> sql_;
     boost::asio::steady_timer timer_;
     std::vector<relay::trail_mark> marks_;

@@ -1,11 +1,13 @@
 #include "postgres/catalog/watched_facts.hpp"
 
 #include "postgres_fixture.hpp"
+#include "support/eventually.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace walrelay::test {
 namespace {
@@ -22,6 +24,7 @@ protected:
         EXPECT_TRUE(seen.has_value()) << to_string(seen.error());
         return seen.value();
     }
+    std::string sign() { return read(slot_).change_sign; }
 };
 
 TEST_F(WatchedFacts, ComeWithWhatTheSlotTakes) {
@@ -42,6 +45,44 @@ TEST_F(WatchedFacts, AreKnownWhereThereIsNoSlot) {
     const auto seen = read("none");
     EXPECT_FALSE(seen.slot.has_value());
     EXPECT_TRUE(seen.tables[0].published);
+}
+
+TEST_F(WatchedFacts, HaveTheSameSignWhileNothingChanges) {
+    // The server has work of its own after a start.
+    EXPECT_TRUE(eventually(std::chrono::seconds(30), [&] { return sign() == sign(); }));
+    EXPECT_NE(sign(), "");
+}
+
+TEST_F(WatchedFacts, HaveAnotherSignAfterEachChange) {
+    const std::vector<std::string> changes{
+        "INSERT INTO events VALUES (1, 'row')",
+        "SET synchronous_commit = off; UPDATE events SET body = 'later'",
+        "BEGIN; DELETE FROM events; ROLLBACK",
+        "CREATE UNLOGGED TABLE beside (n int)",
+        "INSERT INTO beside VALUES (1)",
+        "ALTER TABLE events ENABLE ROW LEVEL SECURITY",
+        "ALTER DATABASE " + as_identifier(database_) + " SET lock_timeout = 1000",
+        "SELECT pg_create_physical_replication_slot('other_" + database_ + "')",
+        "SELECT pg_drop_replication_slot('other_" + database_ + "')",
+    };
+    for (const auto& change : changes) {
+        const auto before = sign();
+        writer_->execute(change);
+        EXPECT_NE(sign(), before) << change;
+    }
+}
+
+TEST_F(WatchedFacts, HaveAnotherSignOnceTheSettingsAreReadAnew) {
+    const auto before = sign();
+    writer_->execute("SELECT pg_reload_conf()");
+    EXPECT_TRUE(eventually(std::chrono::seconds(30), [&] { return sign() != before; }));
+}
+
+TEST_F(WatchedFacts, HaveNoSignOnAStandby) {
+    use_own_server();
+    (void)make_slot(output_plugin::pgoutput);
+    server().become_standby();
+    EXPECT_EQ(sign(), "");
 }
 
 }  // namespace
