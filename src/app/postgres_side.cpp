@@ -246,14 +246,12 @@ awaitable<result<tasks::later_rows>> recall(postgres::connection& sql,
     co_return later;
 }
 
-awaitable<result<ready_postgres>> prepare_backfill(servers::executors on,
-                                                   const config::settings& settings,
-                                                   preflight::backfill_reason reason,
-                                                   postgres_facts facts,
-                                                   postgres::connection sentinel) {
+awaitable<result<ready_postgres>> prepare_backfill(
+    servers::executors on, const config::settings& settings, preflight::backfill_reason reason,
+    postgres_facts facts, postgres::connection sentinel, int earlier_process) {
     auto about = facts;
     auto rows = std::make_shared<tasks::backfill_source>(on, settings, reason, std::move(facts));
-    auto session = co_await rows->begin();
+    auto session = co_await rows->begin(earlier_process);
     if (!session) {
         rows->close();
         co_return session.error();
@@ -407,7 +405,7 @@ awaitable<result<ready_postgres>> prepare(servers::executors on, const config::s
                                                    known.earlier, known.gap);
     if (reason) {
         co_return co_await prepare_backfill(on, settings, *reason, std::move(facts),
-                                            std::move(sql));
+                                            std::move(sql), known.earlier_process);
     }
     if (is_copy_of_primarys(facts)) {
         co_return cannot_be_used_yet(settings.postgres.slot);

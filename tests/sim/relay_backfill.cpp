@@ -63,9 +63,10 @@ void relay_database::connect_snapshot(std::uint64_t epoch, bool replace) {
             if (answer) {
                 backfill_->slot = *answer;
             }
+            const auto given = as_told(answer);
             const auto looks = around_.where.random().between(sim_time(100), sim_time(50000));
-            life_.happens_after(looks, [this, epoch, answer](relay::relay_driver& driver) {
-                snapshot_answered(epoch, answer, driver);
+            life_.happens_after(looks, [this, epoch, given](relay::relay_driver& driver) {
+                snapshot_answered(epoch, given, driver);
             });
         });
 }

@@ -6,11 +6,6 @@
 namespace walrelay::sim {
 namespace {
 
-/// As the server's words tell by the number of its process.
-result<session_handle> not_released() {
-    return error{errc::slot_not_released, "the slot is still held for the last connection"};
-}
-
 error cut_off() {
     return {errc::postgres_lost, "the connection ended before the commit"};
 }
@@ -70,12 +65,11 @@ void relay_database::connect_slot(std::uint64_t epoch) {
             return;
         }
         offered_ = answer ? *answer : nullptr;
-        const bool is_own = !answer && answer.error().code == errc::slot_in_use &&
-                            around_.slot.is_held_by(earlier_);
+        const auto told = as_told(answer);
         earlier_ = answer ? *answer : earlier_;
-        life_.happens([this, epoch, answer, is_own](relay::relay_driver& driver) {
+        life_.happens([this, epoch, told](relay::relay_driver& driver) {
             offered_ = nullptr;
-            slot_answered(epoch, is_own ? not_released() : answer, driver);
+            slot_answered(epoch, told, driver);
         });
     });
 }

@@ -57,6 +57,16 @@ private:
     class some_frames;
     class some_rows;
 
+    /// The server names the process that holds the slot: whether it is this relay's own is known.
+    template <class Handle>
+    [[nodiscard]] result<Handle> as_told(const result<Handle>& answer) const {
+        const bool is_own = !answer && answer.error().code == errc::slot_in_use &&
+                            around_.slot.is_held_by(earlier_);
+        if (!is_own) {
+            return answer;
+        }
+        return error{errc::slot_not_released, "the slot is still held for the last connection"};
+    }
     void connect_slot(std::uint64_t epoch);
     void slot_answered(std::uint64_t epoch, const result<session_handle>& answer,
                        relay::relay_driver& driver);

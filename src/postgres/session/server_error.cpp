@@ -155,11 +155,7 @@ error explain_start(const server_report& report, const server_context& context) 
     const auto& code = report.sqlstate;
     if (code == sqlstate::object_in_use &&
         names_process(report.message, context.slot, context.earlier_process)) {
-        return {errc::slot_not_released,
-                fmt::format("PostgreSQL has not noticed yet that this relay's last connection to "
-                            "slot {} has ended",
-                            context.slot),
-                "nothing: it does within wal_sender_timeout"};
+        return slot_not_released(context.slot);
     }
     if (code == sqlstate::object_in_use) {
         return {errc::slot_in_use,
@@ -285,6 +281,14 @@ error explain_words(const server_report& report, const server_context& context) 
 }
 
 }  // namespace
+
+error slot_not_released(const std::string& slot) {
+    return {errc::slot_not_released,
+            fmt::format("PostgreSQL has not noticed yet that this relay's last connection to slot "
+                        "{} has ended",
+                        slot),
+            "nothing: it does within wal_sender_timeout"};
+}
 
 error explain(const server_report& report, const server_context& context) {
     auto explained = explain_words(report, context);

@@ -54,6 +54,8 @@ struct server_context {
 };
 
 [[nodiscard]] error explain(const server_report& report, const server_context& context);
+/// The slot is still held for this relay's own last connection.
+[[nodiscard]] error slot_not_released(const std::string& slot);
 
 /// Of a query on `table`, as SQL has it, in a session with row_security = off. `columns` is what
 /// the role needs of it, (a, b) for one; empty for all.

@@ -9,10 +9,12 @@ std::chrono::milliseconds slot_place::was_in_use(errc why) {
     constexpr std::chrono::milliseconds first_look{50};
     constexpr std::chrono::milliseconds longest_look{1000};
     constexpr std::uint32_t doublings = 5;
+    const bool stood_by = is_standby();
     ++tries_;
     // Who moves the slot after this relay's own last connection is a stranger still.
     others_seen_ = others_seen_ || why == errc::slot_in_use;
     others_had_it_ = others_had_it_ || why == errc::slot_in_use;
+    began_to_stand_by_ = !stood_by && is_standby();
     return std::min(longest_look, first_look * (1U << std::min(tries_ - 1, doublings)));
 }
 

@@ -27,11 +27,14 @@ public:
     /// It could not be had; `why` is slot_in_use or slot_not_released. Returns how long to wait for
     /// the next try.
     std::chrono::milliseconds was_in_use(errc why);
-    /// Whether another consumer holds it, so that this relay stands by.
-    [[nodiscard]] bool is_standby() const { return tries_ >= standby_after_tries; }
+    /// Whether another consumer holds it, so that this relay stands by. The end of its own last
+    /// connection it awaits, however long that takes.
+    [[nodiscard]] bool is_standby() const { return is_for_long() && others_had_it_; }
     /// As of the last `was_in_use`: this relay stands by from now on.
-    [[nodiscard]] bool began_to_stand_by() const { return tries_ == standby_after_tries; }
+    [[nodiscard]] bool began_to_stand_by() const { return began_to_stand_by_; }
     [[nodiscard]] bool was_refused() const { return tries_ > 0; }
+    /// Longer than a handover takes.
+    [[nodiscard]] bool is_for_long() const { return tries_ >= standby_after_tries; }
     enum class taken { at_once, after_tries, after_standing_by };
     /// It is had. After standing by for another consumer, where it was is of no interest any more.
     taken take();
@@ -60,6 +63,7 @@ private:
     lsn since_;
     lsn at_most_;
     std::uint32_t tries_ = 0;
+    bool began_to_stand_by_ = false;
     /// Another consumer had the slot since this relay had it last, until its stream has begun, and
     /// until it is taken.
     bool others_seen_ = false;

@@ -143,8 +143,14 @@ void relay_machine::stand_by(const error& why, instant now) {
         startup_check_.expect();
         checkpoint_.others_hold_slot();
     }
-    const auto delay = checkpoint_.place().was_in_use(why.code);
-    if (checkpoint_.place().began_to_stand_by()) {
+    auto& place = checkpoint_.place();
+    const auto delay = place.was_in_use(why.code);
+    if (place.is_for_long() && !place.is_standby()) {
+        // Nobody leads meanwhile: to call that standing by would say that somebody does.
+        watch_.postgres_is_awaited(why);
+    }
+    if (place.began_to_stand_by()) {
+        // Whoever has the slot fills the gap, or moves on without.
         backfilling_.leave_gap();
         log<"standing_by">(clause_of(to_string(why)) +
                                "; standing by: this relay takes over as soon as the slot is free",

@@ -64,6 +64,8 @@ public:
     }
     /// Another consumer holds the slot: PostgreSQL itself is well.
     void stands_by() { postgres_trouble_.reset(); }
+    /// Once more, what is no loss of its own.
+    void postgres_is_awaited(const error& why) { postgres_trouble_ = why; }
 
     /// Of which nothing is known but its name. Returns how many there were.
     [[nodiscard]] std::size_t table_vanished() { return ++vanished_; }

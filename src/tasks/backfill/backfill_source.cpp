@@ -6,6 +6,7 @@
 #include "core/type_oid.hpp"
 #include "log/log.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/session/server_error.hpp"
 #include "relay/machine/relay_words.hpp"
 #include "servers/postgres_access.hpp"
 #include "servers/provisioning.hpp"
@@ -57,15 +58,24 @@ void backfill_source::close() {
     }
 }
 
-awaitable<result<relay::postgres_session>> backfill_source::begin() {
+std::optional<error> backfill_source::is_in_use(int earlier_process) const {
+    if (!holds_rows() || !facts_.slot->active) {
+        return std::nullopt;
+    }
+    if (earlier_process != 0 && facts_.slot->active_pid == earlier_process) {
+        return postgres::slot_not_released(settings_.postgres.slot);
+    }
+    return error{errc::slot_in_use,
+                 "slot " + settings_.postgres.slot +
+                     " is in use, so that what it holds is not given up for the tables"};
+}
+
+awaitable<result<relay::postgres_session>> backfill_source::begin(int earlier_process) {
     if (auto gives = gives_up_messages()) {
         co_return *gives;
     }
-    if (holds_rows() && facts_.slot->active) {
-        // Another relay's, or one whose end the server has not noticed yet.
-        co_return error{errc::slot_in_use,
-                        "slot " + settings_.postgres.slot +
-                            " is in use, so that what it holds is not given up for the tables"};
+    if (auto taken = is_in_use(earlier_process)) {
+        co_return *taken;
     }
     const auto slot = co_await make_slot();
     if (!slot) {

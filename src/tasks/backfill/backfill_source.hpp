@@ -33,10 +33,12 @@ public:
     backfill_source(servers::executors on, const config::settings& settings,
                     preflight::backfill_reason reason, postgres_facts facts);
 
-    /// Makes the temporary slot and finds out what the stream lacks; long for large tables. Errors:
-    /// of either server, and temporary_file; postgres_unsuitable where it cannot be told which rows
-    /// are missing.
-    [[nodiscard]] boost::asio::awaitable<result<relay::postgres_session>> begin();
+    /// Makes the temporary slot and finds out what the stream lacks; long for large tables.
+    /// `earlier_process` is as in start_options. Errors: of either server, and temporary_file;
+    /// postgres_unsuitable where it cannot be told which rows are missing; slot_in_use or
+    /// slot_not_released where the slot that is to be given up is read by somebody.
+    [[nodiscard]] boost::asio::awaitable<result<relay::postgres_session>> begin(
+        int earlier_process);
 
     /// The next row of the piece that was fetched last; nothing at its end.
     [[nodiscard]] std::optional<relay::backfill_row> next();
@@ -53,6 +55,7 @@ private:
     using outcome = boost::asio::awaitable<result<Value>>;
 
     [[nodiscard]] bool holds_rows() const;
+    [[nodiscard]] std::optional<error> is_in_use(int earlier_process) const;
     [[nodiscard]] std::optional<error> gives_up_messages() const;
     outcome<> make_slot();
     outcome<> claim_name(postgres::connection& sql);

@@ -76,11 +76,27 @@ TEST(SlotPlace, IsTakenAtOnceFromItsOwnLastConnectionHoweverLongThatTakes) {
     place.begins_at(first);
     for (int tries = 0; tries < 10; ++tries) {
         static_cast<void>(place.was_in_use(errc::slot_not_released));
+        EXPECT_FALSE(place.began_to_stand_by());
     }
-    EXPECT_TRUE(place.is_standby());
+    EXPECT_TRUE(place.is_for_long());
+    EXPECT_FALSE(place.is_standby()) << "nobody leads";
     EXPECT_EQ(place.take(), slot_place::taken::at_once);
     EXPECT_FALSE(place.was_refused());
     EXPECT_TRUE(place.was_moved(far));
+}
+
+TEST(SlotPlace, StandsByOnceAnotherConsumerHasItAfterItsOwnLastConnection) {
+    slot_place place;
+    place.begins_at(first);
+    for (int tries = 0; tries < 10; ++tries) {
+        static_cast<void>(place.was_in_use(errc::slot_not_released));
+    }
+    static_cast<void>(place.was_in_use(errc::slot_in_use));
+    EXPECT_TRUE(place.is_standby());
+    EXPECT_TRUE(place.began_to_stand_by());
+    static_cast<void>(place.was_in_use(errc::slot_not_released));
+    EXPECT_FALSE(place.began_to_stand_by());
+    EXPECT_EQ(place.take(), slot_place::taken::after_standing_by);
 }
 
 TEST(SlotPlace, IsNotTakenAtOnceWhereAnotherConsumerHadItToo) {

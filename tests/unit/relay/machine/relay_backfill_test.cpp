@@ -303,5 +303,17 @@ TEST_F(RelayBackfillThatHeals, LeavesAGapToTheRelayThatHasTheSlotMeanwhile) {
     EXPECT_THAT(done, Contains("connect_postgres")) << "it takes over as it is then";
 }
 
+/// A server that decodes a large row notices late that a connection has ended: nobody else fills
+/// the gap, and what shows it is there once only.
+TEST_F(RelayBackfillThatHeals, KeepsAGapForItselfWhileItsOwnLastConnectionHoldsTheSlot) {
+    meet_a_moved_slot();
+    std::vector<std::string> done = script.passes(1s);
+    for (std::uint32_t tries = 0; tries < 3 * slot_place::standby_after_tries; ++tries) {
+        EXPECT_THAT(done, Contains("connect_postgres for a gap"));
+        script.postgres_fails(errc::slot_not_released);
+        done = script.passes(2s);
+    }
+}
+
 }  // namespace
 }  // namespace walrelay::relay

@@ -421,6 +421,22 @@ TEST_F(RelayMemory, DoesNotCallItsOwnLastConnectionAnotherConsumer) {
     EXPECT_THAT(script.last_log(), Not(HasSubstr("takes over")));
 }
 
+TEST_F(RelayMemory, WaitsForTheServerWhileItsOwnLastConnectionHoldsTheSlot) {
+    connect();
+    script.postgres_fails();
+    for (std::uint32_t tries = 0; tries < 2 * slot_place::standby_after_tries; ++tries) {
+        script.passes(1s);
+        script.postgres_fails(errc::slot_not_released);
+    }
+    const auto status = script.machine().status({});
+    EXPECT_EQ(status.state, relay_state::waiting_postgres) << "nobody leads";
+    EXPECT_NE(status.reason, "");
+    EXPECT_THAT(script.log_lines(), Not(Contains(HasSubstr("standing by"))));
+    script.passes(1s);
+    script.postgres_connects();
+    EXPECT_NE(script.machine().status({}).state, relay_state::waiting_postgres);
+}
+
 TEST_F(RelayMemory, AsksWhoMovedTheSlotBehindItsOwnLastConnection) {
     connect(lsn{70});
     script.postgres_fails();
