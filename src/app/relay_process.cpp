@@ -26,8 +26,8 @@ servers::executors relay_process::where_to_run() {
 
 audit::known_history relay_process::known_history() const {
     const auto& machine = driver_.machine();
-    return {postgres_.line(), machine.confirmed(), settings_.nats.sole_writer,
-            machine.rules_hold_since(), postgres_.wal_end()};
+    return {postgres_.line(),         machine.confirmed(),      settings_.nats.sole_writer,
+            machine.ids_hold_since(), machine.ids_are_marked(), postgres_.wal_end()};
 }
 
 void relay_process::be_watched_by(status_board& board, bool with_servers) {
