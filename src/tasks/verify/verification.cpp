@@ -3,6 +3,7 @@
 #include "core/position.hpp"
 #include "outbox/reading_order.hpp"
 #include "postgres/catalog/inspector.hpp"
+#include "postgres/tables/dead_letter_store.hpp"
 #include "postgres/tables/slot_start.hpp"
 #include "postgres/tables/witness_store.hpp"
 #include "relay/checkpoint/evidence.hpp"
@@ -428,24 +429,27 @@ verification::outcome<audit::finding_kind> verification::settle() {
 /// Nobody streams, so that what the slot does not bring now, no relay will bring.
 verification::outcome<audit::finding_kind> verification::settle_with_idle_slot() {
     const auto read = co_await read_slot();
-    if (read && *read == 0) {
+    if (read) {
         co_return audit::finding_kind::missing;
     }
-    if (!read) {
-        slot_not_read_ = read.error();
-    }
+    slot_not_read_ = read.error();
     // A halted slot is known to stand after rows that the stream lacks.
     co_return halt_ ? audit::finding_kind::missing : audit::finding_kind::undelivered;
 }
 
-verification::outcome<std::uint64_t> verification::read_slot() {
+verification::outcome<> verification::read_slot() {
     postgres::kept_replay whole;
     whole.slot = settings_.postgres.slot;
     whole.kept_slot = settings_.postgres.slot;
     whole.until = std::min(snapshot_.end, slot_->flushed);
-    std::uint64_t without_id = 0;
     if (whole.until <= slot_->confirmed) {
-        co_return without_id;
+        co_return result<void>{};
+    }
+    // One that was set aside before the slot was told is there already, and counted.
+    const auto set_aside =
+        co_await postgres::dead_letters_after(*sql_, slot_->confirmed, settings_.postgres.slot);
+    if (!set_aside) {
+        co_return set_aside.error();
     }
     auto past = co_await kept_stream::open(on_, settings_, *sql_, std::move(whole),
                                            relay::replayed_as::message);
@@ -459,15 +463,14 @@ verification::outcome<std::uint64_t> verification::read_slot() {
             return;
         }
         if (row.content->id.empty()) {
-            ++without_id;
+            if (std::ranges::find(*set_aside, row.where) == set_aside->end()) {
+                auditor_->add_awaited_without_id(static_cast<std::uint32_t>(*row.table));
+            }
         } else {
             added = auditor_->add_awaited(row.content->id);
         }
     });
-    if (!read || !added) {
-        co_return read ? added.error() : read.error();
-    }
-    co_return without_id;
+    co_return read ? added : read;
 }
 
 bool verification::has_passed(const postgres::slot_progress& slot) const {

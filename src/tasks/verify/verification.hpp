@@ -85,9 +85,8 @@ private:
     /// What was asked for through the WAL.
     outcome<> look_at_requests(verify_outcome& done);
     outcome<audit::finding_kind> settle_with_idle_slot();
-    /// Tells the auditor the rows that the slot still brings, out of a copy of it. How many it
-    /// brings that have no id to be told by.
-    outcome<std::uint64_t> read_slot();
+    /// Tells the auditor the rows that the slot still brings, out of a copy of it.
+    outcome<> read_slot();
     [[nodiscard]] bool has_passed(const postgres::slot_progress& slot) const;
 
     servers::executors on_;
