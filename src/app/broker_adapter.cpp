@@ -199,7 +199,7 @@ asio::awaitable<void> broker_adapter::watch_stream(std::uint64_t epoch, wall_tim
 
 void broker_adapter::show_stream(const std::optional<stream_usage>& usage) {
     if (board_ != nullptr) {
-        board_->stream_was_read(usage, now());
+        board_->servers().stream_was_read(usage, now());
     }
 }
 

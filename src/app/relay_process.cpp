@@ -39,12 +39,12 @@ void relay_process::be_watched_by(status_board& board, bool with_servers) {
     }
     keeper_.be_watched_by(
         {[&board](std::optional<kept_positions> found) {
-             board.kept_positions_were_read(std::move(found), app::now());
+             board.kept().were_read(std::move(found), app::now());
          },
          [&board](kept_kind what, giving_way why) {
-             board.kept_position_was_dropped(what, why, app::now());
+             board.kept().was_dropped(what, why, app::now());
          },
-         [&board](giving_way why) { board.trail_was_moved_on(why, app::now()); }});
+         [&board](giving_way why) { board.kept().trail_was_moved_on(why, app::now()); }});
     board.attach({[this](instant at) { return driver_.machine().status(at); },
                   [this] { return driver_.machine().counts(); }});
 }

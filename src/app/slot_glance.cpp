@@ -15,7 +15,7 @@ void tell_of_the_slot(std::optional<slot_usage> usage, status_board& board) {
     if (usage) {
         take_server_time(usage->server_time);
     }
-    board.slot_was_read(std::move(usage), own_now());
+    board.servers().slot_was_read(std::move(usage), own_now());
 }
 
 awaitable<void> ask_for_the_slot(postgres::connection& sql, const std::string& slot,
@@ -32,7 +32,8 @@ awaitable<letters_rest> ask_for_letters(postgres::connection& sql, const std::st
     const auto ended = now();
     const bool none = letters && (!*letters || (*letters)->newest.empty());
     letters_rest rest{pauses_of_a_count * (ended.monotonic - started)};
-    board.letters_were_read(letters ? std::move(*letters) : std::nullopt, ended, rest.at_least);
+    board.servers().letters_were_read(letters ? std::move(*letters) : std::nullopt, ended,
+                                      rest.at_least);
     rest.at_most =
         none ? std::max<std::chrono::steady_clock::duration>(rest.at_least, rest_where_none_is)
              : rest.at_least;
